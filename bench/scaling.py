@@ -8,13 +8,17 @@
     bench/scaling.py --way columns                       columns are dealt to the GPUs, not rows
     bench/scaling.py --measured FILE [--within 10]       compares the model with measured rounds; exit status 1 if one is
                                                          further off, in percent
-    bench/scaling.py --plot docs/images/scaling.svg      draws it
+    bench/scaling.py --fit FILE …                        fits the constants to measured rounds: prints those that are
+                                                         to be written here, and how far off the model is with them
+    bench/scaling.py --plot docs/images/scaling.svg      draws it, and with --measured FILE these rounds, as dots
 
 Rows are dealt to the GPUs, unless `--way columns` is said. What each does with its rows takes 1/n of the time. What does not get shorter: the chain of
 kernels of a tree, the search for splits, and the sums of each level's histograms over all GPUs, which get longer.
 docs/scaling.md says what the model leaves out.
 
-FILE has measured rounds: [{"data": "higgs", "gpus": 2, "ms": 0.84}, …], each with a "network" if that is not "nvlink".
+FILE has measured rounds, as bench_gpus.py and scripts/many_gpus write them: [{"data": "higgs", "gpus": 2, "ms": 0.84},
+…], each with a "network" if that is not "nvlink". They are compared with the way that the library goes: where
+histograms are large, each GPU searches a share of the features.
 """
 
 import argparse
@@ -22,7 +26,7 @@ import json
 import math
 import sys
 from pathlib import Path
-from typing import Dict, List, NamedTuple, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -83,6 +87,9 @@ TWO_GPUS_US = {
     "scatter": [11.7, 12.9, 15.2, 21.2, 31.0, 37.4, 55.2, 176],
 }
 
+#: How many times as long as these sums those of a training take: what each waits, and what its bytes take.
+SUM_TIMES = (1.0, 1.0)
+
 # ---- What is assumed ------------------------------------------------------------------------------------------------
 
 
@@ -136,7 +143,7 @@ def fit(measured: Dict[str, float]) -> np.ndarray:
 CONSTANTS = fit(ONE_GPU_MS)
 
 
-def nvlink_us(gpus: int, size: float, way: str) -> float:
+def nvlink_us(gpus: int, size: float, way: str, times: Tuple[float, float]) -> float:
     """A sum over GPUs of one domain of NVLink.
 
     For two it is what was measured, in between by straight lines. For more the part that every sum has grows with the
@@ -144,15 +151,17 @@ def nvlink_us(gpus: int, size: float, way: str) -> float:
     """
     if gpus == 1:
         return 0
-    sizes, times = SUM_BYTES, TWO_GPUS_US["scatter" if way == "scatter" else "all"]
-    two = float(np.interp(size, sizes, times))
+    sizes, us = SUM_BYTES, TWO_GPUS_US["scatter" if way == "scatter" else "all"]
+    two = float(np.interp(size, sizes, us))
     if size > sizes[-1]:
-        two += (size - sizes[-1]) * (times[-1] - times[-2]) / (sizes[-1] - sizes[-2])
-    least = times[0]
-    return least * math.log2(gpus) + max(0.0, two - least) * 2 * (gpus - 1) / gpus
+        two += (size - sizes[-1]) * (us[-1] - us[-2]) / (sizes[-1] - sizes[-2])
+    wait, rest = us[0] * times[0], max(0.0, two - us[0]) * times[1]
+    return wait * math.log2(gpus) + rest * 2 * (gpus - 1) / gpus
 
 
-def sum_us(gpus: int, size: float, network: Network, way: str = "all") -> float:
+def sum_us(
+    gpus: int, size: float, network: Network, way: str = "all", times: Optional[Tuple[float, float]] = None
+) -> float:
     """A sum of `size` bytes: inside of each host, then over hosts, where each link has its share of the bytes.
 
     Over hosts it goes up and down a tree, in pieces, so that all links are busy in both directions. Scattered sums go
@@ -160,11 +169,11 @@ def sum_us(gpus: int, size: float, network: Network, way: str = "all") -> float:
     """
     inside = min(gpus, network.gpus_per_host)
     hosts = gpus // inside
-    us = nvlink_us(inside, size, way)
+    us = nvlink_us(inside, size, way, SUM_TIMES if times is None else times)
     if hosts > 1:
-        times = 1 if way == "scatter" else 2
+        ways = 1 if way == "scatter" else 2
         share = size / network.links_per_host
-        us += 2 * math.log2(hosts) * network.hop_us + times * (hosts - 1) / hosts * share / network.bytes_per_us
+        us += 2 * math.log2(hosts) * network.hop_us + ways * (hosts - 1) / hosts * share / network.bytes_per_us
     return us
 
 
@@ -186,19 +195,29 @@ def level_bytes(shape: Shape, level: int, way: str) -> float:
     return shape.rows / 8 if way == "columns" else shape.level_bytes(level)
 
 
-def round_of(shape: Shape, gpus: int, network: Network, way: str = "all") -> Round:
-    """What a round costs on so many GPUs.
+def round_of(
+    shape: Shape,
+    gpus: int,
+    network: Network,
+    way: str = "all",
+    constants: Optional[np.ndarray] = None,
+    times: Optional[Tuple[float, float]] = None,
+) -> Round:
+    """What a round costs on so many GPUs, by the constants of this program if there are no others.
 
     Where columns are dealt, every GPU computes all gradients and divides all rows, and adds up its own columns.
     """
-    chain, gradients, division, histograms, splits = (float(part) for part in CONSTANTS * _terms(shape))
+    parts = (CONSTANTS if constants is None else constants) * _terms(shape)
+    chain, gradients, division, histograms, splits = (float(part) for part in parts)
     each = 1 if way == "columns" else gpus
     return Round(
         chain=chain,
         rows=(gradients + division) / each + histograms / gpus,
         splits=splits if way == "all" else splits / gpus,
-        short_sums=SHORT_SUMS * sum_us(gpus, SUM_BYTES[0], network) / 1e3,
-        level_sums=[sum_us(gpus, level_bytes(shape, level, way), network, way) / 1e3 for level in range(shape.depth)],
+        short_sums=SHORT_SUMS * sum_us(gpus, SUM_BYTES[0], network, times=times) / 1e3,
+        level_sums=[
+            sum_us(gpus, level_bytes(shape, level, way), network, way, times) / 1e3 for level in range(shape.depth)
+        ],
     )
 
 
@@ -267,7 +286,24 @@ class Deviation(NamedTuple):
         return 100 * (self.modelled / self.measured - 1)
 
 
-def deviations(points: List[dict], way: str) -> List[Deviation]:
+#: Bytes of a histogram from which on each of two GPUs searches a share of the features (collective/collective_policy.h),
+#: and columns of a tile, about, of which each GPU needs one.
+SHARED_FROM, TILE_COLUMNS = 1 << 20, 28
+
+
+def way_of(shape: Shape, way: str, gpus: int) -> str:
+    """The way that the library goes where rows are dealt (src/tree/shared_bytes.h)."""
+    if way != "all" or gpus == 1 or shape.features < gpus * TILE_COLUMNS:
+        return way
+    return "scatter" if shape.level_bytes(0) >= SHARED_FROM * gpus / (2 * (gpus - 1) ** 2) else "all"
+
+
+def deviations(
+    points: List[dict],
+    way: str,
+    constants: Optional[np.ndarray] = None,
+    times: Optional[Tuple[float, float]] = None,
+) -> List[Deviation]:
     """Compares measured rounds with the model."""
     found = []
     for point in points:
@@ -275,9 +311,25 @@ def deviations(points: List[dict], way: str) -> List[Deviation]:
         for name, known in ((point["data"], SHAPES), (key, NETWORKS)):
             if name not in known:
                 raise SystemExit(f"error: {name!r} is not known; known: {', '.join(known)}")
-        modelled = round_of(SHAPES[point["data"]], int(point["gpus"]), NETWORKS[key], way).total()
-        found.append(Deviation(point["data"], int(point["gpus"]), key, float(point["ms"]), modelled))
+        shape, gpus = SHAPES[point["data"]], int(point["gpus"])
+        modelled = round_of(shape, gpus, NETWORKS[key], way_of(shape, way, gpus), constants, times).total()
+        found.append(Deviation(point["data"], gpus, key, float(point["ms"]), modelled))
     return found
+
+
+def fit_all(points: List[dict], way: str) -> Tuple[Dict[str, float], Tuple[float, float]]:
+    """Returns ONE_GPU_MS with the data sets measured on one GPU, and the SUM_TIMES of the least squares of relative
+    errors on several GPUs with NVLink; those of this program if none was measured on several."""
+    one = {**ONE_GPU_MS, **{p["data"]: float(p["ms"]) for p in points if p["gpus"] == 1 and p["data"] in SHAPES}}
+    constants = fit(one)
+    several = [p for p in points if p["gpus"] > 1 and p.get("network", "nvlink") == "nvlink"]
+    if not several:
+        return one, SUM_TIMES
+    none, waits, both = ([d.modelled for d in deviations(several, way, constants, t)] for t in ((0, 0), (1, 0), (1, 1)))
+    ms = np.array([float(p["ms"]) for p in several])
+    a = np.array([np.subtract(waits, none), np.subtract(both, waits)]).T / ms[:, None]
+    times = np.linalg.lstsq(a, 1 - np.array(none) / ms, rcond=None)[0]
+    return one, (max(0.0, float(times[0])), max(0.0, float(times[1])))
 
 
 def comparison(found: List[Deviation]) -> str:
@@ -294,12 +346,13 @@ def comparison(found: List[Deviation]) -> str:
 COLOURS = ["#1b6ca8", "#d1495b", "#2e933c", "#8a5a9e", "#c98b00", "#555", "#0aa", "#a50", "#06c"]
 
 
-def plot(shapes: Dict[str, Shape], way: str) -> str:
-    """Speed-ups as an SVG: a field for each network, both axes logarithmic."""
+def plot(shapes: Dict[str, Shape], way: str, points: Sequence[dict] = ()) -> str:
+    """Speed-ups as an SVG: a field for each network, both axes logarithmic; measured rounds as dots."""
+    one_ms = {p["data"]: float(p["ms"]) for p in points if p["gpus"] == 1}
     size, gap, left, top = 260, 34, 46, 52
     steps = len(COUNTS) - 1
     text: List[str] = []
-    for number, network in enumerate(NETWORKS.values()):
+    for number, (key, network) in enumerate(NETWORKS.items()):
         x0 = left + number * (size + gap)
 
         def at(gpus: float, times: float, x0: float = x0) -> Tuple[float, float]:
@@ -317,12 +370,19 @@ def plot(shapes: Dict[str, Shape], way: str) -> str:
         lines = [("", "#999", "4 3"), *((name, colour, "") for name, colour in zip(shapes, COLOURS))]
         for name, colour, dashes in lines:
             if name:
-                one = round_of(shapes[name], 1, network, way).total()
-                times = [one / round_of(shapes[name], gpus, network, way).total() for gpus in COUNTS]
+                cost = [
+                    round_of(shapes[name], gpus, network, way_of(shapes[name], way, gpus) if points else way).total()
+                    for gpus in COUNTS
+                ]
+                times = [cost[0] / ms for ms in cost]
             else:
                 times = [float(gpus) for gpus in COUNTS]
-            points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (at(gpus, ratio) for gpus, ratio in zip(COUNTS, times)))
-            text.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-dasharray="{dashes}"/>')
+            line = " ".join(f"{x:.1f},{y:.1f}" for x, y in (at(gpus, ratio) for gpus, ratio in zip(COUNTS, times)))
+            text.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-dasharray="{dashes}"/>')
+            for p in points:
+                if p["data"] == name and name in one_ms and p.get("network", "nvlink") == key:
+                    x, y = at(int(p["gpus"]), one_ms[name] / float(p["ms"]))
+                    text.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>')
     width, height = left + len(NETWORKS) * (size + gap), top + size + 62
     x, y = left, top + size + 46
     for name, colour in [("as many times as GPUs", "#999"), *zip(shapes, COLOURS)]:
@@ -346,6 +406,7 @@ def main() -> int:
     parser.add_argument("--bins", type=int, default=256)
     parser.add_argument("--way", choices=["all", "scatter", "columns"], default="all")
     parser.add_argument("--measured", type=Path, metavar="FILE")
+    parser.add_argument("--fit", type=Path, nargs="+", metavar="FILE")
     parser.add_argument("--within", type=float, default=10, metavar="PERCENT")
     parser.add_argument("--plot", type=Path, metavar="FILE")
     args = parser.parse_args()
@@ -355,12 +416,20 @@ def main() -> int:
     shapes = {name: SHAPES[name] for name in args.data}
     if args.rows is not None:
         shapes = {"yours": Shape(args.rows, args.features, args.depth, args.bins)}
-    if args.measured is not None:
-        found = deviations(json.loads(args.measured.read_text(encoding="utf-8")), way)
+    measured = [] if args.measured is None else json.loads(args.measured.read_text(encoding="utf-8"))
+    if args.measured is not None and args.plot is None:
+        found = deviations(measured, way)
         print(comparison(found))
         return int(any(abs(one.percent()) > args.within for one in found))
+    if args.fit is not None:
+        points = [point for file in args.fit for point in json.loads(file.read_text(encoding="utf-8"))]
+        one, times = fit_all(points, way)
+        print("ONE_GPU_MS =", json.dumps(one, indent=4))
+        print(f"SUM_TIMES = ({times[0]:.3g}, {times[1]:.3g})\n")
+        print(comparison(deviations(points, way, fit(one), times)))
+        return 0
     if args.plot is not None:
-        args.plot.write_text(plot(shapes, way), encoding="utf-8")
+        args.plot.write_text(plot(shapes, way, measured), encoding="utf-8")
         return 0
     print(table(shapes, way), end="")
     return 0

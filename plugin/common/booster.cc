@@ -162,9 +162,6 @@ void Booster::Configure(xgboost::Args const& args) {
     BoosterConfig next = config_;
     auto const translated = next.Configure(args);
     QuietScope quiet{next.InCharge() && next.IsPlain()};
-    bool const sets_objective =
-        std::any_of(args.cbegin(), args.cend(), [](auto const& a) { return a.first == "objective"; });
-    if (sets_objective) ObjectiveMayChange();
     if (next.Updates() != config_.Updates()) ModelIsReplaced();  // XGBoost takes trees out of the model
     // A stock booster whose Configure failed may have noted the updaters' names without making any. It makes them when
     // it sees other names, so show it others first: without updaters, training would crash.
@@ -193,7 +190,6 @@ void Booster::ModelComes(xgboost::Json const* in) {
     AtBoundary("loading a model", [&] { loaded_.CheckTrees(*in, ctx_->Threads()); });
   }
   ModelIsReplaced();
-  ObjectiveMayChange();
 }
 
 void Booster::CheckOutputs() const {
@@ -205,7 +201,6 @@ void Booster::LoadConfig(xgboost::Json const& in) {
     xgboost::Json translated = DeepCopy(in);
     BoosterConfig next;
     next.Load(&GBTreeSection(&translated));
-    ObjectiveMayChange();
     params_.clear();
     stock_->LoadConfig(translated);
     config_ = std::move(next);
@@ -270,7 +265,6 @@ void Booster::Trace(Trainer* trainer) {
 
 bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, HostGradients* out) {
   pending_ = {};
-  knows_objective_ = true;
   objective.iteration = Rounds();
   objective.seed = static_cast<std::uint64_t>(ctx_->seed);
   Predicted const& predicted = LastPrediction();
@@ -287,10 +281,13 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
   bool const resident =
       !on_host && (kind_ == Kind::kDart ? predicted.training && HasColumns(&training, predicted.data, *predicted.cache)
                                         : IsCurrent(own));
-  if (!resident) FillMargins();  // another trainer may have them
+  bool const is_base = !on_host && predicted.left_base;
+  if (!resident && !is_base) FillMargins();  // another trainer may have them
   auto const& margins = predicted.cache->predictions.ConstHostVector();
   std::uint64_t const rows = info.num_row_;
-  auto const outputs = static_cast<std::uint32_t>(resident ? own.rows->outputs() : margins.size() / rows);
+  auto const outputs = static_cast<std::uint32_t>(resident  ? own.rows->outputs()
+                                                  : is_base ? model_->num_output_group
+                                                            : margins.size() / rows);
   if (!LabelsFit(objective, info, outputs)) return false;
 
   TargetView targets = ViewTargets(info);
@@ -308,7 +305,8 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
     });
     return true;
   }
-  if (!resident) training.SetMargins(margins, outputs, Rounds());
+  if (!resident && is_base) training.SetEqualMargins(BaseScore(*model_), outputs, Rounds());
+  if (!resident && !is_base) training.SetMargins(margins, outputs, Rounds());
   if (kind_ == Kind::kDart && resident) own.rows->WeighColumns(dart_.drawn());
   training.ComputeGradients(objective, targets, mark);
   Clear(out);
@@ -430,7 +428,11 @@ Booster* Booster::WhichPredictedLast(HostContext const* ctx) {
 }
 
 void Booster::FillMargins() {
-  Predicted const& last = LastPrediction();
+  Predicted& last = LastPrediction();
+  if (std::exchange(last.left_base, false)) {
+    PredictAnew(last.data, last.cache, last.training, {0, 0});
+    return;
+  }
   if (kind_ == Kind::kDart) {
     if (last.kept != nullptr) CopyMargins(*last.kept, last.cache);
     return;
@@ -451,6 +453,13 @@ void Booster::CopyMargins(KeptRows const& kept, HostCache* out) {
   out->version = kind_ == Kind::kGBTree ? *kept.rounds : *kept.rounds - 1;
 }
 
+bool Booster::LeaveBase(xgboost::DMatrix const* data, HostCache const* out) const {
+  bool const leaves = Rounds() == 0 && CurrentApiCall() == ApiCall::kUpdate && out->predictions.Size() == 0 &&
+                      data->Info().base_margin_.Size() == 0 && IsDecorated(ctx_);
+  LastPrediction().left_base = leaves;
+  return leaves;
+}
+
 bool Booster::ServeMargins(xgboost::DMatrix* data, HostCache* out) {
   Training* const training = trainers_.FindMargins(KeyOf(data, *out), Rounds());
   if (training == nullptr || !IsCurrent(training->own)) return false;
@@ -465,11 +474,11 @@ bool Booster::ServeMargins(xgboost::DMatrix* data, HostCache* out) {
     }
   }
   ApiCall const call = CurrentApiCall();
-  if (call == ApiCall::kEvaluate && knows_objective_) {
+  if (call == ApiCall::kEvaluate && IsDecorated(ctx_)) {
     LastPrediction().kept = &training->own;
     return true;
   }
-  if (call == ApiCall::kUpdate && !must_fill_.exchange(false)) return true;
+  if (call == ApiCall::kUpdate && IsDecorated(ctx_)) return true;
   try {
     CopyMargins(training->own, out);
     return true;
@@ -493,7 +502,7 @@ bool Booster::ServeEvaluation(xgboost::DMatrix* data, HostCache* out) {
     std::lock_guard<std::mutex> lock{margins_mutex_};
     kept = training->Advance(key, Rounds());
   }
-  if (kept != nullptr && evaluates && knows_objective_) {
+  if (kept != nullptr && evaluates && IsDecorated(ctx_)) {
     Clear(out);
     LastPrediction().kept = kept;
     return true;
@@ -520,22 +529,23 @@ void Booster::PredictBatch(xgboost::DMatrix* data, HostCache* out, bool training
   trainers_.DropExpired();
   binned_values_.DropExpired();
   time_orders_.DropExpired();
-  LastPrediction() = {self_, data, out, &out->predictions, nullptr, nullptr, {}, training};
+  LastPrediction() = {self_, data, out, &out->predictions, nullptr, nullptr, {}, training, false};
   DropOlderMargins(data, out, training);
   if (kind_ == Kind::kDart) {
     PredictDart(data, out, training, rounds);
     return;
   }
   bool const all_rounds = rounds.first == 0 && (rounds.last == 0 || rounds.last == Rounds());
-  bool const served = all_rounds && OwnsRounds() && ProcessGroup::OfThisThread() == nullptr &&
-                      AtBoundary("predicting", [&] { return ServeMargins(data, out) || ServeEvaluation(data, out); });
+  bool const served =
+      all_rounds && OwnsRounds() && ProcessGroup::OfThisThread() == nullptr && AtBoundary("predicting", [&] {
+        return (training && LeaveBase(data, out)) || ServeMargins(data, out) || ServeEvaluation(data, out);
+      });
   if (!served) PredictAnew(data, out, training, rounds);
 }
 
 bool Booster::BeginEvaluation(std::optional<ObjectiveParams> const& objective,
                               xgboost::HostDeviceVector<float>* predictions) {
   Predicted& last = LastPrediction();
-  knows_objective_ = true;
   if (!OwnsRounds()) return false;
   if (objective && last.kept != nullptr) {
     last.evaluated = predictions;

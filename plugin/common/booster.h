@@ -4,7 +4,6 @@
 
 #include <xgboost/gbm.h>
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -77,11 +76,6 @@ class Booster {
   void ModelIsReplaced() {
     ModelChanges();
     bases_.Forget();
-  }
-  /// Another objective may be in force from now on.
-  void ObjectiveMayChange() {
-    must_fill_ = true;
-    knows_objective_ = false;
   }
 
   ~Booster();
@@ -178,6 +172,9 @@ class Booster {
   }
   /// The margins of `kept` are those of the model.
   bool IsCurrent(KeptRows const& kept) const;
+  /// Returns true before the first round if all margins of `data` are the base score, and the objective asks for those
+  /// that it needs: `out` is left empty then, and LastPrediction says why.
+  bool LeaveBase(xgboost::DMatrix const* data, HostCache const* out) const;
   /// Returns true if the margins of `data` after all rounds are on a device, and brings them to `out` if somebody may
   /// look there.
   bool ServeMargins(xgboost::DMatrix* data, HostCache* out);
@@ -228,6 +225,7 @@ class Booster {
     xgboost::HostDeviceVector<float>* evaluated;      ///< XGBoost's vector for it, once BeginEvaluation has seen it
     ObjectiveParams objective;                        ///< of `evaluated`
     bool training;                                    ///< true: a dart has left out the trees drawn last
+    bool left_base;                                   ///< all margins are the base score, and `cache` is empty
   };
   static Predicted& LastPrediction();
 
@@ -262,13 +260,8 @@ class Booster {
   std::shared_ptr<Booster*> self_{std::make_shared<Booster*>(this)};  ///< tells LastPrediction when we are gone
   Pending pending_;
   std::shared_ptr<TraceFile> trace_;  ///< of gpu_trace, once a round has begun
-  /// True if another objective may be in force; one that was registered after ours reads the host's margins unasked.
-  std::atomic<bool> must_fill_{false};
-  /// The objective in force is decorated: it has called since it may have changed. One that was registered after this
-  /// library was loaded may be not, and would look for predictions on the host.
-  std::atomic<bool> knows_objective_{false};
-  bool changed_on_host_{false};  ///< the leaves of the last round were changed after growth: no tree was kept
-  std::mutex margins_mutex_;     ///< predictions may run at the same time
+  bool changed_on_host_{false};       ///< the leaves of the last round were changed after growth: no tree was kept
+  std::mutex margins_mutex_;          ///< predictions may run at the same time
 };
 
 }  // namespace xgbgpu::plugin

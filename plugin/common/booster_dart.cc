@@ -6,6 +6,7 @@
 #include "booster.h"
 #include "boundary.h"
 #include "core/message.h"
+#include "host/decorated_objective.h"
 #include "host/matrix_rows.h"
 #include "xgbgpu/error.h"
 
@@ -46,8 +47,7 @@ bool Booster::ServeDart(xgboost::DMatrix* data, HostCache* out, bool training) {
       return false;
     }
     kept->columns()->WeighColumns(training ? dart_.drawn() : dart_.all());
-    bool const stays = training ? CurrentApiCall() == ApiCall::kUpdate && !must_fill_.exchange(false)
-                                : CurrentApiCall() == ApiCall::kEvaluate && knows_objective_;
+    bool const stays = CurrentApiCall() == (training ? ApiCall::kUpdate : ApiCall::kEvaluate) && IsDecorated(ctx_);
     if (kept->rows != nullptr && stays) {
       Clear(out);
       LastPrediction().kept = kept;

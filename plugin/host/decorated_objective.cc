@@ -4,6 +4,8 @@
 #include <xgboost/task.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 #include "common/booster.h"
 #include "common/boundary.h"
@@ -21,6 +23,21 @@ namespace {
 /// ObjFunction::ctx_ is for derived classes.
 struct Context : xgboost::ObjFunction {
   static auto Member() { return &Context::ctx_; }
+};
+
+/// The objectives that are decorated, with the contexts of their learners. A learner has one objective at a time.
+struct Objectives {
+  std::mutex mutex;
+  std::map<DecoratedObjective const*, HostContext const*> all;
+
+  static Objectives& Instance() {
+    static auto* const kObjectives = new Objectives;  // never freed: objectives may be at exit
+    return *kObjectives;
+  }
+  void Note(DecoratedObjective const* objective, HostContext const* ctx) {
+    std::lock_guard<std::mutex> const lock{mutex};
+    all[objective] = ctx;
+  }
 };
 
 /// Throws for gpu_backend=cuda with gblinear: that booster is XGBoost's alone, but its objective is decorated.
@@ -43,6 +60,12 @@ DecoratedObjective::DecoratedObjective(std::unique_ptr<xgboost::ObjFunction> inn
   inner_.get()->*Context::Member() = nullptr;
 }
 
+DecoratedObjective::~DecoratedObjective() {
+  Objectives& objectives = Objectives::Instance();
+  std::lock_guard<std::mutex> const lock{objectives.mutex};
+  objectives.all.erase(this);
+}
+
 xgboost::ObjFunction* DecoratedObjective::inner() const {
   auto& context = inner_.get()->*Context::Member();
   if (context != ctx_) context = ctx_;
@@ -50,7 +73,10 @@ xgboost::ObjFunction* DecoratedObjective::inner() const {
 }
 
 void DecoratedObjective::Configure(xgboost::Args const& args) {
-  AtBoundary("reading parameters", [&] { CheckIsNotLinear(args); });
+  AtBoundary("reading parameters", [&] {
+    CheckIsNotLinear(args);
+    Objectives::Instance().Note(this, ctx_);
+  });
   inner()->Configure(args);
   configured_ = false;
 }
@@ -119,6 +145,13 @@ void DecoratedObjective::InitEstimation(xgboost::MetaInfo const& info,
     return true;
   });
   if (!done) inner()->InitEstimation(info, base_score);
+}
+
+bool IsDecorated(HostContext const* ctx) {
+  Objectives& objectives = Objectives::Instance();
+  std::lock_guard<std::mutex> const lock{objectives.mutex};
+  return std::any_of(objectives.all.cbegin(), objectives.all.cend(),
+                     [&](auto const& objective) { return objective.second == ctx; });
 }
 
 LeafRule LeafRuleOf(xgboost::ObjFunction const* objective) {

@@ -19,6 +19,7 @@ namespace xgbgpu::plugin {
 class DecoratedObjective : public xgboost::ObjFunction {
  public:
   DecoratedObjective(std::unique_ptr<xgboost::ObjFunction> inner, Maker maker);
+  ~DecoratedObjective() override;
 
   void Configure(xgboost::Args const& args) override;
   void LoadConfig(xgboost::Json const& in) override;
@@ -55,6 +56,10 @@ class DecoratedObjective : public xgboost::ObjFunction {
   mutable bool configured_{false};  ///< params_ is current
   mutable std::optional<ObjectiveParams> params_;
 };
+
+/// Is the objective of the learner with this context decorated? It then asks for the margins and predictions that it
+/// needs. One that is not, because it was registered after this library was loaded, looks for them on the host.
+bool IsDecorated(HostContext const* ctx);
 
 /// What sets the leaves of trees for `objective`, which is null if the user computes gradients. Medians are known of
 /// reg:absoluteerror, if XGBoost asked for it after this library was loaded.

@@ -16,11 +16,13 @@ constexpr int kThreads = 512;
 constexpr std::uint32_t kThreadCells = 4;  ///< of a piece, which a thread holds in registers at the same time
 constexpr std::uint32_t kPieceCells = kThreads * kThreadCells;  ///< that a block sends at a time, at most
 constexpr std::uint32_t kLeastCells = 512;                      ///< fewer are not dealt to another block
-constexpr unsigned kBlocks = 128;    ///< of a kernel that sums, at most: boxes take memory for each
-constexpr unsigned kFewBlocks = 64;  ///< of one that has less to do: it leaves room for what else runs
-constexpr std::uint64_t kManyCells = std::uint64_t{kFewBlocks} * kPieceCells * 4;  ///< from so many on there are more
-constexpr unsigned kNumbersBlock = kBlocks;  ///< place of Combine among the blocks' flags
-constexpr unsigned kPlaces = kBlocks + 1;
+constexpr unsigned kFewBlocks = 64;  ///< of a kernel that sums little; more have a whole piece each
+constexpr unsigned kMostBlocks = 256;
+constexpr unsigned kProcessorBlocks = 2;         ///< that a multiprocessor has room for
+constexpr unsigned kAllBoxes = 1024;             ///< of a device, at each stage: they take memory
+constexpr unsigned kNumbersBlock = kMostBlocks;  ///< place of Combine among the blocks' flags
+constexpr unsigned kPlaces = kMostBlocks + 1;
+static_assert(kFewBlocks * kMostDevices <= kAllBoxes);
 static_assert(CellShares::kMost >= kMostDevices);
 /// Boxes that a block has for what each device sends it, in turn. A block sends its next piece before it waits for
 /// those of the meeting before. When it sends piece m, it has seen the others come to meeting m - 2, to which they came
@@ -47,8 +49,9 @@ struct Words {
 /// One device's view of the group.
 struct PeerView {
   int devices, device;
+  unsigned blocks;                   ///< of a kernel, at most
   Flags* flags[kMostDevices];        ///< of each device
-  GradientSum* boxes[kMostDevices];  ///< of each device: [kStages, devices, kBlocks, kPieceCells]
+  GradientSum* boxes[kMostDevices];  ///< of each device: [kStages, devices, blocks, kPieceCells]
   Words* words;
   unsigned long long patience;  ///< nanoseconds
 
@@ -56,12 +59,13 @@ struct PeerView {
   __device__ GradientSum* Box(int receiver, int sender, std::uint32_t meeting) const {
     return boxes[receiver] +
            ((std::uint64_t{meeting % kStages} * static_cast<unsigned>(devices) + static_cast<unsigned>(sender)) *
-                kBlocks +
+                blocks +
             blockIdx.x) *
                kPieceCells;
   }
 };
 
+/// Whoever sees the flag sees what the thread wrote before, and what others wrote that it has met at a barrier since.
 __device__ inline void RaiseFlag(std::uint32_t* flag, std::uint32_t meeting) {
   asm volatile("st.release.sys.global.u32 [%0],%1;" ::"l"(flag), "r"(meeting) : "memory");
 }
@@ -100,7 +104,6 @@ __device__ inline bool Arrive(PeerView const& peers, unsigned place, std::uint32
   if (__syncthreads_or(lost) != 0) return false;  // all of the block have written
   auto const peer = static_cast<int>(threadIdx.x);
   if (peer < peers.devices && peer != peers.device) {
-    __threadfence_system();
     RaiseFlag(&peers.flags[peer]->arrived[peers.device][place], meeting);
   }
   return true;
@@ -336,7 +339,8 @@ __device__ inline bool AddPieces(PeerView const& peers, Piece const& own, std::u
 /// Every device gets the sums of its cells of all arrays. A block sends a piece before it waits for the one before, so
 /// that something is on its way while it adds.
 template <typename Arrays>
-__global__ void __launch_bounds__(kThreads, 2) SumKernel(PeerView peers, __grid_constant__ Arrays const arrays) {
+__global__ void __launch_bounds__(kThreads, kProcessorBlocks)
+    SumKernel(PeerView peers, __grid_constant__ Arrays const arrays) {
   static_assert(sizeof(GradientSum) == sizeof(longlong2));
   WaitForWorkBefore();
   std::uint64_t const size = arrays.largest();
@@ -406,9 +410,31 @@ __global__ void __launch_bounds__(kThreads) BestKernel(PeerView peers, GrowingTr
   LetKernelAfterCome();
 }
 
-unsigned BlocksFor(std::uint64_t cells) {
-  std::uint64_t const most = cells < kManyCells ? kFewBlocks : kBlocks;
-  return static_cast<unsigned>(std::clamp<std::uint64_t>((cells + kLeastCells - 1) / kLeastCells, 1, most));
+/// Returns the blocks of a kernel that sums so many cells: a piece each, so that all are on their way together. Where
+/// few blocks would do, pieces are smaller instead.
+unsigned BlocksFor(std::uint64_t cells, unsigned most) {
+  std::uint64_t const small = std::min<std::uint64_t>((cells + kLeastCells - 1) / kLeastCells, kFewBlocks);
+  std::uint64_t const whole = (cells + kPieceCells - 1) / kPieceCells;
+  return static_cast<unsigned>(std::clamp<std::uint64_t>(std::max(small, whole), 1, most));
+}
+
+/// Returns the most blocks that kernels of the shards on these devices may have. Blocks of shards on the same device
+/// wait for each other, so that all must find room there at the same time, beside what else runs.
+unsigned MostBlocks(std::vector<int> const& ordinals) {
+  auto const n = static_cast<unsigned>(ordinals.size());
+  unsigned most = std::min(kMostBlocks, kAllBoxes / n);
+  for (int const ordinal : ordinals) {
+    DeviceScope const scope{ordinal};
+    auto const sharers = static_cast<unsigned>(std::count(ordinals.begin(), ordinals.end(), ordinal));
+    auto const processors = static_cast<unsigned>(CurrentDeviceLimits().processors);
+    most = std::min(most, sharers == 1 ? kProcessorBlocks * processors : processors / sharers);
+  }
+  return std::max(most, 1U);
+}
+
+/// … and of processes, which do not say whether two share a device.
+unsigned MostBlocks(std::size_t processes) {
+  return std::min(kMostBlocks / 2, kAllBoxes / static_cast<unsigned>(processes));
 }
 
 }  // namespace
@@ -421,7 +447,7 @@ struct PeerDevices::Memory {
     DeviceBuffer<GradientSum> boxes;
   };
 
-  explicit Memory(std::vector<int> const& ordinals) : devices{ordinals} {}
+  Memory(std::vector<int> const& ordinals, unsigned most_blocks) : devices{ordinals}, blocks{most_blocks} {}
   ~Memory() {
     for (void* const memory : of_others) cudaIpcCloseMemHandle(memory);
     for (std::size_t d = 0; d < of.size(); ++d) {
@@ -436,6 +462,7 @@ struct PeerDevices::Memory {
   }
 
   std::vector<int> devices;
+  unsigned blocks;                            ///< of a kernel, at most
   std::vector<std::unique_ptr<OfDevice>> of;  ///< [devices], in peer memory
   PinnedBuffer<std::uint8_t> on_host;         ///< else flags and boxes of all devices, in turn
   std::vector<void*> of_others;               ///< memory of other processes, opened
@@ -459,25 +486,27 @@ class PeerDevices::Member final : public DeviceCollective {
                view_, numbers, unless);
   }
   void Sum(std::int64_t* values, std::uint64_t n, cudaStream_t stream) override {
-    LaunchNext("adding up devices", SumKernel<Cells>, BlocksFor(n / 2), kThreads, 0, limits_, stream, view_,
-               Cells{reinterpret_cast<GradientSum*>(values), n / 2});
+    LaunchNext("adding up devices", SumKernel<Cells>, BlocksFor(n / 2, view_.blocks), kThreads, 0, limits_, stream,
+               view_, Cells{reinterpret_cast<GradientSum*>(values), n / 2});
   }
   void SumLevel(GrowingTree const& tree, DeviceHistograms const& histograms, LevelBounds const& bounds,
                 cudaStream_t stream) override {
-    LaunchNext("adding up histograms of devices", SumKernel<WholeSlots>, BlocksFor(bounds.families * histograms.cells),
-               kThreads, 0, limits_, stream, view_, WholeSlots{{tree, histograms}});
+    LaunchNext("adding up histograms of devices", SumKernel<WholeSlots>,
+               BlocksFor(bounds.families * histograms.cells, view_.blocks), kThreads, 0, limits_, stream, view_,
+               WholeSlots{{tree, histograms}});
   }
   void ShareLevel(GrowingTree const& tree, DeviceHistograms const& histograms, CellShares const& shares,
                   LevelBounds const& bounds, cudaStream_t stream) override {
     std::uint64_t const largest = shares.largest();
-    LaunchNext("adding up shares of histograms", SumKernel<SharedSlots>, BlocksFor(bounds.families * largest), kThreads,
-               0, limits_, stream, view_, SharedSlots{{tree, histograms}, shares, largest});
+    LaunchNext("adding up shares of histograms", SumKernel<SharedSlots>,
+               BlocksFor(bounds.families * largest, view_.blocks), kThreads, 0, limits_, stream, view_,
+               SharedSlots{{tree, histograms}, shares, largest});
   }
   void BestOfLevel(GrowingTree const& tree, LevelBounds const& bounds, cudaStream_t stream) override {
     std::uint64_t const wanted = (2 * bounds.families + kBlockChildren - 1) / kBlockChildren;
     LaunchNext("comparing splits of devices", BestKernel,
-               static_cast<unsigned>(std::min<std::uint64_t>(wanted, kFewBlocks)), kThreads, 0, limits_, stream, view_,
-               tree);
+               static_cast<unsigned>(std::min<std::uint64_t>(wanted, view_.blocks)), kThreads, 0, limits_, stream,
+               view_, tree);
   }
   void Check() const override {
     if (static_cast<Words const volatile*>(words_)->lost[view_.device] == 0) return;
@@ -500,17 +529,19 @@ bool OpenPeerMemory(std::vector<int> const& devices) {
   });
 }
 
-std::size_t BoxCells(std::size_t devices) { return kStages * devices * kBlocks * kPieceCells; }
+std::size_t BoxCells(std::size_t devices, unsigned blocks) { return kStages * devices * blocks * kPieceCells; }
 
 }  // namespace
 
-PeerDevices::PeerDevices(std::vector<int> devices, double seconds) : memory_{new Memory{devices}} {
+PeerDevices::PeerDevices(std::vector<int> devices, double seconds) {
   std::size_t const n = devices.size();
   if (n < 2 || n > static_cast<std::size_t>(kMostDevices)) {
     Throw<InvalidArgument>("There are ", n, " devices to train on together; allowed: 2 to ", kMostDevices);
   }
+  memory_ = std::make_unique<Memory>(devices, MostBlocks(devices));
+  std::size_t const cells = BoxCells(n, memory_->blocks);
   bool const peers = OpenPeerMemory(devices);
-  std::size_t const flag_bytes = (sizeof(Flags) + 255) / 256 * 256, box_bytes = BoxCells(n) * sizeof(GradientSum);
+  std::size_t const flag_bytes = (sizeof(Flags) + 255) / 256 * 256, box_bytes = cells * sizeof(GradientSum);
   if (!peers) memory_->on_host = PinnedBuffer<std::uint8_t>{n * (flag_bytes + box_bytes)};
   for (std::size_t d = 0; d < n; ++d) {
     if (peers) {
@@ -518,7 +549,7 @@ PeerDevices::PeerDevices(std::vector<int> devices, double seconds) : memory_{new
       memory_->of.push_back(std::make_unique<Memory::OfDevice>());
       Memory::OfDevice& own = *memory_->of.back();
       own.flags = {&own.arena, "flags", 1};
-      own.boxes = {&own.arena, "sums of other devices", BoxCells(n)};
+      own.boxes = {&own.arena, "sums of other devices", cells};
       memory_->flags.push_back(own.flags.data());
       memory_->boxes.push_back(own.boxes.data());
     } else {
@@ -532,12 +563,14 @@ PeerDevices::PeerDevices(std::vector<int> devices, double seconds) : memory_{new
 }
 
 /// Flags and boxes lie one after the other: what one process opens of another's is an allocation as a whole.
-PeerDevices::PeerDevices(Collective* group, int device, double seconds) : memory_{new Memory{{device}}} {
+PeerDevices::PeerDevices(Collective* group, int device, double seconds) {
   auto const n = static_cast<std::size_t>(group->shards()), own = static_cast<std::size_t>(group->shard());
   if (n > static_cast<std::size_t>(kMostDevices)) {
     Throw<Unsupported>("There are ", n, " processes that would train together on GPUs; supported: ", kMostDevices);
   }
-  std::size_t const flag_bytes = (sizeof(Flags) + 255) / 256 * 256, box_bytes = BoxCells(n) * sizeof(GradientSum);
+  memory_ = std::make_unique<Memory>(std::vector<int>{device}, MostBlocks(n));
+  std::size_t const flag_bytes = (sizeof(Flags) + 255) / 256 * 256;
+  std::size_t const box_bytes = BoxCells(n, memory_->blocks) * sizeof(GradientSum);
   cudaIpcMemHandle_t handle{};
   static_assert(sizeof(handle) % sizeof(std::uint32_t) == 0);
   memory_->of.push_back(std::make_unique<Memory::OfDevice>());
@@ -577,6 +610,7 @@ std::unique_ptr<PeerDevices::Member> PeerDevices::MakeMember(std::size_t shard, 
   PeerView view{};
   view.devices = static_cast<int>(memory_->flags.size());
   view.device = static_cast<int>(shard);
+  view.blocks = memory_->blocks;
   std::copy(memory_->flags.begin(), memory_->flags.end(), view.flags);
   std::copy(memory_->boxes.begin(), memory_->boxes.end(), view.boxes);
   view.words = memory_->words.data();

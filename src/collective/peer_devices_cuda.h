@@ -21,7 +21,7 @@ constexpr int kMostDevices = 16;  ///< of one group
 /// to each other's, else in pinned memory of the host, which all can write to. While a device waits it looks at a word
 /// of the host, which ends all waits, and at a clock.
 ///
-/// Memory  on each device 16 MiB for each device of the group, or as much on the host
+/// Memory  on each device up to 32 MiB for each device of the group, and 128 MiB for all of them, or as much on the host
 /// Cost    some 6 µs for a few numbers and 8 for a small histogram, on two H100 with NVLink; then the bandwidth between
 ///         the devices. Each device sends all that it has to every other, or, of shares, what that one needs
 class PeerDevices {

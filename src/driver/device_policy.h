@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "collective/collective_policy.h"
+#include "tree/shared_bytes.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {
@@ -42,13 +43,18 @@ inline int DevicesWorthWhile(int wanted, WorkShape const& shape) {
   double nodes = std::exp2(levels - 1);
   if (shape.max_leaves > 0) nodes = std::min(nodes, 0.5 * shape.max_leaves + levels);
   double const cells = static_cast<double>(shape.features) * shape.max_bin;
-  bool const shares = shape.dense && shape.max_bin <= policy.most_shared_bins &&
-                      cells * sizeof(GradientSum) >= static_cast<double>(CollectivePolicy{}.least_shared_bytes);
-  double const waits = policy.of_tree + (policy.of_level + (shares ? policy.of_winners : 0.0)) * levels;
+  auto const shares = [&](int devices) {
+    std::size_t const least = LeastSharedBytes(CollectivePolicy{}.least_shared_bytes, devices);
+    return shape.dense && shape.max_bin <= policy.most_shared_bins &&
+           cells * sizeof(GradientSum) >= static_cast<double>(least);
+  };
   double const sums = nodes * cells * policy.cell_bytes * policy.of_byte;
   double const rows = policy.of_value * static_cast<double>(shape.values) * levels;
   auto const time = [&](int devices) {
-    return rows / devices + (devices > 1 ? waits + sums * (devices - 1) / (shares ? devices : 1) : 0.0);
+    if (devices == 1) return rows;
+    bool const shared = shares(devices);
+    double const waits = policy.of_tree + (policy.of_level + (shared ? policy.of_winners : 0.0)) * levels;
+    return rows / devices + waits + sums * (devices - 1) / (shared ? devices : 1);
   };
   int best = 1;
   for (int devices = 2; devices <= wanted; ++devices) {

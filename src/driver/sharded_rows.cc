@@ -29,6 +29,10 @@ void ShardedRows::SetMargins(Span<float const> margins) {
   ShareLargest();
 }
 
+void ShardedRows::SetEqualMargins(float margin) {
+  for (auto const& shard : shards_) shard->SetEqualMargins(margin);
+}
+
 void ShardedRows::CopyMargins(Span<float> margins) const {
   std::size_t const outputs = this->outputs();
   if (margins.size() != rows() * outputs) {

@@ -79,6 +79,14 @@ void Training::SetMargins(Span<float const> margins, std::uint32_t outputs, std:
   own.rounds = rounds;
 }
 
+void Training::SetEqualMargins(float margin, std::uint32_t outputs, std::uint32_t rounds) {
+  own.rounds.reset();
+  has_gradients_ahead = false;
+  MakeOwnRows(outputs);
+  own.rows->SetEqualMargins(margin);
+  own.rounds = rounds;
+}
+
 void Training::ComputeGradients(ObjectiveParams const& objective, TargetView const& targets, TargetMark const& mark) {
   own.SetTargets(targets, mark);
   bool const ahead = std::exchange(has_gradients_ahead, false);

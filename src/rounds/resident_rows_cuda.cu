@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/block_totals.cuh"
 #include "core/float_bits.h"
 #include "core/grid.h"
 #include "core/message.h"
@@ -18,14 +19,35 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
 
-/// Returns the largest magnitude, or infinity if a value is NaN.
+/// Returns the magnitude whose bits are these, or infinity for those of NaN. The order of bits is that of magnitudes.
+double MagnitudeOf(std::uint32_t bits) {
+  if (bits >= kNotFiniteBits) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(FloatFromBits(bits));
+}
+
+/// Returns the largest magnitude of a few values, or infinity if one is NaN.
 double Largest(Span<float const> values) {
-  std::int32_t most = 0;  // bits, whose order is that of magnitudes
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    most = std::max(most, static_cast<std::int32_t>(MagnitudeBits(values[i])));
+  std::uint32_t most = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) most = std::max(most, MagnitudeBits(values[i]));
+  return MagnitudeOf(most);
+}
+
+/// Raises *most to the bits of the largest magnitude.
+__global__ void __launch_bounds__(kThreads) LargestKernel(float const* values, std::uint64_t n, std::uint32_t* most) {
+  std::uint32_t own = 0;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < n;
+       i += std::uint64_t{gridDim.x} * kThreads) {
+    own = max(own, MagnitudeBits(values[i]));
   }
-  if (static_cast<std::uint32_t>(most) >= kNotFiniteBits) return std::numeric_limits<double>::infinity();
-  return static_cast<double>(FloatFromBits(static_cast<std::uint32_t>(most)));
+  own = WarpMax(own);
+  if (threadIdx.x % 32 == 0) atomicMax(most, own);
+}
+
+__global__ void __launch_bounds__(kThreads) FillKernel(float* values, std::uint64_t n, float value) {
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < n;
+       i += std::uint64_t{gridDim.x} * kThreads) {
+    values[i] = value;
+  }
 }
 
 __global__ void __launch_bounds__(kThreads) CopyOutputs(OutputView<float const> from, OutputView<float> to) {
@@ -53,6 +75,7 @@ DeviceRows::DeviceRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* a
       medians_{arena} {
   DeviceScope scope{limits_.device};
   margins_ = {arena_, "margins", outputs_ * stride()};
+  largest_ = {arena_, "margins", 1};
 }
 
 DeviceRows::DeviceRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees, DeviceArena* arena,
@@ -71,6 +94,7 @@ DeviceRows::~DeviceRows() {
     if (wait_for_readers_) wait_for_readers_();
     for (auto* buffer : {&margins_, &margins_ahead_, &labels_, &weights_, &lower_, &upper_, &predictions_})
       *buffer = {};
+    largest_ = {};
     columns_.reset();
     gradients_ = {};
     group_ptr_ = {};
@@ -93,10 +117,10 @@ void DeviceRows::SetMargins(Span<float const> margins) {
   EndColumns();  // BeginColumns calls this: the old columns go before the new ones need memory
   DeviceScope scope{limits_.device};
   ForgetMargins();
-  most_margin_ = Largest(margins);
+  most_margin_ = std::numeric_limits<double>::infinity();
   if (outputs_ == 1) {
     CopyToDevice(margins_.data(), margins.data(), rows_, stream_, "copying margins");
-    stream_.Wait("copying margins");
+    most_margin_ = LargestOf(margins_.data(), rows_);
     return;
   }
   DeviceBuffer<float> row_major{arena_, "copy of margins", margins.size()};
@@ -104,7 +128,30 @@ void DeviceRows::SetMargins(Span<float const> margins) {
   CopyOutputs<<<Blocks(margins.size(), kThreads, limits_, kResident), kThreads, 0, stream_>>>(
       RowMajor<float const>(row_major.data(), rows_, outputs_), View(margins_.data()));
   CheckLaunch("copying margins");
-  stream_.Wait("copying margins");
+  most_margin_ = LargestOf(row_major.data(), row_major.size());
+}
+
+void DeviceRows::SetEqualMargins(float margin) {
+  EndColumns();
+  DeviceScope scope{limits_.device};
+  ForgetMargins();
+  most_margin_ = Largest({&margin, 1});
+  FillKernel<<<Blocks(margins_.size(), kThreads, limits_, kResident), kThreads, 0, stream_>>>(margins_.data(),
+                                                                                              margins_.size(), margin);
+  CheckLaunch("filling margins");
+  stream_.Wait("filling margins");
+}
+
+double DeviceRows::LargestOf(float const* values, std::size_t n) const {
+  FillBytes(largest_.data(), 0, 1, stream_, "looking for the largest value");
+  if (n != 0) {
+    LargestKernel<<<Blocks(n, kThreads, limits_, kResident), kThreads, 0, stream_>>>(values, n, largest_.data());
+    CheckLaunch("looking for the largest value");
+  }
+  std::uint32_t bits = 0;
+  CopyToHost(&bits, largest_.data(), 1, stream_, "looking for the largest value");
+  stream_.Wait("looking for the largest value");
+  return MagnitudeOf(bits);
 }
 
 void DeviceRows::CopyMargins(Span<float> margins) const {
@@ -186,9 +233,8 @@ void DeviceRows::SetTargets(TargetView const& targets) {
   on_device.by_time = {};
   on_device.labels = Put(&labels_, "labels", targets.labels, rows_ * targets.label_columns);
   on_device.weights = Put(&weights_, "weights", targets.weights, targets.groups != 0 ? targets.groups : rows_);
-  most_label_ = targets.labels == nullptr ? 0 : Largest({targets.labels, rows_ * targets.label_columns});
-  most_weight_ =
-      targets.weights == nullptr ? 1 : Largest({targets.weights, targets.groups != 0 ? targets.groups : rows_});
+  most_label_ = targets.labels == nullptr ? 0 : LargestOf(labels_.data(), labels_.size());
+  most_weight_ = targets.weights == nullptr ? 1 : LargestOf(weights_.data(), weights_.size());
   on_device.lower = Put(&lower_, "labels", targets.lower, rows_);
   on_device.upper = Put(&upper_, "labels", targets.upper, rows_);
   on_device.group_ptr = Put(&group_ptr_, "groups", targets.group_ptr, std::size_t{targets.groups} + 1);

@@ -63,6 +63,7 @@ class DeviceRows : public xgbgpu::ResidentRows {
   std::uint64_t rows() const override { return rows_; }
   std::uint32_t outputs() const override { return outputs_; }
   void SetMargins(Span<float const> margins) override;
+  void SetEqualMargins(float margin) override;
   void CopyMargins(Span<float> margins) const override;
   void BeginColumns(Span<float const> base) override;
   void EndColumns() override;
@@ -128,6 +129,8 @@ class DeviceRows : public xgbgpu::ResidentRows {
   }
   template <typename T>
   T const* Put(DeviceBuffer<T>* buffer, char const* part, T const* from, std::size_t n);
+  /// Returns the largest magnitude of n values on the device, or infinity if one is NaN. Waits.
+  double LargestOf(float const* values, std::size_t n) const;
   /// Completes targets_.
   void SortByTime();
   enum class Gradients {
@@ -158,6 +161,7 @@ class DeviceRows : public xgbgpu::ResidentRows {
   StageTimer const* timer_;
   std::function<void()> wait_for_readers_;
   DeviceBuffer<float> margins_;
+  DeviceBuffer<std::uint32_t> largest_;  ///< for LargestOf: memory that came and went would wait for the device
   DeviceBuffer<float> margins_ahead_;
   bool ahead_{false};          ///< may these become the margins?
   bool has_room_ahead_{true};  ///< false: there was no memory for them

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "matrix/device_matrix.h"
+#include "tree/shared_bytes.h"
 
 namespace xgbgpu::cuda {
 
@@ -28,7 +29,7 @@ SplitShares MakeSplitShares(DeviceMatrix const& matrix, std::vector<SplitGroup> 
   DeviceMatrixView const& m = matrix.view;
   auto const n = static_cast<std::size_t>(std::max(devices, 0));
   if (n < 2 || devices > CellShares::kMost || !m.dense || !matrix.cuts.categorical.empty() ||
-      m.cells * sizeof(GradientSum) < least_bytes || matrix.tiles.size() < n) {
+      m.cells * sizeof(GradientSum) < LeastSharedBytes(least_bytes, devices) || matrix.tiles.size() < n) {
     return {};
   }
   SplitShares shares;

@@ -23,9 +23,9 @@ struct SplitShares {
 /// tile. A tile's cells are not in the order of its features, so no tile is cut. `groups` are those of MakeSplitGroups.
 ///
 /// There are no shares (every device searches all features) with one device or more than CellShares::kMost, where
-/// histograms have fewer than `least_bytes`, of sparse matrices, whose rows lie where their values do, with
-/// categorical features, whose sets of categories are written by the device that has all sums, and where tiles are
-/// fewer than devices.
+/// histograms have fewer than LeastSharedBytes(least_bytes, devices), of sparse matrices, whose rows lie where their
+/// values do, with categorical features, whose sets of categories are written by the device that has all sums, and where
+/// tiles are fewer than devices.
 ///
 /// Same    on all devices: it depends on the layout, which shards share, and on the number of devices alone
 SplitShares MakeSplitShares(DeviceMatrix const& matrix, std::vector<SplitGroup> const& groups, int devices,

@@ -211,7 +211,7 @@ def test_text_that_is_no_data(cli, name, text, words):
     assert f"data = '{name}': " in message and words in message
 
 
-@pytest.mark.parametrize("text", [f"# {'x' * 70000}\n1 0:1\n0 1:2\n", "1:0.5 0:1 2:3.5e-1\n0\n", "# a\r\n1 qid:1 0:1 1:2 # b\r\n0 qid:1 1:-1\r\n", "1 0:1\n0 1:2", "\ufeff1 0:1\n0 1:2\n", "0\n1 0:1\n0 1:2\n"])
+@pytest.mark.parametrize("text", [f"# {'x' * 70000}\n1 0:1\n0 1:2\n", "1:0.5 0:1 2:3.5e-1\n0:2\n", "# a\r\n1 qid:1 0:1 1:2 # b\r\n0 qid:1 1:-1\r\n", "1 0:1\n0 1:2", "\ufeff1 0:1\n0 1:2\n", "0\n1 0:1\n0 1:2\n"])
 def test_text_that_is_data(cli, text):
     cli.configure(text, "a.txt")
     cli.configure(config("a.txt", num_round=1, tree_method="hist"))

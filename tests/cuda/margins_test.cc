@@ -176,6 +176,18 @@ TEST_P(UnusualRoundTest, GradientsThatAreNotFiniteAreTold) {
   }
 }
 
+TEST_P(UnusualRoundTest, EqualMargins) {
+  TwoTrainings both{case_};
+  for (std::uint32_t const outputs : {1U, 3U}) {
+    std::unique_ptr<ResidentRows> const rows = both.cuda().MakeResidentRows(outputs);
+    std::vector<float> margins(case_.values.rows * std::size_t{outputs}, 7.0f);
+    rows->SetMargins(margins);
+    rows->SetEqualMargins(-1.5f);
+    rows->CopyMargins(margins);
+    EXPECT_EQ(margins, std::vector<float>(margins.size(), -1.5f));
+  }
+}
+
 TEST_P(UnusualRoundTest, MarginsOfOtherRowsOnlyGetTheLeafValues) {
   TwoTrainings both{case_};
   std::unique_ptr<ResidentRows> const others = both.cuda().MakeResidentRows(1);

@@ -85,6 +85,11 @@ TEST(SplitSharesTest, EveryDeviceHasATile) {
   EXPECT_FALSE(layout.Shares(tiles + 1).used());
 }
 
+TEST(SplitSharesTest, MoreDevicesShareSmallerHistograms) {
+  EXPECT_FALSE((Layout{128, 256}.Shares(2).used()));
+  ExpectWhole(Layout{128, 256}, 4);
+}
+
 TEST(SplitSharesTest, OtherMatricesHaveNone) {
   EXPECT_FALSE((Layout{28, 256}.Shares(2).used())) << "histograms are small";
   Layout layout{300, 256};

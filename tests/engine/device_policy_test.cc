@@ -28,6 +28,20 @@ TEST(DevicePolicy, SharesOfTheFeaturesDivideHistograms) {
   EXPECT_EQ(DevicesWorthWhile(2, {28 * kMillion, 28, 256, 6, 0, true}), 1);
 }
 
+/// More devices would send more whole sums: 16.3 million rows of 128 columns have shares on four, not on two.
+TEST(DevicePolicy, MoreDevicesShareSmallerHistograms) {
+  std::size_t const histogram = 128 * 256 * sizeof(GradientSum), on_two = CollectivePolicy{}.least_shared_bytes;
+  EXPECT_EQ(LeastSharedBytes(on_two, 2), on_two);
+  EXPECT_GT(LeastSharedBytes(on_two, 2), histogram);
+  EXPECT_LT(LeastSharedBytes(on_two, 4), histogram);
+  for (int devices = 2; devices < 16; ++devices) {
+    EXPECT_LT(LeastSharedBytes(on_two, devices + 1), LeastSharedBytes(on_two, devices));
+  }
+  // Whole sums of so few rows take eight devices longer than two; shares do not.
+  EXPECT_LT(DevicesWorthWhile(8, {512 * kMillion, 128, 256, 8, 0}), 8);
+  EXPECT_EQ(DevicesWorthWhile(8, {512 * kMillion, 128, 256, 8, 0, true}), 8);
+}
+
 /// Without shares.
 TEST(DevicePolicy, HistogramsMayCostMoreThanRows) {
   EXPECT_EQ(DevicesWorthWhile(2, {800 * kMillion, 2000, 256, 8, 0}), 1);

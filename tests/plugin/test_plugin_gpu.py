@@ -46,6 +46,16 @@ def test_one_model(regression, more):
     np.testing.assert_array_equal(found[0], found[1])
 
 
+def test_margins_of_the_user_that_equal_the_base_score(regression):
+    """Those of the base score are made on the device, those of the user are brought there."""
+    values, label = regression
+    params = {**CUDA, "base_score": 0.25}
+    given = xgb.DMatrix(values, label, base_margin=np.full(len(label), 0.25, np.float32))
+    own = xgb.train(params, xgb.DMatrix(values, label), 3)
+    assert trees(own) == trees(xgb.train(params, given, 3))
+    assert trees(own) != trees(xgb.train({**params, "base_score": 0.5}, xgb.DMatrix(values, label), 3))
+
+
 def test_one_model_of_many_classes(regression):
     values, label = regression
     params = {"objective": "multi:softprob", "num_class": 3}

@@ -113,3 +113,46 @@ def test_the_picture_is_what_the_program_draws(tmp_path: Path) -> None:
     assert text == (ROOT / "docs" / "images" / "scaling.svg").read_text(encoding="utf-8")
     lines = [one for one in ElementTree.fromstring(text).iter() if one.tag.endswith("polyline")]
     assert len(lines) == 3 * (1 + len(IN_THE_DOCUMENT))
+
+
+def test_constants_are_fitted_to_measured_rounds(tmp_path) -> None:
+    """Rounds that are the model's, but for sums that wait half as long and whose bytes take three times as long."""
+    points = []
+    for name in ("higgs", "tall", "airline", "epsilon"):
+        shape = scaling.SHAPES[name]
+        for gpus in (1, 2, 4):
+            way = scaling.way_of(shape, "all", gpus)
+            assert (way == "scatter") == ((name, gpus) in [("epsilon", 2), ("epsilon", 4), ("tall", 4)])
+            cost = scaling.round_of(shape, gpus, NVLINK, way, times=(0.5, 3.0))
+            points.append({"data": name, "gpus": gpus, "ms": cost.total() if gpus > 1 else scaling.ONE_GPU_MS[name]})
+    one, times = scaling.fit_all(points, "all")
+    assert one == scaling.ONE_GPU_MS and times == pytest.approx((0.5, 3.0))
+    one, times = scaling.fit_all([{"data": "higgs", "gpus": 1, "ms": 1.5}], "all")
+    assert one == {**scaling.ONE_GPU_MS, "higgs": 1.5} and times == scaling.SUM_TIMES
+    half = tmp_path / "1.json", tmp_path / "2.json"
+    half[0].write_text(json.dumps(points[:6]))
+    half[1].write_text(json.dumps(points[6:]))
+    done = run("--fit", *map(str, half))
+    assert done.returncode == 0 and "SUM_TIMES = (0.5, 3)\n" in done.stdout
+    shown = [line.split() for line in done.stdout.splitlines() if line.startswith(("higgs ", "epsilon "))]
+    assert len(shown) == 6
+    for line in shown:
+        assert line[-1] == "%" and abs(float(line[-2])) <= (5 if line[1] == "1" else 0.05)
+
+
+def test_measured_rounds_are_dots_of_the_plot(tmp_path) -> None:
+    file, picture = tmp_path / "points.json", tmp_path / "plot.svg"
+    times = {1: 8.0, 2: 4.0, 4: 4.0}
+    points = [{"data": "tall", "gpus": gpus, "ms": ms} for gpus, ms in times.items()]
+    points += [{"data": "tall", "gpus": 2, "ms": 80.0, "network": "ethernet"}, {"data": "higgs", "gpus": 2, "ms": 1.0}]
+    file.write_text(json.dumps(points))
+    assert run("--plot", str(picture), "--data", "tall", "--measured", str(file)).returncode == 0
+    dots = [
+        (float(dot.get("cx")), float(dot.get("cy")))
+        for dot in ElementTree.parse(picture).getroot().iter("{http://www.w3.org/2000/svg}circle")
+    ]
+    assert len(dots) == 4, "no field has higgs, and no GPU of it was measured"
+    (x1, y1), (x2, y2), (x4, y4), ethernet = dots
+    assert x2 - x1 == pytest.approx(x4 - x2, abs=0.2) and x2 > x1
+    assert y1 - y2 > 10 and y4 == y2, "upwards is faster"
+    assert ethernet[0] > x4 and ethernet[1] > y1
