@@ -10,7 +10,7 @@
 
 namespace xgbgpu::cuda {
 
-void AttendedTree::Reserve() {
+void AttendedTree::Reserve(MarginsAhead const&) {
   GrowthPolicy const policy;
   int const max_leaves = parts_.params.max_leaves;
   std::size_t const leaves = max_leaves == 0 ? policy.attended_slots : 2 * static_cast<std::size_t>(max_leaves);
@@ -36,6 +36,16 @@ void AttendedTree::Reserve() {
   parts_.order.Leave();
   leaves_.BeginAttended();
   if (host_families_.size() < batch_) host_families_ = PinnedBuffer<Family>{batch_};
+}
+
+void AttendedTree::SetFeatures() {
+  parts_.room.Note([&] {
+    return parts_.splits.features().Set(*parts_.features, parts_.params.feature_weights, 2 * batch_, parts_.stream);
+  });
+}
+
+GrowthLimits AttendedTree::limits() const {
+  return {parts_.params.min_split_loss, parts_.params.max_depth, parts_.params.max_leaves};
 }
 
 void AttendedTree::Start() {
@@ -114,10 +124,19 @@ void AttendedTree::GrowTogether(std::vector<AttendedTree*> const& trees) {
   }
 }
 
-void AttendedTree::Finish() {
+bool AttendedTree::Finish() {
   EnqueuePositions();
   parts_.memory.ReturnHeader();
   parts_.stream.Wait("growing a tree");
+  return true;
+}
+
+GrownTree AttendedTree::Take() {
+  GrownTree tree{growth_.tree(), {}, {}};
+  if (parts_.splits.categories().any()) {
+    tree.sets = parts_.splits.categories().Read(growth_.made().size(), parts_.stream);
+  }
+  return tree;
 }
 
 /// The rows of every node that the device made last belong to a leaf of the tree.

@@ -6,29 +6,30 @@
 #include <cstddef>
 #include <vector>
 
+#include "driver/tree_growth_cuda.h"
 #include "driver/tree_leaves_cuda.h"
 #include "driver/tree_parts_cuda.h"
 #include "growth/batch_growth.h"
 
 namespace xgbgpu::cuda {
 
-class AttendedTree {
+class AttendedTree : public TreeGrowth {
  public:
   AttendedTree(TreeParts* parts, TreeLeaves* leaves) : parts_{*parts}, leaves_{*leaves} {}
 
-  /// Makes room for a tree with the parameters of the parts.
-  void Reserve();
-  /// Enqueues what is before the root's histogram, when the settings are told.
-  void Start();
-  /// Grows the tree to its end. Waits many times.
-  void Grow();
+  void Reserve(MarginsAhead const& ahead) override;
+  void SetFeatures() override;
+  GrowthLimits limits() const override;
+  /// Enqueues what is before the root's histogram.
+  void Start() override;
+  /// Waits many times.
+  void Grow() override;
   /// Grows trees that have been started on the same pages: every page is visited once for a batch of each.
   static void GrowTogether(std::vector<AttendedTree*> const& trees);
-  /// Writes the rows' positions and gets the header back, after Grow. Waits.
-  void Finish();
-
-  std::size_t batch() const { return batch_; }
-  BatchGrowth const& growth() const { return growth_; }
+  /// Writes the rows' positions, too.
+  bool Finish() override;
+  void Discard() override { parts_.stream.Wait("giving up a tree"); }
+  GrownTree Take() override;
 
  private:
   void LearnBack(std::size_t first, std::size_t n);

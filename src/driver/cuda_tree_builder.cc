@@ -79,8 +79,8 @@ Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
     }
     return finished;
   });
-  Tree tree = MakeTree(result.nodes, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate,
-                       lane->tree().constraints(), result.sets, result.weights);
+  Tree tree = MakeTree(result.tree.nodes, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate,
+                       lane->tree().constraints(), result.tree.sets, result.tree.weights);
   last_ = lane;
   ahead_values_ = lane->tree().margins_are_ahead() ? tree.leaf_value : std::vector<float>{};
   ahead_rows_ = round_.rows;

@@ -67,116 +67,73 @@ void HistTree::BeginOn(TrainParams const& params, FeatureSampler features, Devic
   Start(std::move(constraints));
 }
 
+TreeGrowth* HistTree::GrowthOf(TrainParams const& params) {
+  if (CanGrowUnattended(params)) return &unattended_;
+  if (parts_.symmetric()) return &symmetric_;
+  return &attended_;
+}
+
 void HistTree::Start(Constraints constraints) {
   TrainParams const& params = parts_.params;
-  unattended_now_ = CanGrowUnattended(params);
+  growth_ = GrowthOf(params);
   bool const like_before = before_ == params;
   auto const reserve = [&] {
-    unattended_now_ ? unattended_.Reserve(ahead_) : parts_.symmetric() ? symmetric_.Reserve() : attended_.Reserve();
+    growth_->Reserve(ahead_);
     parts_.splits.constraints().Set(std::move(constraints), parts_.memory.node_room(), parts_.room.arena(),
                                     parts_.stream);
     // With other devices memory may be taken here only: see below.
     if (parts_.page_stream && (parts_.shard.alone() || !like_before)) parts_.page_stream->KeepPages(kSparedBytes);
-    if (parts_.symmetric()) {
-      if (!unattended_now_) return;  // the host chooses their features
-      parts_.room.Note([&] { return parts_.level_search.SetFeatures(*parts_.features, params.SymmetricDepth()); });
-      return;
-    }
-    std::size_t const nodes = unattended_now_ ? unattended_.shape().WidestNodes() : 2 * attended_.batch();  // a level's
-    parts_.room.Note(
-        [&] { return parts_.splits.features().Set(*parts_.features, params.feature_weights, nodes, parts_.stream); });
+    growth_->SetFeatures();
   };
   // Trees alike need no other memory. Else all devices have theirs before one waits for another:
   // TreeParts::WaitUntilAllHaveRoom.
   before_.reset();
   like_before ? reserve() : AllOrNone(*parts_.shard.place.collective, reserve);
   before_ = params;
-  bool const is_cut = unattended_now_ && unattended_.shape().cut;
-  bool const symmetric = parts_.symmetric();  // levels are limited, and cut off by the host
-  int const most_depth = symmetric ? params.SymmetricDepth() : params.max_depth;
+  GrowthLimits const limits = growth_->limits();
   parts_.memory.Tell(
       {SplitParams{params, {}},
-       symmetric ? 0.0f : params.min_split_loss,
-       most_depth == 0 ? std::numeric_limits<int>::max() : most_depth,
-       is_cut || symmetric ? 0 : params.max_leaves,
+       limits.min_split_loss,
+       limits.max_depth == 0 ? std::numeric_limits<int>::max() : limits.max_depth,
+       limits.max_leaves,
        params.learning_rate,
        {{params.seed, parts_.number, parts_.shard.first_row(), parts_.losses ? parts_.losses->margins : nullptr},
         SampleThreshold(params.subsample),
         MakeSampleTarget(params, parts_.shard.all_rows())},
        parts_.features->counts()});
-  unattended_now_ ? unattended_.Start() : parts_.symmetric() ? symmetric_.Start() : attended_.Start();
+  growth_->Start();
 }
 
 void HistTree::GrowTogether(std::vector<HistTree*> const& trees) {
   std::vector<AttendedTree*> in_pages;
   for (HistTree* tree : trees) {
-    if (tree->unattended_now_ || tree->parts_.symmetric() || !tree->parts_.in_pages()) {
-      tree->GrowAttended();
-    } else {
+    if (tree->growth_ == &tree->attended_ && tree->parts_.in_pages()) {
       in_pages.push_back(&tree->attended_);
+    } else {
+      tree->Grow();
     }
   }
   AttendedTree::GrowTogether(in_pages);
 }
 
-/// Tells the nodes and sets of an unattended tree that has come back.
-void HistTree::TakeUnattended(Result* result) {
-  TreeHeader const& header = parts_.memory.returned();
-  result->nodes = unattended_.nodes();
-  if (IsFinite(header.gradient.maxima)) {
-    leaves_.FindUncopied();
-    if (parts_.symmetric()) {
-      leaves_.Cut(symmetric_.Take(result->nodes, header.gradient.format));
-      TakeSymmetric(result);
-    } else {
-      result->nodes = leaves_.TakeTree(result->nodes);
-    }
-  }
-  if (parts_.splits.categories().any()) {
-    result->sets = parts_.splits.categories().Read(header.state.nodes, parts_.stream);
-  }
-}
-
-void HistTree::TakeSymmetric(Result* result) {
-  result->nodes = symmetric_.nodes();
-  result->weights = symmetric_.weights();
-  result->sets = symmetric_.sets();
-}
-
-/// Waits for an attended tree, and tells its nodes and sets.
-void HistTree::TakeAttended(Result* result) {
-  if (parts_.symmetric()) {
-    symmetric_.Finish();
-    TakeSymmetric(result);
-    return;
-  }
-  attended_.Finish();
-  result->nodes = attended_.growth().tree();
-  if (parts_.splits.categories().any()) {
-    result->sets = parts_.splits.categories().Read(attended_.growth().made().size(), parts_.stream);
-  }
-}
-
 HistTree::Result HistTree::Finish() {
-  if (unattended_now_ && !unattended_.Finish()) {
+  if (!growth_->Finish()) {
     parts_.stream.Wait("growing a tree");  // rows have looked for leaves in vain
     unattended_.forecast().SetTooDeep();   // trees of a training are alike
     parts_.UseAllGradients();
     before_.reset();
     Start(constraints());
-    attended_.Grow();
+    growth_->Grow();
+    growth_->Finish();
   }
-  Result result{};
-  unattended_now_ ? TakeUnattended(&result) : TakeAttended(&result);
-  TreeHeader const& header = parts_.memory.returned();
-  result.finite = IsFinite(header.gradient.maxima);
+  GrownTree const tree = growth_->Take();
   if (has_timeline()) {
     parts_.stream.Wait("tracing");
     parts_.timer.timeline()->Resolve();
-    ReportBytes(result.nodes);
+    ReportBytes(tree.nodes);
   }
-  result.format = header.gradient.format;
-  return result;
+  GradientState const& gradient = parts_.memory.returned().gradient;
+  return {tree, gradient.format, IsFinite(gradient.maxima)};
 }
 
 }  // namespace xgbgpu::cuda

@@ -8,8 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "driver/attended_symmetric_tree_cuda.h"
 #include "driver/attended_tree_cuda.h"
-#include "driver/symmetric_growth_cuda.h"
+#include "driver/tree_growth_cuda.h"
 #include "driver/tree_leaves_cuda.h"
 #include "driver/tree_parts_cuda.h"
 #include "driver/unattended_tree_cuda.h"
@@ -17,8 +18,8 @@
 
 namespace xgbgpu::cuda {
 
-/// Grows trees unattended, or attended where they are too large for that (growth/choose_shape.h). The tree is the
-/// same either way. Symmetric trees that cannot be grown unattended are attended in a way of their own.
+/// Grows trees unattended, or attended where they are too large for that (growth/choose_shape.h). Symmetric trees are
+/// attended in a way of their own.
 class HistTree {
  public:
   /// The arguments are those of TreeParts.
@@ -39,19 +40,14 @@ class HistTree {
   void Begin(TrainParams const& params, FeatureSampler features, RowLosses const& losses,
              std::function<DeviceGradients()> all, std::uint32_t tree_number, MarginsAhead const& ahead);
   /// Grows an attended tree to its end; nothing is left to do for an unattended one.
-  void GrowAttended() {
-    if (unattended_now_) return;
-    parts_.symmetric() ? symmetric_.Grow() : attended_.Grow();
-  }
-  /// Does what GrowAttended does for trees on one stream. Those in pages share the visits of these, if they can.
+  void Grow() { growth_->Grow(); }
+  /// Does what Grow does for trees on one stream. Those in pages share the visits of these, if they can.
   static void GrowTogether(std::vector<HistTree*> const& trees);
   /// Instead of Finish: waits until nothing of the tree is under way but rows that walk. Without a timeline.
-  void Discard() { unattended_now_ ? unattended_.Wait() : parts_.stream.Wait("giving up a tree"); }
+  void Discard() { growth_->Discard(); }
 
   struct Result {
-    Span<Node const> nodes;     ///< nodes of the tree; valid until the next Begin
-    Span<float const> weights;  ///< [nodes] of a symmetric tree; else none
-    CategorySets sets;          ///< sets of the splits by categories; valid until the next Begin
+    GrownTree tree;
     GradientFormat format;
     bool finite;  ///< false: a gradient is NaN or infinite, and the nodes mean nothing
   };
@@ -92,20 +88,18 @@ class HistTree {
   void BeginOn(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
                std::uint32_t tree_number, MarginsAhead const& ahead);
   void Start(Constraints constraints);
-  void TakeUnattended(Result* result);
-  void TakeSymmetric(Result* result);
-  void TakeAttended(Result* result);
+  TreeGrowth* GrowthOf(TrainParams const& params);
   void ReportBytes(Span<Node const> nodes);
 
   TreeParts parts_;
   TreeLeaves leaves_;
   UnattendedTree unattended_;
   AttendedTree attended_;
-  SymmetricGrowth symmetric_;
+  AttendedSymmetricTree symmetric_;
+  TreeGrowth* growth_{&unattended_};   ///< of the tree that grows now, or has grown last
   int processors_;                     ///< number of processors of the whole device
   std::optional<TrainParams> before_;  ///< parameters of the last tree, which no memory was short for
   MarginsAhead ahead_;
-  bool unattended_now_{false};
   bool together_{false};
 };
 

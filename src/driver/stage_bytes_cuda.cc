@@ -42,7 +42,7 @@ void HistTree::ReportBytes(Span<Node const> nodes) {
   set(kSum, 0, sampled * (record + gradient) + histogram);
   set(kSplit, 0, histogram);
   if (!parts_.copies_sample || !by_paths) set(kWalk, levels, all_rows * (record + sizeof(NodeIndex)));
-  if (!unattended_now_) return;  // batches are no levels
+  if (growth_ != &unattended_) return;  // batches are no levels
   for (int level = 1; level <= levels; ++level) {
     double moved = 0, stayed = 0, summed = 0, families = 0;
     for (Node const& node : nodes) {

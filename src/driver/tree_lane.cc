@@ -40,7 +40,7 @@ void TreeLane::Begin(TrainParams const& params, cuda::RowLosses const& losses,
               ahead);
 }
 
-void TreeLane::GrowLevels() { tree_.GrowAttended(); }
+void TreeLane::GrowLevels() { tree_.Grow(); }
 
 float* TreeLane::UploadNodeValues(Span<float const> node_values) {
   uploaded_.Wait("copying leaf values");

@@ -107,6 +107,21 @@ void UnattendedTree::Reserve(MarginsAhead const& ahead) {
   ReserveRows();
 }
 
+void UnattendedTree::SetFeatures() {
+  FeatureSampler const& features = *parts_.features;
+  parts_.room.Note([&] {
+    return parts_.symmetric() ? parts_.level_search.SetFeatures(features, shape_.levels)
+                              : parts_.splits.features().Set(features, parts_.params.feature_weights,
+                                                             shape_.WidestNodes(), parts_.stream);
+  });
+}
+
+GrowthLimits UnattendedTree::limits() const {
+  TrainParams const& params = parts_.params;
+  if (parts_.symmetric()) return LimitsOfSymmetric(params);
+  return {params.min_split_loss, params.max_depth, shape_.cut ? 0 : params.max_leaves};
+}
+
 void UnattendedTree::ReserveRows() {
   if (parts_.by_paths) {
     parts_.paths.Reserve(shape_, parts_.tree_matrix());
@@ -254,9 +269,23 @@ bool UnattendedTree::Finish() {
   return !IsFinite(parts_.memory.returned().gradient.maxima) || GrowOn();  // else nodes mean nothing
 }
 
-Span<Node const> UnattendedTree::nodes() const {
-  LevelState const& state = parts_.memory.returned().state;
-  return {parts_.memory.returned_nodes(), shape_.ordered ? 2 * state.ordered + 1 : state.nodes};
+GrownTree UnattendedTree::Take() {
+  TreeHeader const& header = parts_.memory.returned();
+  LevelState const& state = header.state;
+  Span<Node const> const made{parts_.memory.returned_nodes(), shape_.ordered ? 2 * state.ordered + 1 : state.nodes};
+  GrownTree tree{made, {}, {}};
+  if (IsFinite(header.gradient.maxima)) {
+    leaves_.FindUncopied();
+    if (parts_.symmetric()) {
+      symmetric_.Begin(parts_, made[0].sum, header.gradient.format);
+      symmetric_.tree().Follow(made);
+      leaves_.Cut(symmetric_.End(made));
+      return {symmetric_.nodes(), symmetric_.weights(), {}};
+    }
+    tree.nodes = leaves_.TakeTree(made);
+  }
+  if (parts_.splits.categories().any()) tree.sets = parts_.splits.categories().Read(state.nodes, parts_.stream);
+  return tree;
 }
 
 }  // namespace xgbgpu::cuda

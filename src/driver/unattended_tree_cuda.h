@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "core/recorded_graph.h"
+#include "driver/symmetric_nodes_cuda.h"
+#include "driver/tree_growth_cuda.h"
 #include "driver/tree_leaves_cuda.h"
 #include "driver/tree_parts_cuda.h"
 #include "tree/tree_shape.h"
@@ -58,7 +60,7 @@ class LevelForecast {
   bool too_deep_{false};
 };
 
-class UnattendedTree {
+class UnattendedTree : public TreeGrowth {
  public:
   UnattendedTree(TreeParts* parts, TreeLeaves* leaves) : parts_{*parts}, leaves_{*leaves} {}
 
@@ -69,23 +71,23 @@ class UnattendedTree {
   /// Can rows of such trees go by paths?
   bool CanUsePaths() const;
 
-  /// Makes room for a tree with the parameters of the parts.
-  void Reserve(MarginsAhead const& ahead);
-  /// Enqueues the tree, when its settings are told. Rows walk behind it, while the host goes on.
-  void Start();
-  /// Waits for the tree, and grows it again where memory was short. False: it is deeper than unattended growth goes,
-  /// and has to be grown attended.
-  bool Finish();
-  /// Waits until nothing of the tree is under way but rows that walk.
-  void Wait() const;
-  /// Returns the nodes that came back to the host.
-  Span<Node const> nodes() const;
+  void Reserve(MarginsAhead const& ahead) override;
+  void SetFeatures() override;
+  GrowthLimits limits() const override;
+  /// Enqueues all of the tree. Rows walk behind it, while the host goes on.
+  void Start() override;
+  void Grow() override {}
+  /// Grows the tree again where memory was short. False: it is deeper than unattended growth goes.
+  bool Finish() override;
+  void Discard() override { Wait(); }
+  GrownTree Take() override;
 
   TreeShape const& shape() const { return shape_; }
   int enqueued_levels() const { return enqueued_levels_; }
   LevelForecast& forecast() { return forecast_; }
 
  private:
+  void Wait() const;
   bool MakeRoom();
   void WaitForTree();
   bool GrowOn();
@@ -99,6 +101,7 @@ class UnattendedTree {
   TreeParts& parts_;
   TreeLeaves& leaves_;
   TreeShape shape_;
+  SymmetricNodes symmetric_;
   LevelForecast forecast_;
   int enqueued_levels_{0};
   RecordedGraph graph_;

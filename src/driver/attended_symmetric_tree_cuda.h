@@ -1,16 +1,16 @@
-/// A symmetric tree that a CUDA device grows: it scores the candidates of a level, the host chooses one, and the device
-/// divides all nodes of the level by it. docs/adr/0022-symmetric-trees.md
-#ifndef XGBGPU_DRIVER_SYMMETRIC_GROWTH_CUDA_H_
-#define XGBGPU_DRIVER_SYMMETRIC_GROWTH_CUDA_H_
+/// A symmetric tree that a CUDA device grows attended: it scores the candidates of a level, the host chooses one, and the
+/// device divides all nodes of the level by it. docs/adr/0022-symmetric-trees.md
+#ifndef XGBGPU_DRIVER_ATTENDED_SYMMETRIC_TREE_CUDA_H_
+#define XGBGPU_DRIVER_ATTENDED_SYMMETRIC_TREE_CUDA_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
+#include "driver/symmetric_nodes_cuda.h"
+#include "driver/tree_growth_cuda.h"
 #include "driver/tree_leaves_cuda.h"
 #include "driver/tree_parts_cuda.h"
-#include "growth/symmetric_tree.h"
 #include "split/level_gains_cuda.h"
 #include "split/level_scores.h"
 
@@ -18,33 +18,25 @@ namespace xgbgpu::cuda {
 
 /// Waits twice a level: for the scores, and for the sums that the chosen split divides nodes into. The histograms of
 /// all nodes of a level are on the device at the same time.
-class SymmetricGrowth {
+class AttendedSymmetricTree : public TreeGrowth {
  public:
-  SymmetricGrowth(TreeParts* parts, TreeLeaves* leaves);
+  AttendedSymmetricTree(TreeParts* parts, TreeLeaves* leaves);
 
-  /// Makes room for a tree with the parameters of the parts.
-  void Reserve();
-  /// Enqueues what is before the root's histogram, when the settings are told.
-  void Start() { parts_.EnqueueStart(1); }
-  /// Grows the tree to its end. Throws OutOfDeviceMemory if a level has more histograms than there is room for.
-  void Grow();
-  /// Writes the rows' positions and gets the header back, after Grow. Waits.
-  void Finish();
-  /// Instead of all that: takes the nodes `made` of a tree that has been grown unattended. Returns
-  /// BatchGrowth::LeafNumbers.
-  std::vector<NodeIndex> Take(Span<Node const> made, GradientFormat const& format);
-
-  // The finished tree.
-  Span<Node const> nodes() const { return nodes_; }
-  Span<float const> weights() const { return tree_.weights(); }
-  CategorySets sets() const { return scores_.category_sets(); }
+  void Reserve(MarginsAhead const& ahead) override;
+  /// Does nothing: the host chooses splits.
+  void SetFeatures() override {}
+  GrowthLimits limits() const override { return LimitsOfSymmetric(parts_.params); }
+  void Start() override { parts_.EnqueueStart(1); }
+  /// Throws OutOfDeviceMemory if a level has more histograms than there is room for.
+  void Grow() override;
+  bool Finish() override;
+  void Discard() override { parts_.stream.Wait("giving up a tree"); }
+  GrownTree Take() override { return {symmetric_.nodes(), symmetric_.weights(), scores_.category_sets()}; }
 
  private:
   void VisitPages(PageStep const& step, int depth);
   void SumLevel(std::uint32_t families, int depth);
   bool LearnRoot();
-  void BeginTree(GradientSum root, GradientFormat const& format);
-  std::vector<NodeIndex> Cut(Span<Node const> made);
   void SortCategories();
   LevelView UploadLevel();
   LevelSplit FindSplit(LevelView const& view);
@@ -54,10 +46,9 @@ class SymmetricGrowth {
 
   TreeParts& parts_;
   TreeLeaves& leaves_;
-  SymmetricTree tree_;
+  SymmetricNodes symmetric_;
+  SymmetricTree& tree_;
   LevelScores scores_;
-  std::optional<SplitParams> params_;
-  std::vector<Node> nodes_;
   std::vector<std::int32_t> slots_;       ///< [active nodes of the level] of their histograms
   std::vector<std::int32_t> free_slots_;  ///< the last one is taken first
   std::uint32_t node_chunk_{1};           ///< nodes whose gains there is room for
@@ -78,4 +69,4 @@ class SymmetricGrowth {
 
 }  // namespace xgbgpu::cuda
 
-#endif  // XGBGPU_DRIVER_SYMMETRIC_GROWTH_CUDA_H_
+#endif  // XGBGPU_DRIVER_ATTENDED_SYMMETRIC_TREE_CUDA_H_

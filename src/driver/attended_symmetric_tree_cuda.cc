@@ -1,4 +1,4 @@
-#include "driver/symmetric_growth_cuda.h"
+#include "driver/attended_symmetric_tree_cuda.h"
 
 #include <algorithm>
 #include <utility>
@@ -17,10 +17,10 @@
 
 namespace xgbgpu::cuda {
 
-SymmetricGrowth::SymmetricGrowth(TreeParts* parts, TreeLeaves* leaves)
-    : parts_{*parts}, leaves_{*leaves}, scores_{parts->matrix.cuts} {}
+AttendedSymmetricTree::AttendedSymmetricTree(TreeParts* parts, TreeLeaves* leaves)
+    : parts_{*parts}, leaves_{*leaves}, tree_{symmetric_.tree()}, scores_{parts->matrix.cuts} {}
 
-void SymmetricGrowth::Reserve() {
+void AttendedSymmetricTree::Reserve(MarginsAhead const&) {
   std::uint64_t const rows = parts_.shard.all_rows(), bins = parts_.matrix.cuts.ptr.back();
   int const levels = parts_.params.SymmetricDepth();
   // A node that is divided has a row.
@@ -59,13 +59,13 @@ void SymmetricGrowth::Reserve() {
 }
 
 /// Does what a step does, in pages.
-void SymmetricGrowth::VisitPages(PageStep const& step, int depth) {
+void AttendedSymmetricTree::VisitPages(PageStep const& step, int depth) {
   ClearStep(parts_, step);
   parts_.pages().ForEach([&](Page<DeviceMatrixView> const& page) { VisitPage(parts_, step, page, depth); });
 }
 
 /// Sums the rows of the level's built children, or of the root. In pages, they have been summed on the way there.
-void SymmetricGrowth::SumLevel(std::uint32_t families, int depth) {
+void AttendedSymmetricTree::SumLevel(std::uint32_t families, int depth) {
   LevelBounds const bounds{families, parts_.symbols};
   if (parts_.in_pages()) {
     if (depth == 0) VisitPages({families, false, true}, depth);
@@ -78,8 +78,7 @@ void SymmetricGrowth::SumLevel(std::uint32_t families, int depth) {
   parts_.shard.devices->SumLevel(parts_.memory.View(), parts_.histograms.View(), bounds, parts_.stream);
 }
 
-void SymmetricGrowth::Grow() {
-  nodes_.assign(1, Node{});
+void AttendedSymmetricTree::Grow() {
   SumLevel(1, 0);
   if (!LearnRoot()) return;
   SortCategories();
@@ -92,12 +91,13 @@ void SymmetricGrowth::Grow() {
 }
 
 /// Begins the tree, now that the format of the gradients is known. Returns false if one is not finite.
-bool SymmetricGrowth::LearnRoot() {
+bool AttendedSymmetricTree::LearnRoot() {
   parts_.memory.ReturnHeader();
   parts_.memory.ReadNodes(0, 1);
   parts_.shard.devices->Check();
   TreeHeader const& header = parts_.memory.returned();
-  BeginTree(parts_.memory.returned_nodes()[0].sum, header.gradient.format);
+  symmetric_.Begin(parts_, parts_.memory.returned_nodes()[0].sum, header.gradient.format);
+  scores_.BeginTree(symmetric_.params());
   slots_.assign(tree_.active().size(), 0);
   free_slots_.clear();
   for (auto slot = static_cast<std::int32_t>(parts_.histograms.slots()) - 1; slot > 0; --slot) {
@@ -106,14 +106,8 @@ bool SymmetricGrowth::LearnRoot() {
   return IsFinite(header.gradient.maxima);
 }
 
-void SymmetricGrowth::BeginTree(GradientSum root, GradientFormat const& format) {
-  params_.emplace(parts_.params, format);
-  scores_.BeginTree(*params_);
-  tree_.Begin(parts_.params, *params_, *parts_.features, parts_.splits.constraints().constraints(), root);
-}
-
 /// Sorts categories by the root's histogram, on the host.
-void SymmetricGrowth::SortCategories() {
+void AttendedSymmetricTree::SortCategories() {
   if (!parts_.splits.categories().any()) return;
   DeviceMatrix const& matrix = parts_.matrix;
   std::vector<GradientSum> root(matrix.view.cells);
@@ -135,7 +129,7 @@ void SymmetricGrowth::SortCategories() {
 }
 
 /// Tells the device the nodes and the features of the level.
-LevelView SymmetricGrowth::UploadLevel() {
+LevelView AttendedSymmetricTree::UploadLevel() {
   Constraints const& constraints = parts_.splits.constraints().constraints();
   std::vector<NodeIndex> const& active = tree_.active();
   host_nodes_.clear();
@@ -146,7 +140,8 @@ LevelView SymmetricGrowth::UploadLevel() {
   scores_.BeginLevel(tree_.Features());
   for (FeatureIndex const f : scores_.features()) {
     CandidateKind const kind = scores_.KindOf(f);
-    BinIndex const splits = kind == CandidateKind::kSorted ? SortedSplits(*params_, parts_.matrix.cuts.bins(f)) : 0;
+    BinIndex const splits =
+        kind == CandidateKind::kSorted ? SortedSplits(symmetric_.params(), parts_.matrix.cuts.bins(f)) : 0;
     std::int8_t const direction = constraints.monotone() ? constraints.directions()[f] : std::int8_t{0};
     host_features_.push_back({f, splits, kind, direction});
   }
@@ -161,13 +156,13 @@ LevelView SymmetricGrowth::UploadLevel() {
           parts_.matrix.cuts.ptr.back()};
 }
 
-LevelSplit SymmetricGrowth::FindSplit(LevelView const& view) {
+LevelSplit AttendedSymmetricTree::FindSplit(LevelView const& view) {
   if (view.feature_count == 0) return {};
   bool const monotone = parts_.splits.constraints().constraints().monotone();
   auto const nodes = static_cast<std::uint32_t>(host_nodes_.size());
   parts_.timer.Run(kSplit, tree_.depth(), [&] {
     for (std::uint32_t first = 0; first < nodes; first += node_chunk_) {
-      AddLevelGains(view, *params_, monotone, first, std::min(node_chunk_, nodes - first), gains_.data(),
+      AddLevelGains(view, symmetric_.params(), monotone, first, std::min(node_chunk_, nodes - first), gains_.data(),
                     device_scores_.data(), parts_.stream);
     }
   });
@@ -180,7 +175,7 @@ LevelSplit SymmetricGrowth::FindSplit(LevelView const& view) {
 
 /// Copies the categories that go right to the device, under the split's number. Rows that miss the feature have a
 /// symbol there, too.
-std::uint32_t const* SymmetricGrowth::UploadCategories(LevelSplit const& split) {
+std::uint32_t const* AttendedSymmetricTree::UploadCategories(LevelSplit const& split) {
   if (!split.categorical) return nullptr;
   DeviceMatrix const& matrix = parts_.matrix;
   DeviceCategories const categories = parts_.splits.categories().View();
@@ -194,7 +189,7 @@ std::uint32_t const* SymmetricGrowth::UploadCategories(LevelSplit const& split) 
   return categories.set(split.bin);
 }
 
-void SymmetricGrowth::Divide(LevelView const& view, LevelSplit const& split) {
+void AttendedSymmetricTree::Divide(LevelView const& view, LevelSplit const& split) {
   std::vector<NodeIndex> const parents = tree_.active();
   bool const is_last = tree_.IsLastDivision();
   int const depth = tree_.depth() + 1;
@@ -228,8 +223,8 @@ void SymmetricGrowth::Divide(LevelView const& view, LevelSplit const& split) {
 
 /// Plans the families of the nodes that have just been divided, whose histograms are in `slots`. The built child gets a
 /// new slot, and the other child that of its parent. Those of children that will not be divided become free.
-void SymmetricGrowth::PlanFamilies(std::vector<NodeIndex> const& parents, std::vector<std::int32_t> const& slots,
-                                   bool is_last) {
+void AttendedSymmetricTree::PlanFamilies(std::vector<NodeIndex> const& parents, std::vector<std::int32_t> const& slots,
+                                         bool is_last) {
   if (!is_last && free_slots_.size() < parents.size()) {
     std::uint64_t const bytes = 2 * parents.size() * parts_.histograms.bytes_of_one();
     std::uint64_t const room = parts_.histograms.slots() * parts_.histograms.bytes_of_one();
@@ -268,41 +263,25 @@ void SymmetricGrowth::PlanFamilies(std::vector<NodeIndex> const& parents, std::v
   }
 }
 
-/// Cuts off weak levels of the tree, whose nodes are those that the device has `made`. Returns BatchGrowth::LeafNumbers.
-std::vector<NodeIndex> SymmetricGrowth::Cut(Span<Node const> made) {
-  tree_.Cut();
-  std::vector<NodeIndex> leaf(made.size(), kNoNode);
-  for (std::size_t n = 0; n < made.size(); ++n) {
-    if (made[n].left == kNoNode) leaf[n] = tree_.AtOrAbove(static_cast<NodeIndex>(n));
-  }
-  nodes_.assign(tree_.nodes().begin(), tree_.nodes().end());
-  for (std::size_t n = 0; n < nodes_.size(); ++n) nodes_[n].rows = made[n].rows;
-  return leaf;
-}
-
-std::vector<NodeIndex> SymmetricGrowth::Take(Span<Node const> made, GradientFormat const& format) {
-  BeginTree(made[0].sum, format);
-  tree_.Follow(made);
-  return Cut(made);
-}
-
-void SymmetricGrowth::Finish() {
-  if (!IsFinite(parts_.memory.returned().gradient.maxima)) return;
+bool AttendedSymmetricTree::Finish() {
+  if (!IsFinite(parts_.memory.returned().gradient.maxima)) return true;
   std::size_t const made = tree_.nodes().size();
   parts_.memory.ReadNodes(0, made);
   Span<Node const> const returned{parts_.memory.returned_nodes(), made};
-  std::vector<NodeIndex> const leaf = Cut(returned);
+  std::vector<NodeIndex> const leaf = symmetric_.End(returned);
   if (parts_.in_pages()) {
     leaves_.RenumberNodes(leaf);
-    return;
+    return true;
   }
   WriteListPositions(&parts_, returned, leaf);
   if (parts_.sampled()) {
-    parts_.room.Reserve(&tree_nodes_, "nodes", nodes_.size());
-    CopyToDevice(tree_nodes_.data(), nodes_.data(), nodes_.size(), parts_.stream, "writing positions");
+    Span<Node const> const nodes = symmetric_.nodes();
+    parts_.room.Reserve(&tree_nodes_, "nodes", nodes.size());
+    CopyToDevice(tree_nodes_.data(), nodes.data(), nodes.size(), parts_.stream, "writing positions");
     leaves_.FindUnsampled(tree_nodes_.data());
   }
   parts_.stream.Wait("growing a tree");
+  return true;
 }
 
 }  // namespace xgbgpu::cuda
