@@ -91,10 +91,10 @@ TrainerPool::Watch WatchMemory() {
 /// Returns how many of `wanted` devices train fastest with these data and parameters.
 int DevicesFor(xgboost::MetaInfo const& info, TreeParam const& param, int wanted) {
   double const places = static_cast<double>(info.num_row_) * static_cast<double>(info.num_col_);
-  bool const dense = static_cast<double>(info.num_nonzero_) >= QuantilePolicy{}.dense_from * places &&
-                     CategoricalFeatures(info).empty();
+  bool const may_share = static_cast<double>(info.num_nonzero_) >= QuantilePolicy{}.dense_from * places &&
+                         CategoricalFeatures(info).empty() && param.grow_policy != "symmetric";
   int const devices = DevicesWorthWhile(
-      wanted, {info.num_nonzero_, info.num_col_, param.max_bin, param.max_depth, param.max_leaves, dense});
+      wanted, {info.num_nonzero_, info.num_col_, param.max_bin, param.max_depth, param.max_leaves, may_share});
   if (devices < wanted) {
     std::string const size = std::to_string(info.num_row_) + " rows, " + std::to_string(info.num_nonzero_) + " values";
     InformOnce("n_gpus " + size, "parameter n_gpus allows " + std::to_string(wanted) + " GPUs, and " +

@@ -29,8 +29,9 @@ struct WorkShape {
   std::uint64_t values;  ///< that are not missing
   std::uint64_t features;
   int max_bin, max_depth, max_leaves;
-  /// Are half of the values there or more (QuantilePolicy::dense_from), and none of them categories?
-  bool dense{false};
+  /// May devices search shares of the features? If half of the values are there or more (QuantilePolicy::dense_from),
+  /// none of them are categories, and trees are not symmetric.
+  bool may_share{false};
 };
 
 /// Returns how many of `wanted` devices, 1 or more, train fastest: more of them divide the rows, but have to tell each
@@ -45,7 +46,7 @@ inline int DevicesWorthWhile(int wanted, WorkShape const& shape) {
   double const cells = static_cast<double>(shape.features) * shape.max_bin;
   auto const shares = [&](int devices) {
     std::size_t const least = LeastSharedBytes(CollectivePolicy{}.least_shared_bytes, devices);
-    return shape.dense && shape.max_bin <= policy.most_shared_bins &&
+    return shape.may_share && shape.max_bin <= policy.most_shared_bins &&
            cells * sizeof(GradientSum) >= static_cast<double>(least);
   };
   double const sums = nodes * cells * policy.cell_bytes * policy.of_byte;

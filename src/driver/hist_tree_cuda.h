@@ -18,8 +18,8 @@
 
 namespace xgbgpu::cuda {
 
-/// Grows trees unattended, or attended where they are too large for that (growth/choose_shape.h). Symmetric trees are
-/// attended in a way of their own.
+/// Grows trees unattended, or attended where they are too large for that (growth/choose_shape.h). Symmetric
+/// trees that are attended are so in a way of their own.
 class HistTree {
  public:
   /// The arguments are those of TreeParts.

@@ -1,9 +1,11 @@
 #include "driver/sharded_builder.h"
 
 #include <algorithm>
+#include <mutex>
 #include <string>
 #include <utility>
 
+#include "core/device.h"
 #include "core/row_slice.h"
 #include "objective/leaf_median.h"
 #include "xgbgpu/error.h"
@@ -24,13 +26,41 @@ std::vector<int> OrdinalsOf(std::vector<std::shared_ptr<DeviceMatrix const>> con
   return ordinals;
 }
 
+std::mutex turn_mutex;
+ShardedBuilder const* last_in_turn = nullptr;  ///< whose trees may still be under way
+
 }  // namespace
+
+/// While this exists, no other builder enqueues or finishes trees, and none of another one is under way on the devices.
+/// Kernels that wait for each other on several devices fill these: those of two builders, on one device each, would keep
+/// each other's counterparts from coming.
+class ShardedBuilder::Turn {
+ public:
+  explicit Turn(ShardedBuilder const& builder) : lock_{turn_mutex} {
+    if (last_in_turn != nullptr && last_in_turn != &builder) {
+      for (int const device : builder.devices_) {
+        DeviceScope const scope{device};
+        CheckCuda(cudaDeviceSynchronize(), "waiting for another training");
+      }
+    }
+    last_in_turn = &builder;
+  }
+  /// Its trees are over.
+  static void Leave(ShardedBuilder const& builder) {
+    std::lock_guard<std::mutex> const lock{turn_mutex};
+    if (last_in_turn == &builder) last_in_turn = nullptr;
+  }
+
+ private:
+  std::lock_guard<std::mutex> lock_;
+};
 
 ShardedBuilder::ShardedBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> const& shards, int threads,
                                double patience, std::size_t least_shared_bytes)
     : first_{FirstRows(shards)},
       finished_{first_.back()},
-      peers_{OrdinalsOf(shards), patience},
+      devices_{OrdinalsOf(shards)},
+      peers_{devices_, patience},
       threads_{static_cast<int>(shards.size()), [this] { peers_.Abort(); }},
       builders_(shards.size()) {
   int const own_threads = std::max(1, threads / static_cast<int>(shards.size()));
@@ -42,7 +72,10 @@ ShardedBuilder::ShardedBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> 
   });
 }
 
-ShardedBuilder::~ShardedBuilder() { Abandon(); }
+ShardedBuilder::~ShardedBuilder() {
+  Abandon();
+  Turn::Leave(*this);
+}
 
 /// Calls work(s) for all shards at the same time. If one fails, no tree is left that was begun.
 void ShardedBuilder::RunAll(std::function<void(std::size_t)> const& work) {
@@ -59,6 +92,7 @@ Tree ShardedBuilder::Grow(TrainParams const& params, Span<GradientPair const> gr
   finished_.Forget();
   finished_.CheckGradients(gradients.size());
   std::vector<Tree> trees(builders_.size());
+  Turn const turn{*this};
   RunAll([&](std::size_t s) { trees[s] = builders_[s]->Grow(params, gradients.subspan(first_[s], RowsOf(s)), key); });
   finished_.Set(trees[0].size());
   return std::move(trees[0]);
@@ -153,6 +187,7 @@ void ShardedBuilder::ForgetTrees() {
 void ShardedBuilder::Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) {
   Abandon();
   round_ = {params, static_cast<ShardedRows*>(rows), std::move(trees), 0};
+  Turn const turn{*this};
   BeginRest();
 }
 
@@ -172,6 +207,7 @@ void ShardedBuilder::BeginRest() {
 
 Tree ShardedBuilder::FinishNext() {
   finished_.Forget();
+  Turn const turn{*this};
   for (;;) {
     try {
       std::vector<Tree> trees(builders_.size());

@@ -19,6 +19,8 @@ namespace xgbgpu {
 /// One builder for each device, which grow the same trees at the same time, in a thread each, and add up what their
 /// rows give. What is only enqueued is enqueued by the caller's thread, device after device.
 ///
+/// Builders of a process take turns, tree by tree.
+///
 /// If a device fails, the others stop waiting for it, its error is thrown, and the builder is as it was before the
 /// call.
 class ShardedBuilder final : public TreeBuilder, public DeviceRounds {
@@ -53,6 +55,7 @@ class ShardedBuilder final : public TreeBuilder, public DeviceRounds {
   void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) override;
 
  private:
+  class Turn;
   std::uint64_t RowsOf(std::size_t shard) const { return first_[shard + 1] - first_[shard]; }
   void RunAll(std::function<void(std::size_t)> const& work);
   void BeginRest();
@@ -68,6 +71,7 @@ class ShardedBuilder final : public TreeBuilder, public DeviceRounds {
 
   std::vector<std::uint64_t> first_;  ///< [shards + 1] number of each shard's first row, and of all rows
   FinishedTree finished_;
+  std::vector<int> devices_;  ///< [shards]
   cuda::PeerDevices peers_;
   ShardThreads threads_;
   std::vector<std::unique_ptr<CudaTreeBuilder>> builders_;

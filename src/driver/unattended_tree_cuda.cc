@@ -62,12 +62,18 @@ bool UnattendedTree::CanGrow(TrainParams const& params) const {
 
 bool UnattendedTree::CanCopySample(TrainParams const& params) const {
   if (!params.SamplesRows() || !CanGrow(params) || !parts_.matrix.view.dense) return false;
-  if (sample_of_ && *sample_of_ == params) return has_room_for_sample_;
+  TrainParams asked = params;  // but for what changes from round to round and takes no memory
+  asked.learning_rate = 0;
+  asked.seed = 0;
+  if (sample_of_ && *sample_of_ == asked) return has_room_for_sample_;
   TreeShape const shape = ShapeOf(params, parts_.shard.all_rows());
-  std::uint64_t const node_bytes = parts_.histograms.bytes_of_one() + 2 * parts_.splits.candidate_bytes();
-  std::uint64_t const bytes = BytesOfSample(params, shape) + shape.WidestNodes() * node_bytes;
+  std::uint64_t const widest = shape.WidestNodes();
+  std::uint64_t const search = params.grow_policy == GrowPolicy::kSymmetric
+                                   ? parts_.level_search.BytesFor(shape.NodesAfter(shape.levels), widest)
+                                   : 2 * widest * parts_.splits.candidate_bytes();
+  std::uint64_t const bytes = BytesOfSample(params, shape) + widest * parts_.histograms.bytes_of_one() + search;
   has_room_for_sample_ = !parts_.AnyDevice(bytes > parts_.page_stream->room());
-  sample_of_ = params;
+  sample_of_ = asked;
   return has_room_for_sample_;
 }
 

@@ -31,9 +31,11 @@ inline TreeShape ShapeOfOpen(TrainParams const& params, int leaves, GrowthPolicy
 }
 
 /// Returns the shape of symmetric trees, all levels of which are made; weak ones at the end are cut off.
-inline TreeShape ShapeOfSymmetric(TrainParams const& params) {
+inline TreeShape ShapeOfSymmetric(TrainParams const& params, std::uint64_t rows) {
   TreeShape shape;
   shape.levels = shape.possible_levels = params.SymmetricDepth();
+  // A node that is split has a row. Those that have none stay leaves, and their histograms are not used again.
+  shape.most_split = std::max<std::uint64_t>(1, rows) * static_cast<std::uint64_t>(std::max(1, shape.levels));
   shape.cut = params.min_split_loss > 0;
   return shape;
 }
@@ -42,7 +44,7 @@ inline TreeShape ShapeOfSymmetric(TrainParams const& params) {
 /// memory for them.
 inline TreeShape ShapeOf(TrainParams const& params, std::uint64_t rows) {
   GrowthPolicy const policy;
-  if (params.grow_policy == GrowPolicy::kSymmetric) return ShapeOfSymmetric(params);
+  if (params.grow_policy == GrowPolicy::kSymmetric) return ShapeOfSymmetric(params, rows);
   auto const most = static_cast<std::uint64_t>(params.max_leaves);
   int const leaves = static_cast<int>(std::min(most, std::max<std::uint64_t>(1, rows)));  // 0: there is no limit
   bool const loss_guided = params.grow_policy == GrowPolicy::kLossGuide;

@@ -23,7 +23,8 @@ bool AskTheSame(ForestNode const& a, ForestNode const& b, PackedSets const& sets
   if (a.feature != b.feature || a.default_left != b.default_left) return false;
   if (a.set == kNoSet || b.set == kNoSet) return a.set == b.set && a.value == b.value;
   std::uint32_t const* const words = sets.at + a.set;
-  return std::equal(words, words + 1 + PackedSetHead{*words}.words(), sets.at + b.set);
+  // The first word tells how many follow.
+  return *words == sets.at[b.set] && std::equal(words, words + 1 + PackedSetHead{*words}.words(), sets.at + b.set);
 }
 
 /// Goes on with the indices of the rows of a block, at which is a bit for each level so far. A comparison with NaN, a

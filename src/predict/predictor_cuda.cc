@@ -45,7 +45,11 @@ class CudaPredictor final : public DevicePredictor {
     forest_->Append(forest, 0, forest.trees(), stream);
     if (forest.weighted()) forest_->SetWeights(forest.weights(), stream);
     stream.Wait("copying a model");
-    if (auto const symmetric = LevelForest::Of(forest)) levels_.emplace(*symmetric, &arena_);
+    try {
+      if (auto const symmetric = LevelForest::Of(forest)) levels_.emplace(*symmetric, &arena_);
+    } catch (OutOfDeviceMemory const&) {
+      // Rows walk, then.
+    }
   }
   ~CudaPredictor() override {
     try {

@@ -130,7 +130,7 @@ __device__ bool IsBestOfBlock(double score, std::uint64_t order) {
   return best > 0.0 && order == first && score == best;
 }
 
-constexpr std::uint64_t kNoOrder = ~std::uint64_t{0};
+__device__ LevelBest None() { return {0.0, ~std::uint64_t{0}, 0, 0, false}; }
 
 /// The feature of a place among all bins.
 __device__ FeatureIndex FeatureAt(DeviceMatrixView const& matrix, std::uint64_t place) {
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(kBestThreads)
   Chunk const chunk{view.tree, begin, most};
   std::uint32_t const count = chunk.end - chunk.first;
   bool const divides = in && view.tree.state->families != 0 && MayDivide(view, search, feature);
-  LevelBest best{0.0, kNoOrder, feature, 0, false};
+  LevelBest best = None();
   for (std::uint32_t kind = 0; kind < search.kinds && divides; ++kind) {
     std::uint64_t const at = kind * search.bins + place, step = search.kinds * search.bins;
     double score = begin == 0 ? 0.0 : search.scores[at];
@@ -172,16 +172,16 @@ __global__ void __launch_bounds__(kBestThreads)
     }
   }
   if (!ends) return;
-  if (threadIdx.x == 0) StoreWhole(search.bests + blockIdx.x, LevelBest{0.0, kNoOrder, 0, 0, false});
+  if (threadIdx.x == 0) StoreWhole(search.bests + blockIdx.x, None());
   if (IsBestOfBlock(best.score, best.order)) StoreWhole(search.bests + blockIdx.x, best);
   if (!IsLastBlock(&view.tree.state->finished_blocks, gridDim.x)) return;
-  best = {0.0, kNoOrder, 0, 0, false};
+  best = None();
   for (std::uint32_t b = threadIdx.x; b < gridDim.x; b += kBestThreads) {
     LevelBest const other = LoadFresh(search.bests + b);
     if (other.score > best.score || (other.score == best.score && other.order < best.order)) best = other;
   }
-  if (threadIdx.x == 0) StoreWhole(search.bests + search.blocks, LevelBest{0.0, kNoOrder, 0, 0, false});
-  if (IsBestOfBlock(best.score, best.order)) StoreWhole(search.bests + search.blocks, best);
+  if (threadIdx.x == 0) StoreWhole(search.best(), None());
+  if (IsBestOfBlock(best.score, best.order)) StoreWhole(search.best(), best);
 }
 
 }  // namespace
@@ -197,8 +197,8 @@ void FindLevelSplit(SplitView const& view, LevelSearchView const& search, LevelB
     std::uint32_t const most = std::min(chunk, nodes - begin);
     LaunchNext("scoring splits of a level", gains, Blocks(std::uint64_t{most} * view.group_count, 1, limits, kResident),
                kSplitThreads, 0, own, stream, all, search, begin, most);
-    LaunchNext("choosing the split of a level", BestOfLevelKernel, search.blocks, kBestThreads, 0, own, stream, all,
-               search, begin, most, begin + most == nodes);
+    LaunchNext("choosing the split of a level", BestOfLevelKernel, LevelSearchBlocks(search.bins), kBestThreads, 0, own,
+               stream, all, search, begin, most, begin + most == nodes);
   }
 }
 

@@ -27,7 +27,7 @@ struct alignas(16) LevelBest {
 
 constexpr unsigned kLevelSearchThreads = 128;
 /// Returns the number of blocks that add up the scores of `bins` bins.
-constexpr std::uint32_t LevelSearchBlocks(std::uint64_t bins) {
+XGBGPU_HD std::uint32_t LevelSearchBlocks(std::uint64_t bins) {
   return static_cast<std::uint32_t>((bins + kLevelSearchThreads - 1) / kLevelSearchThreads);
 }
 
@@ -41,9 +41,8 @@ struct LevelSearchView {
   std::uint32_t const* features;  ///< bit set of those that the level may be divided by; nullptr: all
   std::uint64_t bins;             ///< of all features
   std::uint32_t kinds;
-  std::uint32_t blocks;
 
-  XGBGPU_HD LevelBest const* best() const { return bests + blocks; }
+  XGBGPU_HD LevelBest* best() const { return bests + LevelSearchBlocks(bins); }
 };
 
 /// Returns a node of the level. `params`: in the units of the tree.
@@ -71,6 +70,8 @@ class LevelSearchRoom {
 
   /// Makes room for trees of so many nodes, with levels of at most `widest`.
   void Reserve(std::size_t nodes, std::size_t widest);
+  /// Returns how many bytes Reserve takes for these, at most.
+  std::size_t BytesFor(std::size_t nodes, std::size_t widest) const;
   /// Copies the features of the `levels` levels of the next tree, unless all may divide all. Waits if it copies. True
   /// if the memory has moved.
   bool SetFeatures(FeatureSampler const& sampler, int levels);
@@ -80,6 +81,9 @@ class LevelSearchRoom {
   std::uint32_t const* features() const { return has_features_ ? features_.data() : nullptr; }
 
  private:
+  std::size_t candidates() const { return std::size_t{kinds_} * matrix_.cuts.ptr.back(); }
+  std::size_t ChunkOf(std::size_t widest) const;
+
   DeviceMatrix const& matrix_;
   ClearedRoom* room_;
   std::uint32_t kinds_, words_;

@@ -19,14 +19,23 @@ bool MayMiss(DeviceMatrix const& matrix) {
 LevelSearchRoom::LevelSearchRoom(DeviceMatrix const& matrix, ClearedRoom* room)
     : matrix_{matrix}, room_{room}, kinds_{MayMiss(matrix) ? 2U : 1U}, words_{(matrix.view.features + 31) / 32} {}
 
+std::size_t LevelSearchRoom::ChunkOf(std::size_t widest) const {
+  std::size_t const fitting = SplitPolicy{}.most_gain_bytes / sizeof(double) / candidates();
+  return std::max<std::size_t>(2, std::min(widest, fitting / 2 * 2));
+}
+
+std::size_t LevelSearchRoom::BytesFor(std::size_t nodes, std::size_t widest) const {
+  std::size_t const blocks = LevelSearchBlocks(matrix_.cuts.ptr.back());
+  return nodes * sizeof(LevelNode) + (ChunkOf(widest) + 1) * candidates() * sizeof(double) +
+         (blocks + 1) * sizeof(LevelBest);
+}
+
 void LevelSearchRoom::Reserve(std::size_t nodes, std::size_t widest) {
-  std::size_t const of_node = std::size_t{kinds_} * matrix_.cuts.ptr.back();
-  std::size_t const fitting = SplitPolicy{}.most_gain_bytes / sizeof(double) / of_node;
-  std::size_t const chunk = std::max<std::size_t>(2, std::min(widest, fitting / 2 * 2));
+  std::size_t const chunk = ChunkOf(widest);
   chunk_ = static_cast<std::uint32_t>(chunk);
   room_->Reserve(&nodes_, "nodes", nodes);
-  room_->Reserve(&gains_, "split candidates", chunk * of_node);
-  if (chunk < widest) room_->Reserve(&scores_, "split candidates", of_node);
+  room_->Reserve(&gains_, "split candidates", chunk * candidates());
+  if (chunk < widest) room_->Reserve(&scores_, "split candidates", candidates());
   room_->Reserve(&bests_, "split candidates", LevelSearchBlocks(matrix_.cuts.ptr.back()) + 1);
 }
 
@@ -45,15 +54,13 @@ bool LevelSearchRoom::SetFeatures(FeatureSampler const& sampler, int levels) {
 }
 
 LevelSearchView LevelSearchRoom::View(int level) const {
-  std::uint32_t const bins = matrix_.cuts.ptr.back();
   return {nodes_.data(),
           gains_.data(),
           scores_.data(),
           bests_.data(),
           has_features_ ? features_.data() + static_cast<std::size_t>(level) * words_ : nullptr,
-          bins,
-          kinds_,
-          LevelSearchBlocks(bins)};
+          matrix_.cuts.ptr.back(),
+          kinds_};
 }
 
 }  // namespace xgbgpu::cuda

@@ -18,7 +18,8 @@ struct TreeShape {
   std::uint32_t most_splits{0};
   /// The tree is cut out of the nodes that are made, by the host, …
   bool cut{false};
-  /// … or, if it is loss-guided and open, by the device: only nodes are split that are in an order of most_splits (grow_order_ops.h).
+  /// … or, if it is loss-guided and open, by the device: only nodes are split that are in an order of most_splits
+  /// (grow_order_ops.h).
   bool ordered{false};
   std::uint64_t most_split{0xFFFFFFFFU};  ///< the most nodes of one level that are split
 

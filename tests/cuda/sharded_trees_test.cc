@@ -11,6 +11,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "core/device.h"
@@ -229,6 +230,42 @@ INSTANTIATE_TEST_SUITE_P(
                                }},
                       WideCase{"HeavyRows", [](TrainParams*) {}, 5000, 1e3f}),
     [](auto const& tested) { return tested.param.name; });
+
+// Kernels of two trainings that wait for their counterparts fill the devices: they take turns.
+TEST(ShardedTrainings, InThreads) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  constexpr RowIndex kRows = 20000;
+  WideRows const rows{kRows, 40};
+  auto const matrix = HostMatrix(rows, 256, kThreads);
+  auto const host = MakeTreeBuilder(BackendKind::kHost, *matrix, kThreads);
+  std::vector<GradientPair> gradients(kRows);
+  for (RowIndex r = 0; r < kRows; ++r) gradients[r] = {-rows.signal()[r], 1.0f};
+  TrainParams params;
+  params.max_depth = 8;
+  constexpr std::uint32_t kTrees = 20;
+  std::vector<Tree> expected;
+  for (std::uint32_t t = 0; t < kTrees; ++t) expected.push_back(host->Grow(params, gradients, {t, 0}));
+  struct Training {
+    ShardedBuilder cuda;
+    std::vector<Tree> trees;
+    std::thread thread;
+  };
+  std::vector<std::unique_ptr<Training>> trainings;
+  for (int i = 0; i < 2; ++i) {
+    auto const shards = MakeShards(rows, matrix->cuts, 2);
+    trainings.push_back(std::unique_ptr<Training>{new Training{{shards, kThreads, kPatience}, {}, {}}});
+  }
+  for (auto& training : trainings) {
+    training->thread = std::thread{[&] {
+      EXPECT_NO_THROW({
+        for (std::uint32_t t = 0; t < kTrees; ++t)
+          training->trees.push_back(training->cuda.Grow(params, gradients, {t, 0}));
+      });
+    }};
+  }
+  for (auto& training : trainings) training->thread.join();
+  for (auto const& training : trainings) EXPECT_EQ(training->trees, expected);
+}
 
 /// Histograms that are small stay whole.
 TEST(SharedFeatures, OnlyWhereHistogramsAreLarge) {
