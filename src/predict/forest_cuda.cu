@@ -1,3 +1,5 @@
+#include <cuda_pipeline.h>
+
 #include <algorithm>
 
 #include "core/grid.h"
@@ -12,6 +14,9 @@ namespace {
 
 constexpr int kMostThreads = 512;  // ForestPolicy::block_rows, at most
 constexpr int kTogether = 4;       // trees that a thread walks at the same time
+
+/// Copies 16 bytes into shared memory; __pipeline_commit and __pipeline_wait_prior say when they are there.
+__device__ void CopyAside(void* to, void const* from) { __pipeline_memcpy_async(to, from, 16); }
 
 // Where the values of a thread's row are. Load is called by every thread of the block, then Of by those that have a
 // row.

@@ -2,16 +2,11 @@
 #ifndef XGBGPU_PREDICT_FOREST_WALK_CUH_
 #define XGBGPU_PREDICT_FOREST_WALK_CUH_
 
-#include <cuda_pipeline.h>
-
 #include "core/grid.h"
 #include "predict/forest_policy.h"
 #include "predict/raw_matrix_cuda.h"
 
 namespace xgbgpu::cuda {
-
-/// Copies 16 bytes into shared memory; __pipeline_commit and __pipeline_wait_prior say when they are there.
-__device__ inline void CopyAside(void* to, void const* from) { __pipeline_memcpy_async(to, from, 16); }
 
 __device__ inline float Missing() { return __int_as_float(0x7FFFFFFF); }
 

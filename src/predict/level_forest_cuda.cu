@@ -1,3 +1,5 @@
+#include <cuda_pipeline.h>
+
 #include "core/grid.h"
 #include "core/launch.h"
 #include "predict/forest_policy.h"
@@ -12,6 +14,9 @@ constexpr int kMostThreads = 256;
 constexpr std::uint32_t kRows = 4;  // neighbouring rows of a thread, whose values come in one load
 
 static_assert(kLevelForestPolicy.block_rows[0] <= kMostThreads * kRows && kTileRows % kRows == 0);
+
+/// Copies 16 bytes into shared memory; __pipeline_commit and __pipeline_wait_prior say when they are there.
+__device__ void CopyAside(void* to, void const* from) { __pipeline_memcpy_async(to, from, 16); }
 
 using RowValues = float4;  // of kRows rows
 

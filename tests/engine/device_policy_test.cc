@@ -28,9 +28,9 @@ TEST(DevicePolicy, SharesOfTheFeaturesDivideHistograms) {
   EXPECT_EQ(DevicesWorthWhile(2, {28 * kMillion, 28, 256, 6, 0, true}), 1);
 }
 
-/// More devices would send more whole sums: 16.3 million rows of 128 columns have shares on four, not on two.
+/// More devices would send more whole sums: 64 columns have shares on four, not on two.
 TEST(DevicePolicy, MoreDevicesShareSmallerHistograms) {
-  std::size_t const histogram = 128 * 256 * sizeof(GradientSum), on_two = CollectivePolicy{}.least_shared_bytes;
+  std::size_t const histogram = 64 * 256 * sizeof(GradientSum), on_two = CollectivePolicy{}.least_shared_bytes;
   EXPECT_EQ(LeastSharedBytes(on_two, 2), on_two);
   EXPECT_GT(LeastSharedBytes(on_two, 2), histogram);
   EXPECT_LT(LeastSharedBytes(on_two, 4), histogram);
