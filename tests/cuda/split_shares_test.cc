@@ -86,8 +86,9 @@ TEST(SplitSharesTest, EveryDeviceHasATile) {
 }
 
 TEST(SplitSharesTest, MoreDevicesShareSmallerHistograms) {
-  EXPECT_FALSE((Layout{128, 256}.Shares(2).used()));
-  ExpectWhole(Layout{128, 256}, 4);
+  EXPECT_FALSE((Layout{128, 200}.Shares(2).used()));
+  ExpectWhole(Layout{128, 200}, 4);
+  ExpectWhole(Layout{128, 256}, 2);
 }
 
 TEST(SplitSharesTest, OtherMatricesHaveNone) {
