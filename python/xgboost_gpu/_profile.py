@@ -4,7 +4,7 @@ import bisect
 import json
 import statistics
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from ._drawing import Drawing
 from ._text import escaped_message, escaped_name
@@ -129,11 +129,7 @@ class Profile:
 
     def save_round(self, file: Union[str, Path], number: Optional[int] = None, title: str = "One round") -> None:
         """Draws one round, by default one in the middle: a row for each stage, below them what the host did, nested."""
-        number = list(self._rounds)[len(self._rounds) // 2] if number is None else number
-        if number not in self._rounds:
-            known = f"{min(self._rounds)} to {max(self._rounds)}"
-            raise ValueError(f"round is {number}, but {escaped_name(self.source)} has rounds {known}")
-        begin, end = window = self._rounds[number]
+        begin, end = window = self._window(number)
         stages = [b for b in self._stages if begin <= b.start < end]
         spans = _with_depth([s for s in self._spans if begin <= s.start < end])
         names = list(dict.fromkeys(b.name for b in stages))
@@ -157,6 +153,43 @@ class Profile:
             anchor = "middle" if step < 5 else "end"
             drawing.text(110 + 164 * step, 48 + 26 * (len(names) + depths), f"{(end - begin) * step / 5:,.0f} us", anchor)
         drawing.save(file)
+
+    def save_devices(self, file: Union[str, Path], others: Sequence[Union[str, Path]], number: Optional[int] = None) -> None:
+        """Draws one round of a training on several GPUs, by default one in the middle: a row for each of them.
+
+        ``others`` are the files of the other GPUs, ``trace.json.gpu1`` and so on, where ``gpu_trace`` is ``trace.json``.
+        Stages have a colour each, ``exchange`` is the sum of a level over all GPUs, and what is empty is the host's.
+        """
+        begin, end = self._window(number)
+        devices = [self._stages, *(_read(Path(other))[0] for other in others)]
+        shown = [[bar for bar in stages if begin <= bar.start < end] for stages in devices]
+        names = list(dict.fromkeys(bar.name for stages in shown for bar in stages))
+        drawing = Drawing(960, 96 + 26 * len(shown))
+        scale = 820 / (end - begin)
+        drawing.text(110, 18, f"One round on {len(shown)} GPUs: {end - begin:,.0f} us")
+        for row, stages in enumerate(shown):
+            drawing.text(102, 45 + 26 * row, f"GPU {row}", "end")
+            drawing.line(110, 52 + 26 * row, 930, 52 + 26 * row)
+            for bar in stages:
+                colour = COLOURS[names.index(bar.name) % len(COLOURS)]
+                label = str(bar.facts.get("level", ""))
+                _draw(drawing, bar, 110 + (bar.start - begin) * scale, 30 + 26 * row, scale, colour, label)
+        below = 48 + 26 * len(shown)
+        for step in range(6):
+            anchor = "middle" if step < 5 else "end"
+            drawing.text(110 + 164 * step, below, f"{(end - begin) * step / 5:,.0f} us", anchor)
+        for i, name in enumerate(names):
+            drawing.box(110 + 118 * i, below + 16, 12, 12, COLOURS[i % len(COLOURS)], name)
+            drawing.text(126 + 118 * i, below + 26, name)
+        drawing.save(file)
+
+    def _window(self, number: Optional[int]) -> Tuple[float, float]:
+        """When a round began and ended; without a number, one in the middle."""
+        number = list(self._rounds)[len(self._rounds) // 2] if number is None else number
+        if number not in self._rounds:
+            known = f"{min(self._rounds)} to {max(self._rounds)}"
+            raise ValueError(f"round is {number}, but {escaped_name(self.source)} has rounds {known}")
+        return self._rounds[number]
 
 
 def profile(booster: Any) -> Profile:

@@ -9,6 +9,7 @@ inline constexpr char kRoot[] = "root rows";
 inline constexpr char kMove[] = "partition";
 inline constexpr char kSum[] = "histograms";
 inline constexpr char kSplit[] = "splits";
+inline constexpr char kExchange[] = "exchange";  ///< sums of a level over devices
 inline constexpr char kWalk[] = "leaves";
 inline constexpr char kSides[] = "sides";            ///< exact trees find which rows go left
 inline constexpr char kThresholds[] = "thresholds";  ///< exact trees look up the values of their splits

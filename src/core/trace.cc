@@ -65,7 +65,8 @@ Event BarEvent(char const* name, int process, std::size_t row, double start, dou
 
 }  // namespace
 
-TraceFile::TraceFile(std::string name) : name_{std::move(name)}, process_{::getpid()}, begun_{Clock::now()} {
+TraceFile::TraceFile(std::string name, TraceFile const* other)
+    : name_{std::move(name)}, process_{::getpid()}, begun_{other != nullptr ? other->begun_ : Clock::now()} {
   std::lock_guard<std::mutex> lock{AllWriters().mutex};
   out_.open(name_, std::ios::trunc);
   Append('[' + NameEvent("process_name", 1, "xgboost-gpu: stages").dump() + kNext +

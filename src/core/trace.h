@@ -35,8 +35,9 @@ class TraceFile {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Begins the file anew. Throws InvalidArgument if it cannot be written.
-  explicit TraceFile(std::string name);
+  /// Begins the file anew. Throws InvalidArgument if it cannot be written. `other`: a file on whose clock its times
+  /// are, or nullptr: they count from now on.
+  explicit TraceFile(std::string name, TraceFile const* other = nullptr);
   /// Writes what is left and the end, if this is the newest object of the file and they can be written.
   ~TraceFile();
   TraceFile(TraceFile const&) = delete;

@@ -80,13 +80,16 @@ LevelBounds BoundsOf(TreeParts const& parts, TreeShape const& shape, int level) 
   return {level == 0 ? 1 : shape.Split(level - 1), parts.symbols, level + 1 < shape.possible_levels};
 }
 
-void SumOverDevices(TreeParts const& parts, LevelBounds const& bounds) {
+void SumOverDevices(TreeParts const& parts, LevelBounds const& bounds, int level) {
+  if (parts.shard.alone()) return;
   DeviceCollective& devices = *parts.shard.devices;
-  if (parts.searches_shares()) {
-    devices.ShareLevel(parts.memory.View(), parts.histograms.View(), parts.shares.cells, bounds, parts.stream);
-  } else {
-    devices.SumLevel(parts.memory.View(), parts.histograms.View(), bounds, parts.stream);
-  }
+  parts.timer.Run(kExchange, level, [&] {
+    if (parts.searches_shares()) {
+      devices.ShareLevel(parts.memory.View(), parts.histograms.View(), parts.shares.cells, bounds, parts.stream);
+    } else {
+      devices.SumLevel(parts.memory.View(), parts.histograms.View(), bounds, parts.stream);
+    }
+  });
 }
 
 /// The level of a symmetric tree is divided by one split.
@@ -119,7 +122,7 @@ void EnqueueLevelsOf(TreeParts const& parts, TreeShape const& shape, Rows* rows,
       rows->Divide(page, level, bounds);
       rows->Sum(page, level, bounds);
     });
-    SumOverDevices(parts, bounds);
+    SumOverDevices(parts, bounds, level);
     parts.timer.Run(kSplit, level, [&] {
       parts.symmetric() ? DivideAndPlan(parts, rows->Growth(), bounds, level, Rows::kNext, rows->step())
                         : FindAndPlan(parts, rows->Growth(), bounds, Rows::kNext, rows->step());
@@ -152,7 +155,7 @@ void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch) {
     rows.Divide(page, batch, bounds);
     rows.Sum(page, batch, bounds);
   });
-  SumOverDevices(parts, bounds);
+  SumOverDevices(parts, bounds, batch);
   parts.timer.Run(kSplit, batch, [&] { FindAndPlan(parts, growth, bounds, NextLevel::kByHost, {}); });
 }
 
@@ -185,7 +188,7 @@ void VisitPage(TreeParts const& parts, PageStep const& step, DevicePage const& p
 void EndStep(TreeParts const& parts, PageStep const& step, int number) {
   if (!step.sums) return;
   LevelBounds const bounds{step.families, parts.symbols};
-  SumOverDevices(parts, bounds);
+  SumOverDevices(parts, bounds, number);
   parts.timer.Run(kSplit, number, [&] { FindAndPlan(parts, parts.Growth(), bounds, NextLevel::kByHost, {}); });
 }
 

@@ -117,7 +117,8 @@ void ShardedBuilder::Trace(std::shared_ptr<TraceFile> file) {
   Abandon();
   for (std::size_t s = 0; s < builders_.size(); ++s) {
     bool const own = file != nullptr && s != 0;
-    builders_[s]->Trace(own ? std::make_shared<TraceFile>(file->name() + ".gpu" + std::to_string(s)) : file);
+    builders_[s]->Trace(own ? std::make_shared<TraceFile>(file->name() + ".gpu" + std::to_string(s), file.get())
+                            : file);
   }
 }
 

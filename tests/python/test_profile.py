@@ -258,6 +258,34 @@ def test_pictures(traced: xgb.Booster, tmp_path: Path) -> None:
         profile.save_round(tmp_path / "none.svg", 0)
 
 
+def test_a_picture_has_a_row_for_each_gpu(tmp_path: Path) -> None:
+    """Of two GPUs, whose histograms of level 3 take 40 and 20 of 100 us; the sum over both ends at the same time."""
+
+    def bar(name: str, process: int, start: float, duration: float, **facts: int) -> Dict[str, Any]:
+        return {"name": name, "ph": "X", "pid": process, "tid": 0, "ts": start, "dur": duration, "args": facts}
+
+    def write(name: str, histograms: float, spans: List[Dict[str, Any]]) -> Path:
+        stages = [
+            bar("histograms", 1, 110, histograms, tree=1, level=3),
+            bar("exchange", 1, 110 + histograms, 60 - histograms, tree=1, level=3),
+        ]
+        file = tmp_path / name
+        file.write_text(json.dumps([*stages, *spans]), encoding="utf-8")
+        return file
+
+    rounds = [bar("update", 2, 100.0 * number, 90, round=number) for number in (1, 2)]
+    first, second = write("t.json", 40, rounds), write("t.json.gpu1", 20, [])
+    profile = xgboost_gpu.profile(first)
+    profile.save_devices(tmp_path / "round.svg", [second], 1)
+    text = (tmp_path / "round.svg").read_text(encoding="utf-8")
+    assert "GPU 0" in text and "GPU 1" in text and "GPU 2" not in text and "One round on 2 GPUs: 100 us" in text
+    for fact in ("histograms, level 3: 40.0 us", "exchange, level 3: 20.0 us", "histograms, level 3: 20.0 us"):
+        assert fact in text
+    assert "exchange, level 3: 40.0 us" in text
+    with pytest.raises(ValueError, match="round is 7, but .* has rounds 1 to 2"):
+        profile.save_devices(tmp_path / "none.svg", [second], 7)
+
+
 def test_pictures_by_matplotlib(traced: xgb.Booster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     profile = xgboost_gpu.profile(traced)
