@@ -179,8 +179,9 @@ class Profile:
             anchor = "middle" if step < 5 else "end"
             drawing.text(110 + 164 * step, below, f"{(end - begin) * step / 5:,.0f} us", anchor)
         for i, name in enumerate(names):
-            drawing.box(110 + 118 * i, below + 16, 12, 12, COLOURS[i % len(COLOURS)], name)
-            drawing.text(126 + 118 * i, below + 26, name)
+            x = 110 + 840 * i / len(names)
+            drawing.box(x, below + 16, 12, 12, COLOURS[i % len(COLOURS)], name)
+            drawing.text(x + 16, below + 26, name)
         drawing.save(file)
 
     def _window(self, number: Optional[int]) -> Tuple[float, float]:
