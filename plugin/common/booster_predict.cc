@@ -155,7 +155,7 @@ std::shared_ptr<xgboost::DMatrix> Booster::InsteadOfPage(xgboost::DMatrix* data)
 
 bool Booster::WorthTheEngine(ModelView const& model, std::uint64_t rows, RoundRange rounds) const {
   if (!config_.InCharge()) return false;
-  return on_host_.IsWorthwhile(model, rows, rounds, ctx_->Threads(), config_.tree().grow_policy == "symmetric");
+  return on_host_.IsWorthwhile(model, rows, rounds, ctx_->Threads());
 }
 
 std::optional<WorkPlace> Booster::WorthADevice(DevicePrediction* prediction, ModelView const& model, std::uint64_t rows,

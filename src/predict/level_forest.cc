@@ -172,7 +172,9 @@ void LevelForest::PredictMargins(RowSource const& source, std::size_t first, std
                                  OutputView<float> margins, int threads) const {
   CheckTreeRange(first, last, trees());
   CheckMargins(margins, source.rows(), outputs_);
-  std::vector<Block> blocks(static_cast<std::size_t>(threads), Block{features_.size()});
+  // Few rows are one task, which this thread does.
+  std::vector<Block> blocks(source.rows() <= kTaskRows ? 1 : static_cast<std::size_t>(threads),
+                            Block{features_.size()});
   auto const predict = [&](auto const& row_at, std::uint64_t first_row, std::size_t rows) {
     ParallelTasks(threads, (rows + kTaskRows - 1) / kTaskRows, [&](std::size_t task, int thread) {
       Block& block = blocks[static_cast<std::size_t>(thread)];

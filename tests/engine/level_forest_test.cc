@@ -3,9 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <functional>
+#include <future>
 #include <limits>
+#include <new>
 #include <vector>
 
+#include "core/host_memory.h"
 #include "driver/host_prediction.h"
 #include "support/data.h"
 #include "support/given_trees.h"
@@ -110,42 +115,184 @@ TEST(LevelForestTest, FullTreesMayBeTooLarge) {
   EXPECT_FALSE(LevelForest::Of(testing::MakeForest({chain(18)})));
 }
 
-TEST(HostPredictionTest, ReadsTheModelWhenThatIsWorthTheTime) {
-  auto const values = testing::RandomValues({5000, 7, 0.1}, 9);
-  MemorySource const rows{values};
-  auto trees = SymmetricTrees(7, 10);
-  trees.resize(20);
-  int reads = 0;
-  ModelView model{10, kOutputs, 7, 0.5f, {}, {}};
-  model.read_forest = [&](std::optional<float>) {
-    ++reads;
-    return testing::MakeForest(trees);
-  };
-  HostPrediction prediction;
-  EXPECT_FALSE(prediction.IsWorthwhile(model, 1000, {0, 10}, 1, true));
-  EXPECT_FALSE(prediction.IsWorthwhile(model, 5000, {9, 10}, 1, true)) << "one round, for which ten are read";
-  EXPECT_FALSE(prediction.IsWorthwhile(model, 5000, {0, 10}, 1, false));
-  EXPECT_FALSE(prediction.IsWorthwhile(model, 5000, {0, 11}, 1, true));
-  ASSERT_TRUE(prediction.IsWorthwhile(model, 5000, {0, 10}, 1, true));
-  BaseMargins const base{{}, 0.25f};
-  std::vector<float> margins, expected(5000 * kOutputs, 0.25f);
-  testing::AddByHand(trees, 0, trees.size(), values, kOutputs, &expected);
-  ASSERT_TRUE(prediction.PredictMargins(model, 2, rows, {0, 10}, &base, &margins));
-  EXPECT_EQ(Bits(margins), Bits(expected));
-  EXPECT_TRUE(prediction.IsWorthwhile(model, 40, {9, 10}, 1, true)) << "the model is there";
-  ASSERT_TRUE(prediction.PredictMargins(model, 2, rows, {0, 7}, &base, &margins));
-  ASSERT_TRUE(prediction.PredictMargins(model, 2, rows, {7, 10}, nullptr, &margins));
-  EXPECT_EQ(Bits(margins), Bits(expected));
-  EXPECT_EQ(reads, 1);
+/// Predictions of a model of ten rounds.
+struct HostCase {
+  static constexpr std::uint32_t kRounds = 10;
+  static constexpr std::uint64_t kRows = 5000;
 
-  prediction.Forget();
+  bool IsWorthwhile(std::uint64_t n, RoundRange rounds, int threads = 1) {
+    return prediction.IsWorthwhile(model, n, rounds, threads);
+  }
+  /// Margins that begin as 0.25, or those that are there.
+  bool Predict(RowSource const& source, RoundRange rounds = {0, kRounds}, bool anew = true) {
+    BaseMargins const base{{}, 0.25f};
+    return prediction.PredictMargins(model, 2, source, rounds, anew ? &base : nullptr, &margins);
+  }
+  std::vector<float> Expected() const {
+    std::vector<float> expected(kRows * kOutputs, 0.25f);
+    testing::AddByHand(trees, 0, trees.size(), values, kOutputs, &expected);
+    return expected;
+  }
+
+  reference::Values const values = testing::RandomValues({kRows, 7, 0.1}, 9);
+  MemorySource const rows{values};
+  std::vector<GivenTree> trees = [] {
+    auto all = SymmetricTrees(7, 10);
+    all.resize(2 * kRounds);
+    return all;
+  }();
+  int reads{0};
+  std::function<void()> while_read = [] {};
+  ModelView model{kRounds,
+                  kOutputs,
+                  7,
+                  0.5f,
+                  [this](std::optional<float>) {
+                    ++reads;
+                    while_read();
+                    return testing::MakeForest(trees);
+                  },
+                  {}};
+  HostPrediction prediction;
+  std::vector<float> margins;
+};
+
+/// The rows of another source; visit(rows of the batch) comes before each batch.
+class VisitedSource final : public RowSource {
+ public:
+  VisitedSource(RowSource const& rows, std::function<void(RowBatch const&)> visit)
+      : rows_{rows}, visit_{std::move(visit)} {}
+
+  std::uint64_t rows() const override { return rows_.rows(); }
+  FeatureIndex features() const override { return rows_.features(); }
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
+    rows_.ForEachBatch([&](RowBatch const& batch) {
+      visit_(batch);
+      visit(batch);
+    });
+  }
+
+ private:
+  RowSource const& rows_;
+  std::function<void(RowBatch const&)> visit_;
+};
+
+TEST(HostPredictionTest, ReadsTheModelWhenThatIsWorthTheTime) {
+  HostCase c;
+  EXPECT_FALSE(c.IsWorthwhile(5000, {0, 10}, 3)) << "few for each thread";
+  c.prediction.Forget();
+  EXPECT_FALSE(c.IsWorthwhile(5000, {9, 10})) << "one round, for which ten are read";
+  EXPECT_FALSE(c.IsWorthwhile(5000, {0, 11}));
+  ASSERT_TRUE(c.IsWorthwhile(5000, {0, 10}));
+  ASSERT_TRUE(c.Predict(c.rows));
+  EXPECT_EQ(Bits(c.margins), Bits(c.Expected()));
+  EXPECT_TRUE(c.IsWorthwhile(40, {9, 10})) << "the model is there";
+  EXPECT_FALSE(c.IsWorthwhile(10, {0, 10}));
+  ASSERT_TRUE(c.Predict(c.rows, {0, 7}));
+  ASSERT_TRUE(c.Predict(c.rows, {7, 10}, false));
+  EXPECT_EQ(Bits(c.margins), Bits(c.Expected()));
+  EXPECT_EQ(c.reads, 1);
+}
+
+TEST(HostPredictionTest, ManySmallCallsHaveTheModelRead) {
+  HostCase c;
+  int calls = 1;
+  for (; !c.IsWorthwhile(100, {0, 10}); ++calls) ASSERT_LT(calls, 200);
+  EXPECT_EQ(calls, 41) << "4096 rows";
+  c.prediction.Forget();
+  for (int i = 0; i < 500; ++i) ASSERT_FALSE(c.IsWorthwhile(10, {0, 10})) << "those stay with stock code";
+  for (calls = 1; !c.IsWorthwhile(100, {5, 10}, 2); ++calls) ASSERT_LT(calls, 200);
+  EXPECT_EQ(calls, 164) << "half of the rounds, for twice the threads";
+
+  c.prediction.Forget();
+  for (std::uint32_t rounds = 1; rounds < 100; ++rounds) {
+    c.model.rounds = rounds;
+    EXPECT_EQ(c.IsWorthwhile(10000, {rounds - 1, rounds}), rounds < 3) << "work with other rounds does not count";
+  }
+}
+
+TEST(HostPredictionTest, OtherTreesAreReadOnce) {
+  HostCase c;
   Random random{11};
-  trees[3] = testing::RandomTree({9, 7}, values, &random);
-  EXPECT_TRUE(prediction.IsWorthwhile(model, 5000, {0, 10}, 1, true));
-  EXPECT_FALSE(prediction.PredictMargins(model, 2, rows, {0, 10}, &base, &margins));
-  EXPECT_EQ(Bits(margins), Bits(expected)) << "margins that are left as they were";
-  EXPECT_FALSE(prediction.IsWorthwhile(model, 1000000, {0, 10}, 1, true)) << "it has other trees";
-  EXPECT_EQ(reads, 2);
+  c.trees[3] = testing::RandomTree({9, 7}, c.values, &random);
+  c.margins = {1, 2, 3};
+  auto const before = c.margins;
+  EXPECT_TRUE(c.IsWorthwhile(5000, {0, 10}));
+  EXPECT_FALSE(c.Predict(c.rows));
+  EXPECT_EQ(c.margins, before) << "margins that are left as they were";
+  EXPECT_FALSE(c.IsWorthwhile(1000000, {0, 10})) << "it has other trees";
+  c.model.rounds = 11;
+  EXPECT_FALSE(c.IsWorthwhile(1000000, {0, 11})) << "and more do not change that";
+  c.model.rounds = 5;
+  EXPECT_TRUE(c.IsWorthwhile(1000000, {0, 5})) << "fewer do";
+  c.model.rounds = 10;
+  EXPECT_FALSE(c.Predict(c.rows));
+  EXPECT_FALSE(c.IsWorthwhile(1000000, {0, 10}));
+  c.prediction.Forget();
+  EXPECT_TRUE(c.IsWorthwhile(1000000, {0, 10}));
+  EXPECT_EQ(c.reads, 2);
+}
+
+TEST(HostPredictionTest, ThreadsPredictAtTheSameTime) {
+  HostCase c;
+  ASSERT_TRUE(c.Predict(c.rows));
+  std::future<bool> other;
+  VisitedSource const rows{c.rows, [&](RowBatch const&) {
+                             other = std::async(std::launch::async, [&] {
+                               BaseMargins const base{{}, 0.25f};
+                               std::vector<float> margins;
+                               return c.IsWorthwhile(1, {0, 10}) == false && c.IsWorthwhile(40, {0, 10}) &&
+                                      c.prediction.PredictMargins(c.model, 1, c.rows, {0, 10}, &base, &margins) &&
+                                      Bits(margins) == Bits(c.Expected());
+                             });
+                             EXPECT_EQ(other.wait_for(std::chrono::seconds{20}), std::future_status::ready);
+                           }};
+  ASSERT_TRUE(c.Predict(rows));
+  EXPECT_TRUE(other.get());
+  EXPECT_EQ(Bits(c.margins), Bits(c.Expected()));
+  EXPECT_EQ(c.reads, 1);
+}
+
+TEST(HostPredictionTest, NobodyWaitsForWhoReadsTheModel) {
+  HostCase c;
+  std::future<bool> other;
+  c.while_read = [&] {
+    other = std::async(std::launch::async, [&] {
+      BaseMargins const base{{}, 0.25f};
+      std::vector<float> margins;
+      return c.IsWorthwhile(5000, {0, 10}) && c.prediction.PredictMargins(c.model, 1, c.rows, {0, 10}, &base, &margins);
+    });
+    EXPECT_EQ(other.wait_for(std::chrono::seconds{20}), std::future_status::ready);
+  };
+  ASSERT_TRUE(c.Predict(c.rows));
+  EXPECT_FALSE(other.get()) << "stock code predicts it";
+  EXPECT_EQ(Bits(c.margins), Bits(c.Expected()));
+  EXPECT_EQ(c.reads, 1);
+}
+
+TEST(HostPredictionTest, StockCodePredictsWhereMemoryIsShort) {
+  HostCase c;
+  c.margins = {1, 2, 3};
+  auto const before = c.margins;
+  c.while_read = [] { throw OutOfHostMemory{1000}; };
+  ASSERT_FALSE(c.IsWorthwhile(4080, {0, 10}));
+  ASSERT_TRUE(c.IsWorthwhile(50, {0, 10}));
+  EXPECT_FALSE(c.Predict(c.rows));
+  EXPECT_EQ(c.margins, before);
+  EXPECT_FALSE(c.IsWorthwhile(40, {0, 10})) << "it does not look again at once";
+  EXPECT_TRUE(c.IsWorthwhile(5000, {0, 10})) << "but later";
+  c.while_read = [] {};
+  ASSERT_TRUE(c.Predict(c.rows));
+  EXPECT_EQ(Bits(c.margins), Bits(c.Expected()));
+
+  MemorySource const batches{c.values, 1000};
+  VisitedSource const rows{batches, [](RowBatch const& batch) {
+                             if (batch.first_row == 2000) throw std::bad_alloc{};
+                           }};
+  EXPECT_FALSE(c.Predict(rows, {0, 10}, false));
+  EXPECT_TRUE(c.margins.empty()) << "some trees were added";
+  ASSERT_TRUE(c.Predict(c.rows));
+  EXPECT_EQ(Bits(c.margins), Bits(c.Expected()));
 }
 
 }  // namespace
