@@ -272,21 +272,41 @@ void BoosterConfig::Choose(std::string const* tree_method, std::string const* up
   }
   if (wants_cuda_) CheckTrainsOnCuda();
   if (tree_method != nullptr) CheckMethod(*tree_method);
+  CheckTrainsSymmetric();
   if (!InCharge()) updaters_.clear();  // the stock booster knows what to do with them
   if (InCharge() && updater != nullptr) CheckAreUpdaters(*updater);
   CheckOneGrows(updaters_);
 }
 
+/// The parameter that makes others than our updater grow trees, for a message, or tree_method if that is not set;
+/// nothing if ours grows them.
+std::optional<std::string> BoosterConfig::WhatTrainsInstead() const {
+  bool const others_grow = !NamesOurs() && std::any_of(updaters_.cbegin(), updaters_.cend(), Grows);
+  if (others_grow) return "updater is " + Quoted(Join(""));
+  if (InCharge()) return {};
+  return stock_method_ ? "tree_method is " + Quoted(*stock_method_) : "tree_method is not set";
+}
+
 /// Throws if the user set gpu_backend=cuda with a method that does not train there: it must not use the CPU unnoticed.
 void BoosterConfig::CheckTrainsOnCuda() const {
-  bool const others_grow = !NamesOurs() && std::any_of(updaters_.cbegin(), updaters_.cend(), Grows);
-  if (InCharge() && !others_grow) return;
-  std::string const has = others_grow     ? "updater is '" + Join("") + "'"
-                          : stock_method_ ? "tree_method is '" + *stock_method_ + "'"
-                                          : "tree_method is not set";
-  throw InvalidArgument{"Parameter gpu_backend is 'cuda' and " + has +
+  auto const instead = WhatTrainsInstead();
+  if (!instead) return;
+  throw InvalidArgument{"Parameter gpu_backend is 'cuda' and " + *instead +
                         ", which does not train there; allowed: tree_method=gpu_hist or gpu_exact with "
                         "gpu_backend=cuda, or gpu_backend=auto or host"};
+}
+
+/// Throws if trees are to be symmetric, as was set last, here or in a loaded configuration, and others than our updater
+/// grow them: they must not be of another kind unnoticed. Who has set no method yet may set one.
+void BoosterConfig::CheckTrainsSymmetric() const {
+  auto const policy = tree_values_.find(kGrowPolicy);
+  if (policy == tree_values_.cend() || policy->second != kSymmetricPolicy) return;
+  auto const instead = WhatTrainsInstead();
+  if (!instead || (!stock_method_ && updaters_.empty())) return;
+  throw InvalidArgument{
+      "Parameter grow_policy is 'symmetric' and " + *instead +
+      ", which does not grow such trees; allowed: grow_policy=symmetric with tree_method=gpu_hist and "
+      "no other updater that grows trees, or grow_policy=depthwise or lossguide"};
 }
 
 void BoosterConfig::Parse() {

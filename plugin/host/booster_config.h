@@ -70,7 +70,9 @@ class BoosterConfig {
   bool HasOurMethod() const { return method_ != Method::kStock; }
   void Absorb(xgboost::Args const& args);
   void Choose(std::string const* tree_method, std::string const* updater, std::string const* process_type);
+  std::optional<std::string> WhatTrainsInstead() const;
   void CheckTrainsOnCuda() const;
+  void CheckTrainsSymmetric() const;
   void Parse();
   /// Takes in what Save has put into a section of our own. True if that names gpu_exact.
   bool LoadOwn(ParamValues const& section);

@@ -2,13 +2,15 @@
 
 import json
 import pickle
-from typing import Any, Dict
+from pathlib import Path
+from typing import Any, Dict, List
 
 import numpy as np
 import pytest
 import xgboost as xgb
 from support import (
     BACKEND,
+    METHOD,
     assert_adds_up,
     assert_same_trees,
     binary_labels,
@@ -19,6 +21,7 @@ from support import (
     other_method,
     params,
     raw,
+    run_python,
     train,
     train_stock,
     trees_of,
@@ -149,9 +152,43 @@ def test_the_policy_may_change_between_rounds() -> None:
     booster.set_param({"grow_policy": "symmetric"})
     booster.update(data, 3)
     assert_same_trees(booster[:2], train(matrix(), 2, **symmetric(max_depth=4)))
-    booster.set_param({"tree_method": "hist", **other_method()})
-    booster.update(data, 4)  # stock's hist goes on as depthwise
+    booster.set_param({"tree_method": "hist", "grow_policy": "depthwise", **other_method()})
+    booster.update(data, 4)
     assert booster.num_boosted_rounds() == 5
+
+
+# What is set, and trains a round; what is set then.
+WRONG = {
+    "the method": ({}, [{"tree_method": "hist"}]),
+    "the policy": ({"grow_policy": "depthwise", "tree_method": "approx"}, [{"grow_policy": "symmetric"}]),
+    "both": ({}, [{"tree_method": "exact", "grow_policy": "symmetric"}]),
+    "one after the other": ({}, [{"tree_method": "auto"}, {"grow_policy": "symmetric"}]),
+    "the updater": ({}, [{"updater": "grow_histmaker"}]),
+}
+
+
+@pytest.mark.parametrize("right", ["depthwise", "lossguide", METHOD])
+@pytest.mark.parametrize("wrong", WRONG)
+def test_stock_methods_with_symmetric_trees_are_an_error_that_ends(wrong: str, right: str) -> None:
+    data = matrix()
+    booster = train(data, 2, **symmetric(max_depth=4))
+    before, then = WRONG[wrong]
+    booster.set_param({**before, **other_method()})
+    booster.update(data, 2)
+    expected = booster.predict(data)
+    for one in then:
+        booster.set_param(one)
+    message = f"^Parameter grow_policy is 'symmetric' and {'updater' if 'updater' in then[0] else 'tree_method'} is '"
+    for work in (lambda: booster.update(data, 3), lambda: booster.predict(data)):
+        with pytest.raises(xgb.core.XGBoostError, match=message + ".*allowed: .*tree_method=gpu_hist.*depthwise"):
+            work()
+    is_ours = right == METHOD
+    booster.set_param({"tree_method": METHOD, "updater": "grow_gpu_hist"} if is_ours else {"grow_policy": right})
+    assert np.array_equal(booster.predict(data), expected)
+    booster.update(data, 3)
+    assert booster.num_boosted_rounds() == 4
+    if is_ours:
+        assert_symmetric(booster[3:])
 
 
 def test_an_estimator_keeps_the_policy() -> None:
@@ -251,6 +288,29 @@ def test_large_predictions_by_categories_have_the_bits_of_stock() -> None:
     expected = fresh(booster, predictor="cpu_predictor").predict(data)
     for one in (booster, fresh(booster, nthread=1, **params())):
         assert np.array_equal(one.predict(xgb.DMatrix(x, **how)), expected)
+
+
+def test_stock_code_predicts_where_memory_is_short(tmp_path: Path) -> None:
+    code = """
+import json, resource, sys, numpy as np, xgboost as xgb
+sys.path.append(sys.argv[3])
+import xgboost_gpu
+file, how = sys.argv[1], json.loads(sys.argv[2])
+x = np.random.default_rng(0).normal(size=(20_000, 6)).astype("f")
+expected = xgb.Booster({"nthread": 1}, model_file=file).inplace_predict(x)
+booster = xgb.Booster(how, model_file=file)
+booster.inplace_predict(x[:10])
+unlimited = resource.getrlimit(resource.RLIMIT_AS)
+for extra in (4 << 20, 4 << 20, None):  # leaves of full trees take 25 MB
+    used = int(open("/proc/self/statm").read().split()[0]) * 4096
+    resource.setrlimit(resource.RLIMIT_AS, (used + extra, unlimited[1]) if extra else unlimited)
+    assert np.array_equal(booster.inplace_predict(x), expected)
+"""
+    how = params(**symmetric(max_depth=16, min_child_weight=0, eta=0.05, nthread=1))
+    train(matrix(), 100, **how).save_model(tmp_path / "model.ubj")
+    how["gpu_backend"] = "host"
+    package = str(Path(__file__).parents[2] / "python")
+    run_python(code, str(tmp_path / "model.ubj"), json.dumps(how), package, MALLOC_ARENA_MAX="1")
 
 
 def test_refreshed_leaves_are_stocks() -> None:

@@ -86,6 +86,18 @@ def test_one_booster_predicts_in_many_threads() -> None:
             assert np.array_equal(found[0], expected) and np.array_equal(found[1], expected)
 
 
+@only_ours
+def test_one_booster_of_symmetric_trees_predicts_in_many_threads() -> None:
+    """Also while one of them reads the model, which happens once enough was predicted with it."""
+    x = np.repeat(X, 5, axis=0)
+    booster = train(xgb.DMatrix(X, Y), 20, grow_policy="symmetric")
+    expected = fresh(booster).predict(xgb.DMatrix(x))
+    for one in (booster, *(booster.copy() for _ in range(5)), fresh(booster, nthread=1, **params())):
+        with ThreadPoolExecutor(8) as pool:
+            for found in pool.map(lambda _: (one.predict(xgb.DMatrix(x)), one.inplace_predict(x)), range(40)):
+                assert np.array_equal(found[0], expected) and np.array_equal(found[1], expected)
+
+
 @pytest.mark.parametrize("start", ["spawn", "forkserver"])
 def test_new_processes_train_and_predict_what_they_are_sent(start: str) -> None:
     models = [xgb.XGBRegressor(n_estimators=3, max_depth=depth, **params()) for depth in (2, 4)]
