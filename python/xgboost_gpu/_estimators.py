@@ -4,6 +4,9 @@
 this library knows. So what is written of a trained estimator has values of stock XGBoost in their place, and keeps ours
 beside them, where only this package reads them.
 
+A booster in a model file has no parameters. When an estimator is loaded from one, its booster is told by which method
+it predicts.
+
 A pickle also says in which process ``gpu_trace`` was set: in any other one, such as a worker of joblib, the estimator
 writes a file of its own.
 """
@@ -73,6 +76,14 @@ def _without_trace(state: Dict[str, Any]) -> Dict[str, Any]:
     return state
 
 
+def _of_booster(parameters: Dict[str, Any]) -> Dict[str, Any]:
+    """Returns those of an estimator's parameters that make its booster predict as the one that it was trained with."""
+    if parameters.get("tree_method") not in list(STOCK_VALUES["tree_method"]):
+        return {}
+    names = ("tree_method", "predictor", "gpu_backend", "gpu_id")
+    return {name: parameters[name] for name in names if parameters.get(name) is not None}
+
+
 def write_for_stock() -> None:
     """Makes all of XGBoost's estimators, and classes derived from them, write stock values."""
     from xgboost import XGBModel
@@ -98,6 +109,7 @@ def write_for_stock() -> None:
         stock_load(self, *arguments, **others)
         state = _with_our_values(vars(self))
         self.__dict__ = state if state.get("kwargs") is before else _without_trace(state)
+        self.get_booster().set_param(_of_booster(self.get_xgb_params()))
 
     XGBModel.__reduce_ex__, XGBModel.__setstate__ = reduce_ex, set_state
     XGBModel.save_model, XGBModel.load_model = save_model, load_model

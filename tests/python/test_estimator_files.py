@@ -81,6 +81,24 @@ def test_stock_alone_may_set_parameters_of_a_trained_estimator(kind: str, form: 
         assert_same_trees(clone(other).set_params(n_jobs=None).fit(X, Y).get_booster(), model.get_booster())
 
 
+@pytest.mark.parametrize("kind", ["hist", "exact"])
+def test_the_booster_of_a_loaded_estimator_predicts_as_it_did(kind: str, tmp_path: Path) -> None:
+    model = xgb.XGBClassifier(n_estimators=4, **params(**KINDS[kind])).fit(X, Y)
+    model.save_model(tmp_path / "model.json")
+    read = xgb.XGBClassifier()
+    read.load_model(tmp_path / "model.json")
+    sections = [json.loads(one.get_booster().save_config())["learner"]["gradient_booster"] for one in (model, read)]
+    for name in ("tree_method", "predictor"):
+        assert sections[1]["gbtree_train_param"][name] == sections[0]["gbtree_train_param"][name]
+    assert sections[1]["xgboost_gpu_param"]["gpu_backend"] == sections[0]["xgboost_gpu_param"]["gpu_backend"]
+    assert np.array_equal(read.predict_proba(X), model.predict_proba(X))
+
+    stock = xgb.XGBClassifier(tree_method="approx")
+    with pytest.warns(UserWarning, match="native XGBoost model"):
+        stock.load_model(model.get_booster().save_raw("ubj"))
+    assert "xgboost_gpu_param" not in json.loads(stock.get_booster().save_config())["learner"]["gradient_booster"]
+
+
 def test_what_was_changed_without_the_library_stays(tmp_path: Path) -> None:
     model = xgb.XGBClassifier(n_estimators=2, **params()).fit(X, Y)
     (tmp_path / "model.pickle").write_bytes(pickle.dumps(model))
