@@ -26,7 +26,7 @@ std::shared_ptr<LevelForest const> Read(ModelView const& model) {
 
 void HostPrediction::LookAt(ModelView const& model) {
   if (rounds_ == model.rounds) return;
-  if (rounds_ > model.rounds) is_other_ = false;
+  if (rounds_ > model.rounds) trees_ = Trees::kUnknown;
   rounds_ = model.rounds;
   forest_.reset();
   turned_away_ = 0;
@@ -37,10 +37,12 @@ bool HostPrediction::IsWorthwhile(ModelView const& model, std::uint64_t rows, Ro
     return false;
   std::lock_guard<std::mutex> const lock{mutex_};
   LookAt(model);
-  if (forest_ != nullptr || is_other_) return forest_ != nullptr;
+  if (forest_ != nullptr || trees_ == Trees::kOther) return forest_ != nullptr;
   std::uint64_t const work = rows * (rounds.last - rounds.first);
   // All rounds of the model are read, however few of them are wanted.
-  std::uint64_t const wanted = kPredictionPolicy.read_rows * static_cast<std::uint64_t>(threads) * model.rounds;
+  std::uint64_t const per_thread =
+      trees_ == Trees::kSymmetric ? kPredictionPolicy.read_rows : kPredictionPolicy.look_rows;
+  std::uint64_t const wanted = per_thread * static_cast<std::uint64_t>(threads) * model.rounds;
   if (work + turned_away_ >= wanted) return true;
   turned_away_ += work;
   return false;
@@ -50,7 +52,7 @@ std::shared_ptr<LevelForest const> HostPrediction::TakeModel(ModelView const& mo
   auto const known = [&] {
     std::lock_guard<std::mutex> const lock{mutex_};
     LookAt(model);
-    return std::pair{forest_, forest_ != nullptr || is_other_};
+    return std::pair{forest_, forest_ != nullptr || trees_ == Trees::kOther};
   };
   if (auto const [forest, is_known] = known(); is_known) return forest;
   std::unique_lock<std::mutex> const reading{reading_, std::try_to_lock};
@@ -58,7 +60,7 @@ std::shared_ptr<LevelForest const> HostPrediction::TakeModel(ModelView const& mo
   if (auto const [forest, is_known] = known(); is_known) return forest;  // another has just read it
   auto forest = Read(model);
   std::lock_guard<std::mutex> const lock{mutex_};
-  is_other_ = forest == nullptr;
+  trees_ = forest == nullptr ? Trees::kOther : Trees::kSymmetric;
   forest_ = forest;
   return forest;
 }
@@ -89,9 +91,8 @@ bool HostPrediction::PredictMargins(ModelView const& model, int threads, RowSour
 
 void HostPrediction::Forget() {
   std::lock_guard<std::mutex> const lock{mutex_};
-  rounds_ = 0;
   forest_.reset();
-  is_other_ = false;
+  trees_ = Trees::kUnknown;
   turned_away_ = 0;
 }
 

@@ -22,8 +22,8 @@ class HostPrediction {
   /// without a look at the model's trees. If not, that counts as work that stock code does with this model.
   bool IsWorthwhile(ModelView const& model, std::uint64_t rows, RoundRange rounds, int threads);
 
-  /// Does what DevicePrediction::PredictMargins does. False, with margins as before or empty, if stock code has to do
-  /// it: a tree is not symmetric, another thread is reading the model, or there is no memory for it.
+  /// Does what DevicePrediction::PredictMargins does, for what is worthwhile. False, with margins as before or empty, if
+  /// stock code has to do it: a tree is not symmetric, another thread is reading the model, or there is no memory.
   bool PredictMargins(ModelView const& model, int threads, RowSource const& rows, RoundRange rounds,
                       BaseMargins const* base, std::vector<float>* margins);
 
@@ -40,8 +40,9 @@ class HostPrediction {
   std::mutex mutex_;    ///< guards all below, and is never held for long
   std::uint32_t rounds_{0};
   std::shared_ptr<LevelForest const> forest_;  ///< these rounds; null: they were not read
-  bool is_other_{false};                       ///< trees are not symmetric, which more rounds will not change
-  std::uint64_t turned_away_{0};               ///< rows × rounds that stock code has predicted with the model
+  /// What trees were found when the model was read, perhaps with fewer rounds. One that is not symmetric settles it.
+  enum class Trees { kUnknown, kSymmetric, kOther } trees_{Trees::kUnknown};
+  std::uint64_t turned_away_{0};  ///< rows × rounds that stock code has predicted with the model
 };
 
 }  // namespace xgbgpu

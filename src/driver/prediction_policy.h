@@ -36,9 +36,11 @@ struct PredictionPolicy {
 
   /// Symmetric trees on the host: rows from which the engine is faster, if it has read the model.
   std::uint64_t symmetric_rows{32};
-  /// Such rows for each thread, of one call or of several, for which the model is read. Stock code takes 20 to 50 ns for
-  /// a row and a tree, and reading one takes 15 to 23 us: to look in vain, which happens once, is at most a fifth more.
-  std::uint64_t read_rows{1 << 12};
+  /// Such rows for each thread, of one call or of several, for which a model is read whose first rounds are symmetric.
+  /// Stock code takes 20 to 50 ns for a row and a tree, and reading one takes 15 to 23 us.
+  std::uint64_t read_rows{1 << 10};
+  /// Such rows, if it was never read: to look in vain, which happens once, is at most a fifth of that work more.
+  std::uint64_t look_rows{1 << 12};
 
   /// Are margins or leaves for a device? work: rows × rounds × outputs. to_read: rounds × outputs that the device
   /// does not have. turned_away: work of the same model that the host did. in_use: does the process use a device?

@@ -150,7 +150,7 @@ struct HostCase {
                   [this](std::optional<float>) {
                     ++reads;
                     while_read();
-                    return testing::MakeForest(trees);
+                    return testing::MakeForest({trees.begin(), trees.begin() + 2 * model.rounds});
                   },
                   {}};
   HostPrediction prediction;
@@ -209,6 +209,20 @@ TEST(HostPredictionTest, ManySmallCallsHaveTheModelRead) {
     c.model.rounds = rounds;
     EXPECT_EQ(c.IsWorthwhile(10000, {rounds - 1, rounds}), rounds < 3) << "work with other rounds does not count";
   }
+}
+
+TEST(HostPredictionTest, ATrainingIsFollowedOnceTreesAreKnownToBeSymmetric) {
+  HostCase c;
+  for (c.model.rounds = 1; c.model.rounds <= HostCase::kRounds; ++c.model.rounds) {
+    std::uint32_t const rounds = c.model.rounds;
+    bool const worthwhile = c.IsWorthwhile(5000, {rounds - 1, rounds});
+    EXPECT_EQ(worthwhile, rounds < 5) << "1024 rows a round";
+    EXPECT_EQ(worthwhile && c.Predict(c.rows, {rounds - 1, rounds}), worthwhile);
+  }
+  EXPECT_EQ(c.reads, 4);
+  c.model.rounds = HostCase::kRounds;
+  c.prediction.Forget();
+  EXPECT_FALSE(c.IsWorthwhile(2000, {0, 10})) << "it may have other trees now";
 }
 
 TEST(HostPredictionTest, OtherTreesAreReadOnce) {
