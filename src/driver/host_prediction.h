@@ -22,8 +22,8 @@ class HostPrediction {
   /// without a look at the model's trees. If not, that counts as work that stock code does with this model.
   bool IsWorthwhile(ModelView const& model, std::uint64_t rows, RoundRange rounds, int threads);
 
-  /// Does what DevicePrediction::PredictMargins does, for what is worthwhile. False, with margins as before or empty, if
-  /// stock code has to do it: a tree is not symmetric, another thread is reading the model, or there is no memory.
+  /// Does what DevicePrediction::PredictMargins does, for what is worthwhile. False, with margins as before or empty,
+  /// if stock code has to do it: a tree is not symmetric, another thread is reading the model, or there is no memory.
   bool PredictMargins(ModelView const& model, int threads, RowSource const& rows, RoundRange rounds,
                       BaseMargins const* base, std::vector<float>* margins);
 
