@@ -8,7 +8,7 @@
 All models have 300 rounds of depth 6 and the learning rate .1. Stratified splits, 80 : 20: 20 of them below 5,000 rows, else
 5 (--splits overrides). What this library does with a set of data is chosen inside the training part: each candidate trains on
 four fifths of it, and the one that is best on the last fifth trains on all of it. A candidate is a way to give categories
-(plain, encoder, pairs, triples of few columns, auto) and, where the library has it, symmetric trees. Encoders stack four
+(plain, encoder, pairs, triples of few columns, auto) with depth-wise or symmetric trees. Encoders stack four
 orders, and choose splits among .3 of the features at each node, if there are combinations. Differences are to CatBoost, in the same split:
 mean and standard error; a positive one is better than CatBoost, whatever the metric.
 """
