@@ -68,23 +68,24 @@ std::unique_ptr<ResidentRows> CudaBuilder::MakeResidentRows(RowSource const& sou
   return MakeRows(source, outputs);
 }
 
-std::unique_ptr<cuda::DeviceRows> CudaBuilder::MakeRows(std::uint32_t outputs) {
+std::unique_ptr<cuda::DeviceResidentRows> CudaBuilder::MakeRows(std::uint32_t outputs) {
   return MakeRowsOfOthers(rows_, outputs, RowUse::kTrained);
 }
 
-std::unique_ptr<cuda::DeviceRows> CudaBuilder::MakeRowsOfOthers(std::uint64_t rows, std::uint32_t outputs, RowUse use) {
+std::unique_ptr<cuda::DeviceResidentRows> CudaBuilder::MakeRowsOfOthers(std::uint64_t rows, std::uint32_t outputs,
+                                                                        RowUse use) {
   Stream const& stream = use == RowUse::kTrained ? stream_ : evaluation_stream();
   return Run([&] {
-    return std::make_unique<cuda::DeviceRows>(rows, outputs, &arena_, stream, limits_, &timer(),
-                                              [this] { WaitForReaders(); });
+    return std::make_unique<cuda::DeviceResidentRows>(rows, outputs, &arena_, stream, limits_, &timer(),
+                                                      [this] { WaitForReaders(); });
   });
 }
 
-std::unique_ptr<cuda::DeviceRows> CudaBuilder::MakeRows(RowSource const& source, std::uint32_t outputs) {
+std::unique_ptr<cuda::DeviceResidentRows> CudaBuilder::MakeRows(RowSource const& source, std::uint32_t outputs) {
   return Run([&] {
     if (!trees_) trees_.emplace(&arena_);
-    return std::make_unique<cuda::DeviceRows>(source, outputs, &*trees_, &arena_, evaluation_stream(), limits_,
-                                              &timer(), threads_);
+    return std::make_unique<cuda::DeviceResidentRows>(source, outputs, &*trees_, &arena_, evaluation_stream(), limits_,
+                                                      &timer(), threads_);
   });
 }
 
@@ -104,7 +105,7 @@ void CudaBuilder::AdaptLeaves(Tree* tree, ResidentRows* rows) {
   Run([&] {
     // On the tree's stream, which has waited for the residuals as for the gradients.
     float* const values = UploadNodeValues(tree->leaf_value);
-    static_cast<cuda::DeviceRows*>(rows)->MedianLeaves(positions(), values, tree->size(), tree_stream());
+    static_cast<cuda::DeviceResidentRows*>(rows)->MedianLeaves(positions(), values, tree->size(), tree_stream());
     CopyToHost(tree->leaf_value.data(), values, tree->size(), tree_stream(), "reading medians");
     tree_stream().Wait("reading medians");
   });

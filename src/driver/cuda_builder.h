@@ -38,11 +38,11 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
   void AdaptLeaves(Tree* tree, ResidentRows* rows) override;
 
   // What MakeResidentRows returns.
-  std::unique_ptr<cuda::DeviceRows> MakeRows(std::uint32_t outputs);
-  std::unique_ptr<cuda::DeviceRows> MakeRows(RowSource const& source, std::uint32_t outputs);
+  std::unique_ptr<cuda::DeviceResidentRows> MakeRows(std::uint32_t outputs);
+  std::unique_ptr<cuda::DeviceResidentRows> MakeRows(RowSource const& source, std::uint32_t outputs);
   /// Makes memory for more rows than the builder has, those of other devices too, on the stream of rows of this use.
   enum class RowUse { kTrained, kEvaluated };
-  std::unique_ptr<cuda::DeviceRows> MakeRowsOfOthers(std::uint64_t rows, std::uint32_t outputs, RowUse use);
+  std::unique_ptr<cuda::DeviceResidentRows> MakeRowsOfOthers(std::uint64_t rows, std::uint32_t outputs, RowUse use);
 
   /// Stages are timed from now on; null ends that. With a timeline trees grow one after the other.
   virtual void SetTimeline(Timeline* timeline) = 0;

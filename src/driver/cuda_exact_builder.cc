@@ -35,7 +35,7 @@ class CudaExactBuilder final : public CudaBuilder {
   void Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) override {
     ValidateExact(params);
     params_ = params;
-    round_rows_ = static_cast<cuda::DeviceRows*>(rows);
+    round_rows_ = static_cast<cuda::DeviceResidentRows*>(rows);
     waiting_ = std::move(trees);
     std::reverse(waiting_.begin(), waiting_.end());
     Run([&] { round_rows_->gradients(0); });  // computed while the host goes on
@@ -54,7 +54,7 @@ class CudaExactBuilder final : public CudaBuilder {
     Run([&] {
       timer().Run(kMargins, kNoLevel, [&] {
         cuda::AddLeafValues(positions(), this->rows(), UploadNodeValues(node_values),
-                            static_cast<cuda::DeviceRows*>(rows)->LeafTarget(output, node_values, stream()), 1,
+                            static_cast<cuda::DeviceResidentRows*>(rows)->LeafTarget(output, node_values, stream()), 1,
                             limits(), stream());
       });
       stream().Wait("adding leaf values");  // the values' source may go
@@ -95,7 +95,7 @@ class CudaExactBuilder final : public CudaBuilder {
   DeviceBuffer<float> node_values_;
   TrainParams params_;
   std::optional<FeatureSampler> sampler_;
-  cuda::DeviceRows* round_rows_{nullptr};
+  cuda::DeviceResidentRows* round_rows_{nullptr};
   std::vector<RoundTree> waiting_;  ///< trees of a round that have not been grown; the next one is last
 };
 

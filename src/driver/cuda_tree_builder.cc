@@ -120,7 +120,7 @@ void CudaTreeBuilder::WaitForReaders() const {
 void CudaTreeBuilder::Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) {
   Abandon();
   train_ = params;
-  round_ = {static_cast<cuda::DeviceRows*>(rows), std::move(trees), 0, 0, 0, 1};
+  round_ = {static_cast<cuda::DeviceResidentRows*>(rows), std::move(trees), 0, 0, 0, 1};
   for (bool begun = false; !begun;) {
     try {
       // Margins move on with every tree, and lanes wait for what is enqueued now.
@@ -250,7 +250,7 @@ void CudaTreeBuilder::BeginTree() {
   ProfilerRange range{"xgbgpu tree"};
   RoundTree const& tree = round_.trees[round_.begun];
   TreeLane& lane = *lanes_[(round_.begun - round_.restarted) % round_.lanes];
-  cuda::DeviceRows& rows = *round_.rows;
+  cuda::DeviceResidentRows& rows = *round_.rows;
   cuda::MarginsAhead const ahead = round_.lanes == 1 && !pages_ ? rows.BeginAhead() : cuda::MarginsAhead{};
   bool const alone_on_device = round_.lanes == 1 || pages_ != nullptr;  // in pages trees take turns
   lane.tree().SetTogether(pages_ != nullptr && round_.lanes > 1);
@@ -286,7 +286,7 @@ bool CudaTreeBuilder::KeepOneLane() {
 
 void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) {
   CheckNodes("AddLeafValues", node_values.size());
-  auto* const resident = static_cast<cuda::DeviceRows*>(rows);
+  auto* const resident = static_cast<cuda::DeviceResidentRows*>(rows);
   bool const as_grown = resident == ahead_rows_ &&
                         std::equal(node_values.begin(), node_values.end(), ahead_values_.begin(), ahead_values_.end());
   ahead_values_.clear();

@@ -71,7 +71,7 @@ class CudaTreeBuilder final : public CudaBuilder {
 
   /// Trees of a round, in lanes: tree i grows in lane (i - restarted) modulo `lanes`.
   struct Round {
-    cuda::DeviceRows* rows;
+    cuda::DeviceResidentRows* rows;
     std::vector<RoundTree> trees;
     std::size_t restarted, begun, finished;
     std::uint32_t lanes;
@@ -93,7 +93,7 @@ class CudaTreeBuilder final : public CudaBuilder {
   Round round_{};
   /// Leaf values of the tree that was finished last, if these rows' margins may become those ahead; else empty.
   std::vector<float> ahead_values_;
-  cuda::DeviceRows const* ahead_rows_{nullptr};
+  cuda::DeviceResidentRows const* ahead_rows_{nullptr};
   TrainParams train_;
 };
 

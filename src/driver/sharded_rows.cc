@@ -6,7 +6,8 @@
 
 namespace xgbgpu {
 
-ShardedRows::ShardedRows(Shards shards, RunAll run_all, std::function<std::unique_ptr<cuda::DeviceRows>()> make_whole)
+ShardedRows::ShardedRows(Shards shards, RunAll run_all,
+                         std::function<std::unique_ptr<cuda::DeviceResidentRows>()> make_whole)
     : shards_{std::move(shards)}, first_{0}, run_all_{std::move(run_all)}, make_whole_{std::move(make_whole)} {
   for (auto const& shard : shards_) first_.push_back(first_.back() + shard->rows());
 }
@@ -23,7 +24,7 @@ void ShardedRows::SetMargins(Span<float const> margins) {
     Throw<InvalidArgument>("There are ", margins.size(), " margins; allowed: ", outputs, " for each of the ", rows(),
                            " rows");
   }
-  ForShardsAtOnce([&](cuda::DeviceRows& shard, std::uint64_t first, std::uint64_t n) {
+  ForShardsAtOnce([&](cuda::DeviceResidentRows& shard, std::uint64_t first, std::uint64_t n) {
     shard.SetMargins(margins.subspan(first * outputs, n * outputs));
   });
   ShareLargest();
@@ -38,14 +39,14 @@ void ShardedRows::CopyMargins(Span<float> margins) const {
   if (margins.size() != rows() * outputs) {
     Throw<InvalidArgument>("There is room for ", margins.size(), " margins; allowed: ", rows() * outputs);
   }
-  ForShardsAtOnce([&](cuda::DeviceRows& shard, std::uint64_t first, std::uint64_t n) {
+  ForShardsAtOnce([&](cuda::DeviceResidentRows& shard, std::uint64_t first, std::uint64_t n) {
     shard.CopyMargins(margins.subspan(first * outputs, n * outputs));
   });
 }
 
 void ShardedRows::BeginColumns(Span<float const> base) {
   std::size_t const outputs = this->outputs();
-  ForShardsAtOnce([&](cuda::DeviceRows& shard, std::uint64_t first, std::uint64_t n) {
+  ForShardsAtOnce([&](cuda::DeviceResidentRows& shard, std::uint64_t first, std::uint64_t n) {
     shard.BeginColumns(base.subspan(first * outputs, n * outputs));
   });
   ShareLargest();
@@ -62,7 +63,7 @@ bool ShardedRows::ReserveColumns(std::size_t more) {
 }
 
 void ShardedRows::AddColumn(Span<float const> values, std::uint32_t output) {
-  ForShardsAtOnce([&](cuda::DeviceRows& shard, std::uint64_t first, std::uint64_t n) {
+  ForShardsAtOnce([&](cuda::DeviceResidentRows& shard, std::uint64_t first, std::uint64_t n) {
     shard.AddColumn(values.subspan(first, n), output);
   });
 }
@@ -74,7 +75,7 @@ void ShardedRows::WeighColumns(Span<float const> weights) {
 void ShardedRows::SetTargets(TargetView const& targets) {
   whole_has_targets_ = false;
   auto const from = [](auto const* array, std::uint64_t first) { return array == nullptr ? nullptr : array + first; };
-  ForShardsAtOnce([&](cuda::DeviceRows& shard, std::uint64_t first, std::uint64_t) {
+  ForShardsAtOnce([&](cuda::DeviceResidentRows& shard, std::uint64_t first, std::uint64_t) {
     TargetView own = targets;
     own.labels = from(targets.labels, first * targets.label_columns);
     own.lower = from(targets.lower, first);
@@ -92,7 +93,7 @@ void ShardedRows::SetTargets(TargetView const& targets) {
   whole_has_targets_ = true;
 }
 
-cuda::DeviceRows* ShardedRows::WholeWithTargets() {
+cuda::DeviceResidentRows* ShardedRows::WholeWithTargets() {
   if (whole_ == nullptr) whole_ = make_whole_();
   if (whole_has_targets_) return whole_.get();
   cuda::TargetCopy copy;
@@ -102,12 +103,13 @@ cuda::DeviceRows* ShardedRows::WholeWithTargets() {
   return whole_.get();
 }
 
-cuda::DeviceRows* ShardedRows::Whole() {
-  cuda::DeviceRows* const whole = WholeWithTargets();
+cuda::DeviceResidentRows* ShardedRows::Whole() {
+  cuda::DeviceResidentRows* const whole = WholeWithTargets();
   std::vector<std::uint64_t> versions;
   for (auto const& shard : shards_) versions.push_back(shard->version());
   if (taken_ == versions) return whole;
-  ForShards([&](cuda::DeviceRows& shard, std::uint64_t first, std::uint64_t) { whole->TakeMargins(&shard, first); });
+  ForShards(
+      [&](cuda::DeviceResidentRows& shard, std::uint64_t first, std::uint64_t) { whole->TakeMargins(&shard, first); });
   taken_ = std::move(versions);
   return whole;
 }
@@ -117,9 +119,10 @@ void ShardedRows::ComputeGradients(ObjectiveParams const& objective) {
     for (auto const& shard : shards_) shard->ComputeGradients(objective);
     return;
   }
-  cuda::DeviceRows* const whole = Whole();
+  cuda::DeviceResidentRows* const whole = Whole();
   whole->ComputeGradients(objective);
-  ForShards([&](cuda::DeviceRows& shard, std::uint64_t first, std::uint64_t) { shard.TakeGradients(whole, first); });
+  ForShards(
+      [&](cuda::DeviceResidentRows& shard, std::uint64_t first, std::uint64_t) { shard.TakeGradients(whole, first); });
 }
 
 void ShardedRows::AddTrees(std::size_t first, std::size_t last) {

@@ -19,15 +19,15 @@ namespace xgbgpu {
 /// Memory  on the first device as much as all rows take there, 16 bytes each and more, once such a thing is asked for
 class ShardedRows final : public ResidentRows {
  public:
-  using Shards = std::vector<std::unique_ptr<cuda::DeviceRows>>;
+  using Shards = std::vector<std::unique_ptr<cuda::DeviceResidentRows>>;
   /// Calls its argument for every shard at the same time, with the shard's number.
   using RunAll = std::function<void(std::function<void(std::size_t)> const&)>;
 
   /// `shards` have consecutive rows. run_all() serves what takes the host's time. make_whole() makes rows for all of
   /// them on the first shard's device, on its stream.
-  ShardedRows(Shards shards, RunAll run_all, std::function<std::unique_ptr<cuda::DeviceRows>()> make_whole);
+  ShardedRows(Shards shards, RunAll run_all, std::function<std::unique_ptr<cuda::DeviceResidentRows>()> make_whole);
 
-  cuda::DeviceRows* shard(std::size_t s) { return shards_[s].get(); }
+  cuda::DeviceResidentRows* shard(std::size_t s) { return shards_[s].get(); }
 
   std::uint64_t rows() const override { return first_.back(); }
   std::uint32_t outputs() const override { return shards_[0]->outputs(); }
@@ -46,7 +46,7 @@ class ShardedRows final : public ResidentRows {
   void AddTrees(std::size_t first, std::size_t last) override;
   double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) override;
 
-  /// cuda::DeviceRows::MedianLeaves over all rows. positions[s]: those of shard s, on its device, computed on
+  /// cuda::DeviceResidentRows::MedianLeaves over all rows. positions[s]: those of shard s, on its device, computed on
   /// streams[s]. `node_values` [nodes] are on the host, and become medians. Waits.
   void MedianLeaves(std::vector<NodeIndex const*> const& positions, std::vector<cudaStream_t> const& streams,
                     Span<float> node_values);
@@ -66,15 +66,15 @@ class ShardedRows final : public ResidentRows {
   }
   void ShareLargest();
   /// Returns all rows, with targets as the shards have them …
-  cuda::DeviceRows* WholeWithTargets();
+  cuda::DeviceResidentRows* WholeWithTargets();
   /// … and margins, too.
-  cuda::DeviceRows* Whole();
+  cuda::DeviceResidentRows* Whole();
 
   Shards shards_;
   std::vector<std::uint64_t> first_;  ///< [shards + 1] number of each shard's first row, and of all rows
   RunAll run_all_;
-  std::function<std::unique_ptr<cuda::DeviceRows>()> make_whole_;
-  std::unique_ptr<cuda::DeviceRows> whole_;
+  std::function<std::unique_ptr<cuda::DeviceResidentRows>()> make_whole_;
+  std::unique_ptr<cuda::DeviceResidentRows> whole_;
   bool whole_has_targets_{false};
   std::vector<std::uint64_t> taken_;  ///< [shards] version of the margins that whole_ has; empty: it has none
 };

@@ -15,7 +15,7 @@
 
 namespace xgbgpu::cuda {
 
-static_assert(PagePolicy{}.most_copied_tiles == PartitionPolicy{}.most_path_tiles);
+static_assert(DevicePagePolicy{}.most_copied_tiles == PartitionPolicy{}.most_path_tiles);
 
 bool operator==(GraphKey const& a, GraphKey const& b) {
   auto const fields = [](GraphKey const& k) {

@@ -7,7 +7,7 @@
 
 namespace xgbgpu::cuda {
 
-struct PagePolicy {
+struct DevicePagePolicy {
   /// Bytes of a page. Copies of so many run at the bus's full speed, and kernels on so many rows fill a device.
   std::size_t page_bytes{std::size_t{32} << 20};
   /// With little memory a page has at most this part of the limit …

@@ -106,7 +106,7 @@ bool IsAllThatIsFree(std::size_t bytes, MemoryLimits const& limits) {
 struct PagedMemory {
   MemoryLimits const& limits;
   std::size_t bytes;
-  PagePolicy const& policy;
+  DevicePagePolicy const& policy;
 
   std::uint64_t RowsOf(double of_bytes, double row_bytes) const {
     auto const rows = static_cast<std::uint64_t>(of_bytes / row_bytes);
@@ -147,7 +147,7 @@ struct PagedMemory {
 };
 
 /// Some of what is free is left to others.
-std::size_t BytesOfPaged(std::size_t bytes, MemoryLimits const& limits, PagePolicy const& policy) {
+std::size_t BytesOfPaged(std::size_t bytes, MemoryLimits const& limits, DevicePagePolicy const& policy) {
   if (!IsAllThatIsFree(bytes, limits)) return bytes;
   return static_cast<std::size_t>(policy.free_share * static_cast<double>(bytes));
 }
@@ -198,7 +198,7 @@ std::size_t LimitInBytes(MemoryLimits const& limits, int sharers) {
 
 std::unique_ptr<DeviceMatrix> MakePages(RowSource const& rows, Cuts const& cuts, DeviceLayout layout,
                                         LayoutFacts const& own, BuildOptions const& options, MemoryLimits const& limits,
-                                        std::size_t bytes, PagePolicy const& policy) {
+                                        std::size_t bytes, DevicePagePolicy const& policy) {
   PagedMemory const memory{limits, BytesOfPaged(bytes, limits, policy), policy};
   double const row_bytes = RowBytes(layout, own);
   memory.CheckLimit(own.rows, row_bytes, layout.cells, options.device);
@@ -230,7 +230,7 @@ std::unique_ptr<DeviceMatrix> MakePages(RowSource const& rows, Cuts const& cuts,
 }
 
 std::shared_ptr<DeviceMatrix const> MatrixWithin(std::shared_ptr<DeviceMatrix const> matrix, MemoryLimits const& limits,
-                                                 PagePolicy const& policy) {
+                                                 DevicePagePolicy const& policy) {
   DeviceLayout const layout = LayoutOf(*matrix);
   LayoutFacts facts{};
   facts.rows = matrix->view.rows;
@@ -254,7 +254,7 @@ std::shared_ptr<DeviceMatrix const> MatrixWithin(std::shared_ptr<DeviceMatrix co
   return result;
 }
 
-std::size_t InCoreBytes(DeviceLayout const& layout, LayoutFacts const& facts, PagePolicy const& policy) {
+std::size_t InCoreBytes(DeviceLayout const& layout, LayoutFacts const& facts, DevicePagePolicy const& policy) {
   double const bins = BinBytes(layout, facts);
   double beside_bins = layout.dense ? static_cast<double>(policy.copies) * bins : 0;
   if (layout.tiles > policy.most_copied_tiles) {
@@ -267,7 +267,7 @@ std::size_t InCoreBytes(DeviceLayout const& layout, LayoutFacts const& facts, Pa
 
 std::unique_ptr<DeviceMatrix> BuildMatrixWithin(RowSource const& source, CutsWanted const& wanted,
                                                 BuildOptions const& options, MemoryLimits const& limits,
-                                                PagePolicy const& policy) {
+                                                DevicePagePolicy const& policy) {
   std::size_t const limit = LimitInBytes(limits);
   BuildOptions within = options;
   if (limits.training_bytes != 0) within.memory_bytes = std::max(limit / 2, QuantilePolicy{}.least_bytes);
@@ -285,7 +285,7 @@ std::unique_ptr<DeviceMatrix> BuildMatrixWithin(RowSource const& source, CutsWan
 }
 
 std::unique_ptr<DeviceMatrix> QuantiseMatrixWithin(RowSource const& source, Cuts cuts, BuildOptions const& options,
-                                                   MemoryLimits const& limits, PagePolicy const& policy) {
+                                                   MemoryLimits const& limits, DevicePagePolicy const& policy) {
   std::size_t const limit = LimitInBytes(limits);
   CheckShape(source);
   host::RowSizes sizes = host::MeasureRows(source, options.threads);

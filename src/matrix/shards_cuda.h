@@ -31,7 +31,7 @@ struct ShardOptions {
   /// What a training may take on each device. If it would take more on one of them, the bins of all shards are in
   /// pages.
   MemoryLimits limits{};
-  PagePolicy pages{};
+  DevicePagePolicy pages{};
 };
 
 /// Makes one matrix for each shard, with the cuts of all rows: those that BuildMatrix finds on one device, bit for bit.

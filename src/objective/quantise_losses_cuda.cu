@@ -91,7 +91,8 @@ void QuantiseLosses(DeviceShard const& shard, TreeDraw const* draw, std::uint8_t
   LossRows const rows_of_tree{shard.rows, shard.all_rows(), shard.alone(), draw, gradient, paths};
   VisitLoss(losses.objective, [&](auto loss) {
     using Loss = decltype(loss);
-    if constexpr (!std::is_same_v<Loss, AbsoluteErrorLoss>) {  // DeviceRows never defers it: its leaves need residuals
+    if constexpr (!std::is_same_v<
+                      Loss, AbsoluteErrorLoss>) {  // DeviceResidentRows never defers it: its leaves need residuals
       RowGradients<Loss> const rows{loss, losses.labels, losses.weights};
       unsigned const blocks = Blocks(rows_of_tree.rows, kThreads * kLaneRows, limits, kResident);
       LaunchNext("computing gradients", QuantiseLossesKernel<Loss>, blocks, kThreads, 0, limits, stream, rows_of_tree,

@@ -1,4 +1,4 @@
-/// Leaf columns on a CUDA device, as DeviceRows keeps them.
+/// Leaf columns on a CUDA device, as DeviceResidentRows keeps them.
 #ifndef XGBGPU_ROUNDS_LEAF_COLUMNS_CUDA_H_
 #define XGBGPU_ROUNDS_LEAF_COLUMNS_CUDA_H_
 

@@ -61,8 +61,9 @@ __global__ void __launch_bounds__(kThreads) CopyOutputs(OutputView<float const> 
 
 }  // namespace
 
-DeviceRows::DeviceRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena, Stream const& stream,
-                       DeviceLimits const& limits, StageTimer const* timer, std::function<void()> wait_for_readers)
+DeviceResidentRows::DeviceResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena,
+                                       Stream const& stream, DeviceLimits const& limits, StageTimer const* timer,
+                                       std::function<void()> wait_for_readers)
     : rows_{rows},
       outputs_{outputs},
       arena_{arena},
@@ -78,15 +79,16 @@ DeviceRows::DeviceRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* a
   largest_ = {arena_, "margins", 1};
 }
 
-DeviceRows::DeviceRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees, DeviceArena* arena,
-                       Stream const& stream, DeviceLimits const& limits, StageTimer const* timer, int threads)
-    : DeviceRows{source.rows(), outputs, arena, stream, limits, timer} {
+DeviceResidentRows::DeviceResidentRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees,
+                                       DeviceArena* arena, Stream const& stream, DeviceLimits const& limits,
+                                       StageTimer const* timer, int threads)
+    : DeviceResidentRows{source.rows(), outputs, arena, stream, limits, timer} {
   DeviceScope scope{limits_.device};
   values_.emplace(source, arena_, stream_, threads);
   trees_ = trees;
 }
 
-DeviceRows::~DeviceRows() {
+DeviceResidentRows::~DeviceResidentRows() {
   try {
     DeviceScope scope{limits_.device};
     // A wait for the whole device would spoil what another thread, of this library or not, is recording.
@@ -109,7 +111,7 @@ DeviceRows::~DeviceRows() {
   }
 }
 
-void DeviceRows::SetMargins(Span<float const> margins) {
+void DeviceResidentRows::SetMargins(Span<float const> margins) {
   if (margins.size() != rows_ * outputs_) {
     Throw<InvalidArgument>("There are ", margins.size(), " margins; allowed: ", outputs_, " for each of the ", rows_,
                            " rows");
@@ -131,7 +133,7 @@ void DeviceRows::SetMargins(Span<float const> margins) {
   most_margin_ = LargestOf(row_major.data(), row_major.size());
 }
 
-void DeviceRows::SetEqualMargins(float margin) {
+void DeviceResidentRows::SetEqualMargins(float margin) {
   EndColumns();
   DeviceScope scope{limits_.device};
   ForgetMargins();
@@ -142,7 +144,7 @@ void DeviceRows::SetEqualMargins(float margin) {
   stream_.Wait("filling margins");
 }
 
-double DeviceRows::LargestOf(float const* values, std::size_t n) const {
+double DeviceResidentRows::LargestOf(float const* values, std::size_t n) const {
   FillBytes(largest_.data(), 0, 1, stream_, "looking for the largest value");
   if (n != 0) {
     LargestKernel<<<Blocks(n, kThreads, limits_, kResident), kThreads, 0, stream_>>>(values, n, largest_.data());
@@ -154,7 +156,7 @@ double DeviceRows::LargestOf(float const* values, std::size_t n) const {
   return MagnitudeOf(bits);
 }
 
-void DeviceRows::CopyMargins(Span<float> margins) const {
+void DeviceResidentRows::CopyMargins(Span<float> margins) const {
   if (margins.size() != rows_ * outputs_) {
     Throw<InvalidArgument>("There is room for ", margins.size(), " margins; allowed: ", rows_ * outputs_);
   }
@@ -172,25 +174,25 @@ void DeviceRows::CopyMargins(Span<float> margins) const {
   stream_.Wait("copying margins");
 }
 
-void DeviceRows::BeginColumns(Span<float const> base) {
+void DeviceResidentRows::BeginColumns(Span<float const> base) {
   SetMargins(base);
   DeviceScope scope{limits_.device};
   columns_.emplace(View<float const>(margins_.data()), arena_, limits_, stream_);
 }
 
-void DeviceRows::EndColumns() {
+void DeviceResidentRows::EndColumns() {
   if (!columns_) return;
   DeviceScope scope{limits_.device};
   stream_.Wait("freeing columns");
   columns_.reset();
 }
 
-bool DeviceRows::ReserveColumns(std::size_t more) {
+bool DeviceResidentRows::ReserveColumns(std::size_t more) {
   DeviceScope scope{limits_.device};
   return columns_->Reserve(more);
 }
 
-void DeviceRows::AddColumn(Span<float const> values, std::uint32_t output) {
+void DeviceResidentRows::AddColumn(Span<float const> values, std::uint32_t output) {
   if (values.size() != rows_) {
     Throw<InvalidArgument>("There are ", values.size(), " leaf values; allowed: one for each of the ", rows_, " rows");
   }
@@ -199,7 +201,7 @@ void DeviceRows::AddColumn(Span<float const> values, std::uint32_t output) {
   stream_.Wait("copying leaf values");
 }
 
-void DeviceRows::WeighColumns(Span<float const> weights) {
+void DeviceResidentRows::WeighColumns(Span<float const> weights) {
   DeviceScope scope{limits_.device};
   bool changed = false;
   timer_->Run(values_ ? kEvaluation : kMargins, kNoLevel, [&] {
@@ -212,7 +214,7 @@ void DeviceRows::WeighColumns(Span<float const> weights) {
 }
 
 template <typename T>
-T const* DeviceRows::Put(DeviceBuffer<T>* buffer, char const* part, T const* from, std::size_t n) {
+T const* DeviceResidentRows::Put(DeviceBuffer<T>* buffer, char const* part, T const* from, std::size_t n) {
   if (from == nullptr) {
     *buffer = {};
     return nullptr;
@@ -225,7 +227,7 @@ T const* DeviceRows::Put(DeviceBuffer<T>* buffer, char const* part, T const* fro
   return buffer->data();
 }
 
-void DeviceRows::SetTargets(TargetView const& targets) {
+void DeviceResidentRows::SetTargets(TargetView const& targets) {
   DeviceScope scope{limits_.device};
   KeepGradients();
   TargetView on_device = targets;
@@ -242,14 +244,14 @@ void DeviceRows::SetTargets(TargetView const& targets) {
   targets_ = on_device;
 }
 
-void DeviceRows::SortByTime() {
+void DeviceResidentRows::SortByTime() {
   if (targets_.by_time.rows != nullptr) return;
   times_ = {};  // the old order goes before the new one needs memory
   times_ = SortTimes(targets_.labels, rows_, arena_, limits_, stream_);
   targets_.by_time = times_.view();
 }
 
-void DeviceRows::KeepGradients() {
+void DeviceResidentRows::KeepGradients() {
   try {
     if (state_ == Gradients::kDeferred || state_ == Gradients::kLent) ComputeAll(deferred_);
   } catch (OutOfDeviceMemory const&) {
@@ -258,14 +260,14 @@ void DeviceRows::KeepGradients() {
   if (state_ == Gradients::kSpent) state_ = Gradients::kGone;
 }
 
-void DeviceRows::ForgetMargins() {
+void DeviceResidentRows::ForgetMargins() {
   KeepGradients();
   ++version_;
   predictions_of_.reset();
   ahead_ = false;
 }
 
-bool DeviceRows::CanDefer(ObjectiveParams const& objective) const {
+bool DeviceResidentRows::CanDefer(ObjectiveParams const& objective) const {
   bool has_loss = false;
   VisitLoss(objective, [&](auto) { has_loss = true; });
   // Leaves of reg:absoluteerror need residuals.
@@ -273,7 +275,7 @@ bool DeviceRows::CanDefer(ObjectiveParams const& objective) const {
          timer_->timeline() == nullptr;
 }
 
-bool DeviceRows::AreFinite(ObjectiveParams const& objective) const {
+bool DeviceResidentRows::AreFinite(ObjectiveParams const& objective) const {
   bool const is_bounded = objective.kind == Objective::kSquaredError || objective.kind == Objective::kLogistic ||
                           objective.kind == Objective::kLogitRaw;
   // |gradient| and |hessian| of these are at most (|margin| + |label| + 1) · weight, and roundings add little: below
@@ -284,7 +286,7 @@ bool DeviceRows::AreFinite(ObjectiveParams const& objective) const {
                            kMost;
 }
 
-std::optional<RowLosses> DeviceRows::losses(bool of_sample) {
+std::optional<RowLosses> DeviceResidentRows::losses(bool of_sample) {
   if (state_ == Gradients::kComputed || state_ == Gradients::kGone) return std::nullopt;
   if (of_sample && !AreFinite(deferred_)) return std::nullopt;
   if (!of_sample) ReserveGradients();
@@ -296,11 +298,11 @@ std::optional<RowLosses> DeviceRows::losses(bool of_sample) {
                    of_sample ? nullptr : gradients_.data()};
 }
 
-void DeviceRows::ReserveGradients() {
+void DeviceResidentRows::ReserveGradients() {
   if (gradients_.size() == 0) gradients_ = {arena_, "gradients", outputs_ * stride()};
 }
 
-DeviceGradients DeviceRows::gradients(std::uint32_t output) {
+DeviceGradients DeviceResidentRows::gradients(std::uint32_t output) {
   if (state_ == Gradients::kGone) {
     Throw<InvalidArgument>(
         "Gradients: margins or labels have changed since a tree was grown on them; compute them again");
@@ -309,14 +311,14 @@ DeviceGradients DeviceRows::gradients(std::uint32_t output) {
   return {gradients_.data() + output * stride(), maxima_};
 }
 
-void DeviceRows::ComputeGradients(ObjectiveParams const& objective) {
+void DeviceResidentRows::ComputeGradients(ObjectiveParams const& objective) {
   if (!CanDefer(objective)) return ComputeAll(objective);
   deferred_ = objective;
   state_ = Gradients::kDeferred;
   residuals_ = {};
 }
 
-void DeviceRows::ComputeAll(ObjectiveParams const& objective) {
+void DeviceResidentRows::ComputeAll(ObjectiveParams const& objective) {
   DeviceScope scope{limits_.device};
   if (objective.kind == Objective::kCox) SortByTime();
   ReserveGradients();
@@ -334,14 +336,15 @@ void DeviceRows::ComputeAll(ObjectiveParams const& objective) {
   state_ = Gradients::kComputed;
 }
 
-void DeviceRows::MedianLeaves(NodeIndex const* positions, float* node_values, std::size_t nodes, cudaStream_t stream) {
+void DeviceResidentRows::MedianLeaves(NodeIndex const* positions, float* node_values, std::size_t nodes,
+                                      cudaStream_t stream) {
   if (residuals_.size() == 0) Throw<InvalidArgument>("AdaptLeaves: the gradients are not those of reg:absoluteerror");
   DeviceScope scope{limits_.device};
   cuda::MedianLeaves(positions, residuals_.data(), targets_.weights, rows_, node_values, nodes, &medians_, limits_,
                      stream);
 }
 
-MarginsAhead DeviceRows::BeginAhead() {
+MarginsAhead DeviceResidentRows::BeginAhead() {
   ahead_ = false;
   if (outputs_ != 1 || columns_ || residuals_.size() != 0 || !has_room_ahead_) return {};
   try {
@@ -354,7 +357,7 @@ MarginsAhead DeviceRows::BeginAhead() {
   return {margins_.data(), margins_ahead_.data()};
 }
 
-bool DeviceRows::TakeAhead(Span<float const> leaf_values) {
+bool DeviceResidentRows::TakeAhead(Span<float const> leaf_values) {
   if (!ahead_) return false;
   ForgetMargins();
   most_margin_ += Largest(leaf_values);
@@ -362,7 +365,7 @@ bool DeviceRows::TakeAhead(Span<float const> leaf_values) {
   return true;
 }
 
-bool DeviceRows::GiveUpAhead() {
+bool DeviceResidentRows::GiveUpAhead() {
   if (margins_ahead_.size() == 0) return false;
   stream_.Wait("freeing margins");
   margins_ahead_ = {};
@@ -370,14 +373,14 @@ bool DeviceRows::GiveUpAhead() {
   return true;
 }
 
-float* DeviceRows::LeafTarget(std::uint32_t output, Span<float const> leaf_values, cudaStream_t stream) {
+float* DeviceResidentRows::LeafTarget(std::uint32_t output, Span<float const> leaf_values, cudaStream_t stream) {
   if (columns_) return columns_->Next(output, stream);
   ForgetMargins();
   most_margin_ += Largest(leaf_values);
   return margins_.data() + output * stride();
 }
 
-void DeviceRows::AddTrees(std::size_t first, std::size_t last) {
+void DeviceResidentRows::AddTrees(std::size_t first, std::size_t last) {
   DeviceScope scope{limits_.device};
   ForgetMargins();
   most_margin_ = std::numeric_limits<double>::infinity();
@@ -392,7 +395,7 @@ void DeviceRows::AddTrees(std::size_t first, std::size_t last) {
   });
 }
 
-double DeviceRows::Evaluate(ObjectiveParams const& objective, MetricParams const& metric) {
+double DeviceResidentRows::Evaluate(ObjectiveParams const& objective, MetricParams const& metric) {
   DeviceScope scope{limits_.device};
   if (metric.kind == Metric::kCoxNloglik) SortByTime();
   double value = 0;

@@ -49,16 +49,16 @@ struct TargetCopy {
 };
 
 /// Arrays are output-major; every output begins at a multiple of 128 bytes, as kernels that read vectors need.
-class DeviceRows : public xgbgpu::ResidentRows {
+class DeviceResidentRows : public xgbgpu::ResidentRows {
  public:
   /// `arena`, `stream` and `timer` must outlive it; the arena's device is `limits.device`. If other streams read the
   /// rows, wait_for_readers() waits for these: it is called before the rows are freed.
-  DeviceRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena, Stream const& stream,
-             DeviceLimits const& limits, StageTimer const* timer, std::function<void()> wait_for_readers = {});
+  DeviceResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena, Stream const& stream,
+                     DeviceLimits const& limits, StageTimer const* timer, std::function<void()> wait_for_readers = {});
   /// Makes rows of evaluation, whose values are copied to the device. `trees` must outlive them, too. Waits.
-  DeviceRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees, DeviceArena* arena,
-             Stream const& stream, DeviceLimits const& limits, StageTimer const* timer, int threads);
-  ~DeviceRows() override;
+  DeviceResidentRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees, DeviceArena* arena,
+                     Stream const& stream, DeviceLimits const& limits, StageTimer const* timer, int threads);
+  ~DeviceResidentRows() override;
 
   std::uint64_t rows() const override { return rows_; }
   std::uint32_t outputs() const override { return outputs_; }
@@ -106,18 +106,18 @@ class DeviceRows : public xgbgpu::ResidentRows {
   // For rows on several devices, of which one has all and each a part. (rows_between_devices_cuda.cc)
 
   /// Takes over whatever is larger of the other's bounds of margins, labels and weights.
-  void RaiseLargest(DeviceRows const& other);
+  void RaiseLargest(DeviceResidentRows const& other);
   /// Appends labels, weights and bounds, which have no groups. Waits.
   void AppendTargets(TargetCopy* copy) const;
   /// A number that changes with the margins.
   std::uint64_t version() const { return version_; }
   /// Margins of the rows from `first` on become those of `part`. Enqueued; `part` changes them later.
-  void TakeMargins(DeviceRows* part, std::uint64_t first);
+  void TakeMargins(DeviceResidentRows* part, std::uint64_t first);
   /// Gradients become those of the rows of `whole` from `first` on. Enqueued; `whole` changes them later.
-  void TakeGradients(DeviceRows* whole, std::uint64_t first);
+  void TakeGradients(DeviceResidentRows* whole, std::uint64_t first);
   /// Does what MedianLeaves does for all rows, whose residuals and positions the parts have: positions[p] of part p, on
   /// its device, computed on streams[p]. `node_values` are on the host. Waits.
-  void MedianLeavesOf(std::vector<std::unique_ptr<DeviceRows>> const& parts,
+  void MedianLeavesOf(std::vector<std::unique_ptr<DeviceResidentRows>> const& parts,
                       std::vector<NodeIndex const*> const& positions, std::vector<cudaStream_t> const& streams,
                       Span<float> node_values);
 

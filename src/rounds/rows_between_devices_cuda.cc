@@ -41,13 +41,13 @@ TargetView TargetCopy::View() const {
   return view;
 }
 
-void DeviceRows::RaiseLargest(DeviceRows const& other) {
+void DeviceResidentRows::RaiseLargest(DeviceResidentRows const& other) {
   most_margin_ = std::max(most_margin_, other.most_margin_);
   most_label_ = std::max(most_label_, other.most_label_);
   most_weight_ = std::max(most_weight_, other.most_weight_);
 }
 
-void DeviceRows::AppendTargets(TargetCopy* copy) const {
+void DeviceResidentRows::AppendTargets(TargetCopy* copy) const {
   DeviceScope const scope{limits_.device};
   copy->label_columns = targets_.label_columns;
   Append(labels_, &copy->labels, stream_);
@@ -57,7 +57,7 @@ void DeviceRows::AppendTargets(TargetCopy* copy) const {
   stream_.Wait("reading labels and weights");
 }
 
-void DeviceRows::TakeMargins(DeviceRows* part, std::uint64_t first) {
+void DeviceResidentRows::TakeMargins(DeviceResidentRows* part, std::uint64_t first) {
   DeviceScope const scope{limits_.device};
   ForgetMargins();
   most_margin_ = std::max(most_margin_, part->most_margin_);
@@ -69,7 +69,7 @@ void DeviceRows::TakeMargins(DeviceRows* part, std::uint64_t first) {
   Follow(limits_.device, stream_, part->stream_);
 }
 
-void DeviceRows::TakeGradients(DeviceRows* whole, std::uint64_t first) {
+void DeviceResidentRows::TakeGradients(DeviceResidentRows* whole, std::uint64_t first) {
   DeviceScope const scope{limits_.device};
   ReserveGradients();
   Follow(whole->limits_.device, whole->stream_, stream_);
@@ -83,9 +83,9 @@ void DeviceRows::TakeGradients(DeviceRows* whole, std::uint64_t first) {
   state_ = Gradients::kComputed;
 }
 
-void DeviceRows::MedianLeavesOf(std::vector<std::unique_ptr<DeviceRows>> const& parts,
-                                std::vector<NodeIndex const*> const& positions,
-                                std::vector<cudaStream_t> const& streams, Span<float> node_values) {
+void DeviceResidentRows::MedianLeavesOf(std::vector<std::unique_ptr<DeviceResidentRows>> const& parts,
+                                        std::vector<NodeIndex const*> const& positions,
+                                        std::vector<cudaStream_t> const& streams, Span<float> node_values) {
   DeviceScope const scope{limits_.device};
   Reserve(&residuals_, arena_, "residuals", rows_);
   DeviceBuffer<NodeIndex> const all_positions{arena_, "positions", rows_};
@@ -93,7 +93,7 @@ void DeviceRows::MedianLeavesOf(std::vector<std::unique_ptr<DeviceRows>> const& 
   CopyToDevice(values.data(), node_values.data(), node_values.size(), stream_, "copying leaf values");
   std::uint64_t first = 0;
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    DeviceRows const& part = *parts[p];
+    DeviceResidentRows const& part = *parts[p];
     if (part.residuals_.size() == 0) {
       throw InvalidArgument{"AdaptLeaves: the gradients are not those of reg:absoluteerror"};
     }

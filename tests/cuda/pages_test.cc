@@ -42,8 +42,8 @@ namespace {
 [[maybe_unused]] int const kLoadsFirst = setenv("CUDA_MODULE_LOADING", "EAGER", 1);
 
 /// A policy under which everything is in pages of 2,048 rows.
-cuda::PagePolicy SmallPages(double kept_share) {
-  cuda::PagePolicy policy;
+cuda::DevicePagePolicy SmallPages(double kept_share) {
+  cuda::DevicePagePolicy policy;
   policy.page_bytes = policy.least_page_bytes = 1;
   policy.other_bytes = std::size_t{1} << 40;
   policy.kept_share = kept_share;
@@ -59,7 +59,7 @@ MemoryLimits Limits(bool in_file) {
 }
 
 std::shared_ptr<DeviceMatrix const> PagedMatrix(RowSource const& rows, int max_bin, int threads,
-                                                MemoryLimits const& limits, cuda::PagePolicy const& policy) {
+                                                MemoryLimits const& limits, cuda::DevicePagePolicy const& policy) {
   DeviceScope const scope{0};
   return cuda::BuildMatrixWithin(rows, {max_bin, {}}, {0, threads}, limits, policy);
 }

@@ -192,7 +192,7 @@ TEST_P(StreamedRowsTest, CutsAndBinsAreThoseOfOneArray) {
       EXPECT_EQ(ReadAll(LowerEnds{*found}), bins) << memory;
     }
     StreamedRows const rows = Streamed(&tables, 4096 * kRow);
-    cuda::PagePolicy policy;
+    cuda::DevicePagePolicy policy;
     policy.page_bytes = policy.least_page_bytes = 1;
     policy.other_bytes = std::size_t{1} << 40;
     MemoryLimits limits;
