@@ -411,9 +411,9 @@ void LoadedModel::CheckTrees(Json const& booster, int threads) {
   next.parallel_trees_ = Number(params, "num_parallel_tree", 1);
   if (is_dart) {
     List const weights{Member(booster, "weight_drop")};
-    if (weights.size() != trees.size()) {
+    if (weights.size() < trees.size()) {  // stock code adds more when it updates trees
       Throw<InvalidArgument>("The model has ", trees.size(), " trees and weight_drop has ", weights.size(),
-                             " values; allowed: one for each tree");
+                             " values; allowed: one for each tree, or more");
     }
   }
   for (std::size_t t = 0; t < trees.size(); ++t) {

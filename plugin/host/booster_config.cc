@@ -302,7 +302,8 @@ void BoosterConfig::CheckTrainsSymmetric() const {
   auto const policy = tree_values_.find(kGrowPolicy);
   if (policy == tree_values_.cend() || policy->second != kSymmetricPolicy) return;
   auto const instead = WhatTrainsInstead();
-  if (!instead || (!stock_method_ && updaters_.empty())) return;
+  bool const none_grows = !updaters_.empty() && std::none_of(updaters_.cbegin(), updaters_.cend(), Grows);
+  if (!instead || none_grows || (!stock_method_ && updaters_.empty())) return;
   throw InvalidArgument{
       "Parameter grow_policy is 'symmetric' and " + *instead +
       ", which does not grow such trees; allowed: grow_policy=symmetric with tree_method=gpu_hist and "

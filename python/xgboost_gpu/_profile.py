@@ -154,12 +154,13 @@ class Profile:
             drawing.text(110 + 164 * step, 48 + 26 * (len(names) + depths), f"{(end - begin) * step / 5:,.0f} us", anchor)
         drawing.save(file)
 
-    def save_devices(self, file: Union[str, Path], others: Sequence[Union[str, Path]], number: Optional[int] = None) -> None:
+    def save_devices(self, file: Union[str, Path], others: Union[str, Path, Sequence[Union[str, Path]]], number: Optional[int] = None) -> None:
         """Draws one round of a training on several GPUs, by default one in the middle: a row for each of them.
 
         ``others`` are the files of the other GPUs, ``trace.json.gpu1`` and so on, where ``gpu_trace`` is ``trace.json``.
         Stages have a colour each, ``exchange`` is the sum of a level over all GPUs, and what is empty is the host's.
         """
+        others = [others] if isinstance(others, (str, Path)) else others
         begin, end = self._window(number)
         devices = [self._stages, *(_read(Path(other))[0] for other in others)]
         shown = [[bar for bar in stages if begin <= bar.start < end] for stages in devices]

@@ -19,7 +19,9 @@ struct DevicePolicy {
   double of_tree{50};             ///< what else they wait for each other
   double of_byte{1.0 / 250'000};  ///< for a byte of the sums
   double cell_bytes{8};           ///< of a cell's pair of sums, which nearly always fit 32 bits each
-  double of_winners{12};          ///< for a level's best splits, where each device searches a share of the features
+  double of_winners{
+      12};  ///< for a level's best splits, where each device searches a share of the features: an estimate
+  std::uint64_t tile_columns{32};  ///< of a matrix, at most
   int most_shared_bins{1023};  ///< for shares: with more, sums do not fit shared memory, and data are stored sparsely
   int deep_levels{10};         ///< of trees without a limit of depth
 };
@@ -46,7 +48,9 @@ inline int DevicesWorthWhile(int wanted, WorkShape const& shape) {
   double const cells = static_cast<double>(shape.features) * shape.max_bin;
   auto const shares = [&](int devices) {
     std::size_t const least = LeastSharedBytes(CollectivePolicy{}.least_shared_bytes, devices);
+    // Each needs a tile of the columns.
     return shape.may_share && shape.max_bin <= policy.most_shared_bins &&
+           shape.features > policy.tile_columns * static_cast<std::uint64_t>(devices - 1) &&
            cells * sizeof(GradientSum) >= static_cast<double>(least);
   };
   double const sums = nodes * cells * policy.cell_bytes * policy.of_byte;

@@ -84,7 +84,7 @@ bool HostPrediction::PredictMargins(ModelView const& model, int threads, RowSour
   } catch (std::bad_alloc const&) {  // stock code needs less memory
     if (touched) margins->clear();
     std::lock_guard<std::mutex> const lock{mutex_};
-    turned_away_ = 0;  // the next look comes when as much has been predicted again
+    turned_away_ = 0;  // smaller calls look again when as much has been predicted
     return false;
   }
 }

@@ -37,9 +37,9 @@ struct PredictionPolicy {
   /// Symmetric trees on the host: rows from which the engine is faster, if it has read the model.
   std::uint64_t symmetric_rows{32};
   /// Such rows for each thread, of one call or of several, for which a model is read whose first rounds are symmetric.
-  /// Stock code takes 20 to 50 ns for a row and a tree, and reading one takes 15 to 23 us.
+  /// Stock code takes 10 to 50 ns for a row and a tree, and reading one takes 15 to 29 us.
   std::uint64_t read_rows{1 << 10};
-  /// Such rows, if it was never read: to look in vain, which happens once, is at most a fifth of that work more.
+  /// Such rows, if it was never read: to look in vain, which happens once, is at most a third of that work more.
   std::uint64_t look_rows{1 << 12};
 
   /// Are margins or leaves for a device? work: rows × rounds × outputs. to_read: rounds × outputs that the device

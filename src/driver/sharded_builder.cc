@@ -27,7 +27,7 @@ std::vector<int> OrdinalsOf(std::vector<std::shared_ptr<DeviceMatrix const>> con
 }
 
 std::mutex turn_mutex;
-ShardedBuilder const* last_in_turn = nullptr;  ///< whose trees may still be under way
+ShardedBuilder const* last_in_turn = nullptr;  ///< whose trees alone are under way; nullptr: nobody knows
 
 }  // namespace
 
@@ -37,7 +37,7 @@ ShardedBuilder const* last_in_turn = nullptr;  ///< whose trees may still be und
 class ShardedBuilder::Turn {
  public:
   explicit Turn(ShardedBuilder const& builder) : lock_{turn_mutex} {
-    if (last_in_turn != nullptr && last_in_turn != &builder) {
+    if (last_in_turn != &builder) {
       for (int const device : builder.devices_) {
         DeviceScope const scope{device};
         CheckCuda(cudaDeviceSynchronize(), "waiting for another training");

@@ -179,7 +179,6 @@ STRUCTURE: List[Tuple[str, str, Mutation, str]] = (
         ("targets_many", "gbtree", param("learner", "num_target", "2000000000"), "num_target"),
         ("dart_short", "dart", of_booster(lambda b: b["weight_drop"].pop()), "weight_drop"),
         ("dart_empty", "dart", of_booster(set_to("weight_drop", [])), "weight_drop"),
-        ("dart_long", "dart", of_booster(lambda b: b["weight_drop"].append(1.0)), "weight_drop"),
         ("dart_none", "dart", of_booster(lambda b: b.pop("weight_drop")), "weight_drop"),
         ("dart_text", "dart", of_booster(set_to("weight_drop", "x")), "weight_drop"),
         ("dart_left", "dart", put("left_children", 0, 2_000_000_000), "Node 0 of tree 1"),

@@ -167,6 +167,18 @@ WRONG = {
 }
 
 
+@pytest.mark.parametrize("updater", ["refresh", "prune"])
+@pytest.mark.parametrize("chosen", [dict(tree_method="gpu_hist"), dict(updater="grow_gpu_hist")])
+def test_updates_that_grow_nothing_keep_symmetric_models(chosen: Dict[str, Any], updater: str) -> None:
+    x, y = make_data(300, 4, seed=3)
+    data = xgb.DMatrix(x, y)
+    booster = xgb.train(dict(grow_policy="symmetric", max_depth=4, **chosen), data, 3)
+    updated = xgb.train(dict(process_type="update", updater=updater), data, 3, xgb_model=booster)
+    assert updated.num_boosted_rounds() == 3
+    with_method = dict(process_type="update", updater=updater, tree_method="hist")
+    assert xgb.train(with_method, data, 3, xgb_model=booster).num_boosted_rounds() == 3
+
+
 @pytest.mark.parametrize("right", ["depthwise", "lossguide", METHOD])
 @pytest.mark.parametrize("wrong", WRONG)
 def test_stock_methods_with_symmetric_trees_are_an_error_that_ends(wrong: str, right: str) -> None:
