@@ -39,7 +39,10 @@ address_in = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_
 def _is_on_device_by_dlpack(data: Any) -> bool:
     if not (hasattr(data, "__dlpack__") and hasattr(data, "__dlpack_device__")):
         return False
-    return data.__dlpack_device__()[0] in _CUDA
+    try:
+        return data.__dlpack_device__()[0] in _CUDA
+    except Exception:  # pylint: disable=broad-except
+        return False  # pyarrow's arrays on the host raise errors of several kinds for types that DLPack does not have
 
 
 def is_device_array(data: Any) -> bool:

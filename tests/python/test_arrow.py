@@ -53,6 +53,18 @@ def test_the_marker_of_missing_values() -> None:
     assert_same_trees(train(xgb.DMatrix(table(marked), Y, missing=-9), 3), train(xgb.DMatrix(X, Y), 3))
 
 
+def test_labels_that_dlpack_does_not_have() -> None:
+    """Stock code takes them, or refuses them in its own words."""
+    x = np.zeros((4, 2), np.float32)
+    truth = [True, False, True, True]
+    data = xgb.DMatrix(x, pa.array(truth), weight=pa.array([1, 2, 3, 4]).dictionary_encode())
+    assert data.get_label().tolist() == [1, 0, 1, 1] and data.get_weight().tolist() == [1, 2, 3, 4]
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        xgb.DMatrix(x, pa.array(["a", "b", "c", "d"]))
+    with pytest.raises(xgb.core.XGBoostError, match="NaN"):
+        xgb.DMatrix(x, pa.array([1.0, None, 0.0, 1.0]))
+
+
 def test_labels_and_weights_from_columns_of_arrow() -> None:
     weight = np.arange(1, 701, dtype=np.float32)
     data = xgb.DMatrix(table(), pa.array(Y), weight=pa.array(weight), feature_names=NAMES)
