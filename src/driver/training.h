@@ -116,7 +116,7 @@ struct Training {
   void MakeOwnRows(std::uint32_t outputs);
   /// Gives own rows on a device these margins [rows × outputs], which are those of the model after `rounds` rounds.
   void SetMargins(Span<float const> margins, std::uint32_t outputs, std::uint32_t rounds);
-  /// The same with all margins equal.
+  /// Does the same where all margins are equal.
   void SetEqualMargins(float margin, std::uint32_t outputs, std::uint32_t rounds);
   /// Computes the coming round's gradients from the margins of own rows on a device, unless they are there.
   void ComputeGradients(ObjectiveParams const& objective, TargetView const& targets, TargetMark const& mark);

@@ -22,7 +22,7 @@ struct alignas(8) LevelTest {
   XGBGPU_HD bool default_left() const { return (link & kDefaultLeft) != 0; }
   XGBGPU_HD bool has_set() const { return (link & kHasSet) != 0; }
   XGBGPU_HD std::uint32_t column() const { return link & (kMostColumns - 1); }
-  /// Of categories that go right, among those of the forest; any other value goes left.
+  /// Returns which set of the forest holds the categories that go right. Any other value goes left.
   XGBGPU_HD std::uint32_t set() const {
     std::uint32_t number;
     std::memcpy(&number, &threshold, sizeof(number));

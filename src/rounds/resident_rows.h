@@ -26,7 +26,7 @@ class ResidentRows : public LeafColumns {
   /// Copies margins [rows × outputs], row-major, from host memory, which may change after the call. Forgets the columns
   /// that there were. Waits.
   virtual void SetMargins(Span<float const> margins) = 0;
-  /// The same with all margins equal: they are made on the device, and no memory of the host is read.
+  /// Does the same where all margins are equal: they are made on the device, and no memory of the host is read.
   virtual void SetEqualMargins(float margin) = 0;
   /// Copies labels and weights from host arrays, which are as CheckTargets wants them. Waits.
   virtual void SetTargets(TargetView const& targets) = 0;

@@ -294,7 +294,7 @@ TEST_P(CudaLevelForestTest, EqualsTheWalkThroughTrees) {
     EXPECT_EQ(plan.staged, c.where == Where::kStaged);
   }
 
-  // Of one tree few of the columns are read, where they lie.
+  // One tree reads few of the columns, and reads them where they lie.
   for (auto const& [first, last] : {std::pair{std::size_t{0}, trees}, std::pair{trees / 3, trees - trees / 4},
                                     std::pair{trees - 1, trees}, std::pair{trees / 2, trees / 2}}) {
     for (bool const by_output : {true, false}) {

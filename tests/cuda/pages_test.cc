@@ -353,7 +353,7 @@ TEST_P(WidePagesTest, SameTreesAsOnTheHostInTwoVisits) {
   }
 }
 
-// The same where half of the pages stay on the device, and others are in a file.
+// Trees are the same where half of the pages stay on the device, and others are in a file.
 TEST_P(WidePagesTest, SameTreesWherePagesStay) {
   TreeCase const c = MakeWide(GetParam());
   auto const paged = PagedMatrix(SourceOf(c), c.max_bin, 2, Limits(true), SmallPages(0.5));
