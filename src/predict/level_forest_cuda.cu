@@ -158,8 +158,8 @@ __device__ Chunk ChunkFrom(LevelForestView const& forest, std::uint32_t begin, s
   });
 }
 
-/// Tests and leaves of trees that lie together.
-struct TreeParts {
+/// Tests and leaves of a chunk's trees.
+struct ChunkParts {
   LevelTest const* tests;  ///< of the first tree, then the others
   float const* leaves;
 };
@@ -171,13 +171,13 @@ __device__ void LoadPart(T* to, T const* from, std::uint32_t n) {
 }
 
 /// Where the parts of a chunk lie.
-__device__ TreeParts PartsOf(LevelForestView const& forest, Chunk const& chunk) {
+__device__ ChunkParts PartsOf(LevelForestView const& forest, Chunk const& chunk) {
   LevelTree const first = LoadTree(forest, chunk.begin);
   return {forest.tests + first.first_test, forest.leaves + first.first_leaf};
 }
 
 /// Where the parts of a chunk that fits are in a buffer.
-__device__ TreeParts PartsIn(unsigned char* buffer, LevelForestView const& forest, Chunk const& chunk) {
+__device__ ChunkParts PartsIn(unsigned char* buffer, LevelForestView const& forest, Chunk const& chunk) {
   auto* const tests = reinterpret_cast<LevelTest*>(buffer);
   std::uint32_t const n = LoadTree(forest, chunk.end - 1).end_test() - LoadTree(forest, chunk.begin).first_test;
   return {tests, reinterpret_cast<float*>(tests + n)};
@@ -213,7 +213,7 @@ __device__ void GoDown(LevelTest const* tests, std::uint32_t levels, Sets const&
 
 /// Adds the leaves of a chunk's trees to the rows' margins.
 template <typename Sets, typename Rows>
-__device__ void AddTrees(LevelForestView const& forest, Chunk const& chunk, TreeParts const& parts, Sets const& sets,
+__device__ void AddTrees(LevelForestView const& forest, Chunk const& chunk, ChunkParts const& parts, Sets const& sets,
                          Rows const& rows, RowMargins* margins) {
   LevelTree const first = LoadTree(forest, chunk.begin);
   for (std::uint32_t t = chunk.begin; t < chunk.end; ++t) {
