@@ -7,11 +7,13 @@ several GPUs at all.
 import ctypes
 import json
 import os
-from typing import Any, Dict, Iterator, List
+from typing import Any, Callable, Dict, Iterator, List
 
 import group_scenarios
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse
 import xgboost as xgb
 import xgboost_gpu
 from group_scenarios import SCENARIOS
@@ -97,6 +99,60 @@ def test_two_gpus_give_the_model_of_one(large: Dict[str, Any], name: str) -> Non
     assert found[0][0] == found[1][0]
     assert found[0][1] == found[1][1]
     np.testing.assert_array_equal(found[0][2], found[1][2])
+
+
+class Batches(xgb.DataIter):
+    """The rows in four batches, as they are: on the host or on a GPU."""
+
+    def __init__(self, x: Any, y: Any) -> None:
+        self.parts = [(x[begin : begin + ROWS // 4], y[begin : begin + ROWS // 4]) for begin in range(0, ROWS, ROWS // 4)]
+        self.next_part = 0
+        super().__init__()
+
+    def next(self, input_data: Any) -> int:
+        if self.next_part == len(self.parts):
+            return 0
+        input_data(data=self.parts[self.next_part][0], label=self.parts[self.next_part][1])
+        self.next_part += 1
+        return 1
+
+    def reset(self) -> None:
+        self.next_part = 0
+
+
+def matrices(x: np.ndarray, y: np.ndarray, where: str) -> Dict[str, Callable[[], xgb.DMatrix]]:
+    """Every way in that is not an array on the host in a DMatrix."""
+    if where == "host":
+        return {
+            "quantile": lambda: xgb.QuantileDMatrix(x, y),
+            "batches": lambda: xgb.QuantileDMatrix(Batches(x, y)),
+            "compressed rows": lambda: xgb.DMatrix(scipy.sparse.csr_matrix(np.nan_to_num(x[:, :30])), y),
+            "frame": lambda: xgb.DMatrix(pd.DataFrame(x, copy=False), y),
+        }
+    cp = pytest.importorskip("cupy", reason="CuPy is not installed")
+    with cp.cuda.Device(int(where)):
+        on_device, labels = cp.asarray(x), cp.asarray(y)
+    return {
+        "array": lambda: xgb.DMatrix(on_device, labels),
+        "quantile": lambda: xgb.QuantileDMatrix(on_device, labels),
+        "batches": lambda: xgb.QuantileDMatrix(Batches(on_device, labels)),
+    }
+
+
+@on_gpu
+@pytest.mark.parametrize("way", ["host quantile", "host batches", "host compressed rows", "host frame", "0 array",
+                                 "0 quantile", "0 batches", "1 array"])  # fmt: skip
+def test_every_way_in_leads_to_two_gpus(large: Dict[str, Any], way: str) -> None:
+    where, name = way.split(" ", 1)
+    make = matrices(large["x"], large["y"], where)[name]
+    found: List[Any] = []
+    for number in (1, 2):
+        places, data = Places(), make()
+        booster = xgb.train(params(max_depth=8, n_gpus=number), data, 3, callbacks=[places])
+        found.append((places.newest["devices"], booster.get_dump(with_stats=True, dump_format="json")))
+        del booster, data
+    assert found[0][1] == found[1][1]
+    assert [devices for devices, _ in found] == [1, 2]
 
 
 @on_gpu
