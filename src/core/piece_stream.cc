@@ -8,7 +8,7 @@ PieceStream::~PieceStream() {
 
 std::uint8_t* PieceStream::OpenBytes() {
   Slot& slot = slots_[open_];
-  if (slot.buffer.size() == 0) slot.buffer = PinnedBuffer<std::uint8_t>{bytes_};
+  if (slot.buffer.bytes() == 0) slot.buffer = PinnedPiece{bytes_};
   slot.copied.Wait("copying data to the device");
   return slot.buffer.data();
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/device.h"
+#include "core/pinned_pieces.h"
 
 namespace xgbgpu {
 
@@ -41,7 +42,7 @@ class PieceStream {
 
  private:
   struct Slot {
-    PinnedBuffer<std::uint8_t> buffer;
+    PinnedPiece buffer;
     Event copied;  ///< the last copies out of it are over
   };
   std::uint8_t* OpenBytes();

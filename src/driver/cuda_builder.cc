@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/long_copies.h"
 #include "core/message.h"
 #include "driver/copy_positions.h"
 #include "gradient/gradient.h"
@@ -24,7 +25,7 @@ Tree CudaBuilder::Grow(TrainParams const& params, Span<GradientPair const> gradi
   ForgetTree();
   GradientPair* const room = Run([&] {
     GradientPair* const to = GradientRoom();
-    CopyToDevice(to, gradients.data(), rows_, stream_, "copying gradients");
+    CopyLongToDevice(to, gradients.data(), rows_ * sizeof(GradientPair), threads_, stream_, "copying gradients");
     return to;
   });
   return GrowOnDevice(params, {room}, key);
@@ -33,8 +34,7 @@ Tree CudaBuilder::Grow(TrainParams const& params, Span<GradientPair const> gradi
 void CudaBuilder::ThrowNotFinite(GradientPair const* gradients, Stream const& stream, std::uint64_t first_row,
                                  bool others) const {
   std::vector<GradientPair> copy(rows_);
-  CopyToHost(copy.data(), gradients, copy.size(), stream, "reading gradients");
-  stream.Wait("reading gradients");
+  CopyLongToHost(copy.data(), gradients, rows_ * sizeof(GradientPair), threads_, stream, "reading gradients");
   host::LargestGradients(copy, threads_, NoOtherShards(), first_row);
   if (others) throw OtherShardFailed{"A gradient in another shard of the rows is NaN or infinite"};
   Throw<DeviceError>(
@@ -44,9 +44,9 @@ void CudaBuilder::ThrowNotFinite(GradientPair const* gradients, Stream const& st
 NodeIndex const* CudaBuilder::HostPositions() const {
   if (positions_are_current_) return host_positions_.data();
   Run([&] {
-    if (host_positions_.size() == 0) host_positions_ = PinnedBuffer<NodeIndex>{rows_};
-    CopyToHost(host_positions_.data(), positions(), rows_, tree_stream(), "reading leaf positions");
-    tree_stream().Wait("reading leaf positions");
+    host_positions_.resize(rows_);
+    CopyLongToHost(host_positions_.data(), positions(), rows_ * sizeof(NodeIndex), threads_, tree_stream(),
+                   "reading leaf positions");
   });
   positions_are_current_ = true;
   return host_positions_.data();
@@ -76,7 +76,7 @@ std::unique_ptr<cuda::DeviceResidentRows> CudaBuilder::MakeRowsOfOthers(std::uin
                                                                         RowUse use) {
   Stream const& stream = use == RowUse::kTrained ? stream_ : evaluation_stream();
   return Run([&] {
-    return std::make_unique<cuda::DeviceResidentRows>(rows, outputs, &arena_, stream, limits_, &timer(),
+    return std::make_unique<cuda::DeviceResidentRows>(rows, outputs, &arena_, stream, limits_, &timer(), threads_,
                                                       [this] { WaitForReaders(); });
   });
 }

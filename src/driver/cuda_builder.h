@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/device.h"
 #include "core/timeline.h"
@@ -140,7 +141,7 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
   DeviceArena arena_;
   Stream stream_;
   std::optional<cuda::KeptTrees> trees_;
-  mutable PinnedBuffer<NodeIndex> host_positions_;
+  mutable std::vector<NodeIndex> host_positions_;
   mutable bool positions_are_current_{false};
   std::shared_ptr<TraceFile> trace_;
   std::optional<Timeline> timeline_;  ///< for `trace_`

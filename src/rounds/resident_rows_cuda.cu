@@ -6,6 +6,7 @@
 #include "core/block_totals.cuh"
 #include "core/float_bits.h"
 #include "core/grid.h"
+#include "core/long_copies.h"
 #include "core/message.h"
 #include "core/stages.h"
 #include "gradient/gradient_ops.h"
@@ -63,13 +64,14 @@ __global__ void __launch_bounds__(kThreads) CopyOutputs(OutputView<float const> 
 
 DeviceResidentRows::DeviceResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena,
                                        Stream const& stream, DeviceLimits const& limits, StageTimer const* timer,
-                                       std::function<void()> wait_for_readers)
+                                       int threads, std::function<void()> wait_for_readers)
     : rows_{rows},
       outputs_{outputs},
       arena_{arena},
       stream_{stream},
       limits_{limits},
       timer_{timer},
+      threads_{threads},
       wait_for_readers_{std::move(wait_for_readers)},
       metrics_{arena},
       scratch_{arena},
@@ -82,7 +84,7 @@ DeviceResidentRows::DeviceResidentRows(std::uint64_t rows, std::uint32_t outputs
 DeviceResidentRows::DeviceResidentRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees,
                                        DeviceArena* arena, Stream const& stream, DeviceLimits const& limits,
                                        StageTimer const* timer, int threads)
-    : DeviceResidentRows{source.rows(), outputs, arena, stream, limits, timer} {
+    : DeviceResidentRows{source.rows(), outputs, arena, stream, limits, timer, threads} {
   DeviceScope scope{limits_.device};
   values_.emplace(source, arena_, stream_, threads);
   trees_ = trees;
@@ -121,12 +123,12 @@ void DeviceResidentRows::SetMargins(Span<float const> margins) {
   ForgetMargins();
   most_margin_ = std::numeric_limits<double>::infinity();
   if (outputs_ == 1) {
-    CopyToDevice(margins_.data(), margins.data(), rows_, stream_, "copying margins");
+    CopyLongToDevice(margins_.data(), margins.data(), rows_ * sizeof(float), threads_, stream_, "copying margins");
     most_margin_ = LargestOf(margins_.data(), rows_);
     return;
   }
   DeviceBuffer<float> row_major{arena_, "copy of margins", margins.size()};
-  CopyToDevice(row_major.data(), margins.data(), margins.size(), stream_, "copying margins");
+  CopyLongToDevice(row_major.data(), margins.data(), row_major.bytes(), threads_, stream_, "copying margins");
   CopyOutputs<<<Blocks(margins.size(), kThreads, limits_, kResident), kThreads, 0, stream_>>>(
       RowMajor<float const>(row_major.data(), rows_, outputs_), View(margins_.data()));
   CheckLaunch("copying margins");
@@ -162,16 +164,14 @@ void DeviceResidentRows::CopyMargins(Span<float> margins) const {
   }
   DeviceScope scope{limits_.device};
   if (outputs_ == 1) {
-    CopyToHost(margins.data(), margins_.data(), rows_, stream_, "copying margins");
-    stream_.Wait("copying margins");
+    CopyLongToHost(margins.data(), margins_.data(), rows_ * sizeof(float), threads_, stream_, "copying margins");
     return;
   }
   DeviceBuffer<float> row_major{arena_, "copy of margins", margins.size()};
   CopyOutputs<<<Blocks(margins.size(), kThreads, limits_, kResident), kThreads, 0, stream_>>>(
       View<float const>(margins_.data()), RowMajor(row_major.data(), rows_, outputs_));
   CheckLaunch("copying margins");
-  CopyToHost(margins.data(), row_major.data(), margins.size(), stream_, "copying margins");
-  stream_.Wait("copying margins");
+  CopyLongToHost(margins.data(), row_major.data(), row_major.bytes(), threads_, stream_, "copying margins");
 }
 
 void DeviceResidentRows::BeginColumns(Span<float const> base) {
@@ -197,8 +197,8 @@ void DeviceResidentRows::AddColumn(Span<float const> values, std::uint32_t outpu
     Throw<InvalidArgument>("There are ", values.size(), " leaf values; allowed: one for each of the ", rows_, " rows");
   }
   DeviceScope scope{limits_.device};
-  CopyToDevice(columns_->Next(output, stream_), values.data(), rows_, stream_, "copying leaf values");
-  stream_.Wait("copying leaf values");
+  CopyLongToDevice(columns_->Next(output, stream_), values.data(), rows_ * sizeof(float), threads_, stream_,
+                   "copying leaf values");
 }
 
 void DeviceResidentRows::WeighColumns(Span<float const> weights) {
@@ -223,7 +223,7 @@ T const* DeviceResidentRows::Put(DeviceBuffer<T>* buffer, char const* part, T co
     *buffer = {};
     *buffer = {arena_, part, n};
   }
-  CopyToDevice(buffer->data(), from, n, stream_, "copying labels and weights");
+  CopyLongToDevice(buffer->data(), from, buffer->bytes(), threads_, stream_, "copying labels and weights");
   return buffer->data();
 }
 
@@ -240,7 +240,6 @@ void DeviceResidentRows::SetTargets(TargetView const& targets) {
   on_device.lower = Put(&lower_, "labels", targets.lower, rows_);
   on_device.upper = Put(&upper_, "labels", targets.upper, rows_);
   on_device.group_ptr = Put(&group_ptr_, "groups", targets.group_ptr, std::size_t{targets.groups} + 1);
-  stream_.Wait("copying labels and weights");
   targets_ = on_device;
 }
 

@@ -52,9 +52,11 @@ struct TargetCopy {
 class DeviceResidentRows : public xgbgpu::ResidentRows {
  public:
   /// `arena`, `stream` and `timer` must outlive it; the arena's device is `limits.device`. If other streams read the
-  /// rows, wait_for_readers() waits for these: it is called before the rows are freed.
+  /// rows, wait_for_readers() waits for these: it is called before the rows are freed. `threads` is the most threads of
+  /// the host that copy at a time.
   DeviceResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena, Stream const& stream,
-                     DeviceLimits const& limits, StageTimer const* timer, std::function<void()> wait_for_readers = {});
+                     DeviceLimits const& limits, StageTimer const* timer, int threads,
+                     std::function<void()> wait_for_readers = {});
   /// Makes rows of evaluation, whose values are copied to the device. `trees` must outlive them, too. Waits.
   DeviceResidentRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees, DeviceArena* arena,
                      Stream const& stream, DeviceLimits const& limits, StageTimer const* timer, int threads);
@@ -159,6 +161,7 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   Stream const& stream_;
   DeviceLimits limits_;
   StageTimer const* timer_;
+  int threads_;
   std::function<void()> wait_for_readers_;
   DeviceBuffer<float> margins_;
   DeviceBuffer<std::uint32_t> largest_;  ///< for LargestOf: memory that came and went would wait for the device

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/device.h"
+#include "core/long_copies.h"
 #include "rounds/resident_rows_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -22,10 +23,10 @@ void CopyBetween(T* to, int to_device, T const* from, int from_device, std::size
   CheckCuda(cudaMemcpyPeerAsync(to, to_device, from, from_device, n * sizeof(T), stream), "copying between devices");
 }
 
-void Append(DeviceBuffer<float> const& from, std::vector<float>* to, Stream const& stream) {
+void Append(DeviceBuffer<float> const& from, std::vector<float>* to, int threads, Stream const& stream) {
   std::size_t const before = to->size();
   to->resize(before + from.size());
-  CopyToHost(to->data() + before, from.data(), from.size(), stream, "reading labels and weights");
+  CopyLongToHost(to->data() + before, from.data(), from.bytes(), threads, stream, "reading labels and weights");
 }
 
 }  // namespace
@@ -50,11 +51,10 @@ void DeviceResidentRows::RaiseLargest(DeviceResidentRows const& other) {
 void DeviceResidentRows::AppendTargets(TargetCopy* copy) const {
   DeviceScope const scope{limits_.device};
   copy->label_columns = targets_.label_columns;
-  Append(labels_, &copy->labels, stream_);
-  Append(weights_, &copy->weights, stream_);
-  Append(lower_, &copy->lower, stream_);
-  Append(upper_, &copy->upper, stream_);
-  stream_.Wait("reading labels and weights");
+  Append(labels_, &copy->labels, threads_, stream_);
+  Append(weights_, &copy->weights, threads_, stream_);
+  Append(lower_, &copy->lower, threads_, stream_);
+  Append(upper_, &copy->upper, threads_, stream_);
 }
 
 void DeviceResidentRows::TakeMargins(DeviceResidentRows* part, std::uint64_t first) {
