@@ -17,10 +17,13 @@ struct MemoryLimits {
   std::uint64_t host_bytes{0};
   /// The folder of pages on disk (gpu_cache_folder). Empty: $TMPDIR, or /var/tmp without it.
   std::string cache_folder;
+  /// How many shards share host_bytes: devices of this process, or workers of this host.
+  std::uint64_t host_sharers{1};
 };
 
 inline bool operator==(MemoryLimits const& a, MemoryLimits const& b) {
-  return a.training_bytes == b.training_bytes && a.host_bytes == b.host_bytes && a.cache_folder == b.cache_folder;
+  return a.training_bytes == b.training_bytes && a.host_bytes == b.host_bytes && a.cache_folder == b.cache_folder &&
+         a.host_sharers == b.host_sharers;
 }
 
 }  // namespace xgbgpu

@@ -75,10 +75,11 @@ TEST(MemoryPolicy, NothingIsKnown) { EXPECT_EQ(AllowedMemory("/no/such/folder/")
 TEST(MemoryPolicy, ShardsShareTheMemoryForPages) {
   MemoryLimits limits;
   limits.host_bytes = 100;
-  EXPECT_EQ(ShareOfHost(limits, 1).host_bytes, 100U);
-  EXPECT_EQ(ShareOfHost(limits, 3).host_bytes, 33U);
-  EXPECT_EQ(ShareOfHost(limits, 200).host_bytes, 1U) << "0 would be no limit";
-  EXPECT_EQ(ShareOfHost({}, 4).host_bytes, AllowedMemory() / 2 / 4);
+  EXPECT_EQ(HostPageBytes(ShareOfHost(limits, 1)), 100U);
+  EXPECT_EQ(HostPageBytes(ShareOfHost(limits, 3)), 33U);
+  EXPECT_EQ(HostPageBytes(ShareOfHost(ShareOfHost(limits, 3), 2)), 16U);
+  EXPECT_EQ(HostPageBytes(ShareOfHost(limits, 200)), 1U) << "0 would be no limit";
+  EXPECT_EQ(HostPageBytes(ShareOfHost({}, 4)), AllowedMemory() / 2 / 4);
 }
 
 TEST(MemoryPolicy, PagesTakeHalfUnlessTheUserSaysOtherwise) {
