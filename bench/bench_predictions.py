@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Predictions by the number of rows, in a process that has trained: of a DMatrix, of a numpy array in place, and others.
+"""Predictions by the number of rows, in a process that has trained: a DMatrix, a numpy array in place, and others.
 
     XGBGPU_LIBRARY=build/cuda/lib/libxgboost_gpu.so PYTHONPATH=python /usr/bin/python3 bench/bench_predictions.py [--rows 1000 1000000]
     PYTHONPATH=FOLDER_OF_ANOTHER_XGBOOST python3 bench/bench_predictions.py --other
 
 100 trees of depth 8 on 28 columns. Each call gets rows that its booster has not seen. The first call reads the model;
 the others are calls 2 to 4, of which the table has the median. --grow-policy depthwise symmetric measures both in one
-run, and --gpus 1 2 one GPU and two (n_gpus) in turns, call by call, and whether their answers are the same bits; of few
+run, and --gpus 1 2 one GPU and two (n_gpus) in turns, call by call, with a check that they answer the same; of few
 rows two are asked for and one is used. --kinds says what is asked for; contributions take a tenth of the rows, and
 interactions a hundredth. --other measures XGBoost 2 or later with device=cuda, on the same data.
 """
