@@ -33,7 +33,7 @@ enum class ValueType : std::uint8_t { kFloat32, kInt8, kUInt8, kInt16, kUInt16 }
 
 constexpr int kHostMemory = -1;
 
-/// Rows as an array: all values of a row, then those of the next, without gaps. No value is infinite.
+/// Rows as an array: all values of a row, then those of the next, without gaps. In training none is infinite.
 struct DenseValues {
   void const* data;  ///< [rows, features] of `type`
   ValueType type{ValueType::kFloat32};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,14 @@ class DenseRows final : public RowSource {
 
   std::uint64_t rows() const override { return static_cast<std::uint64_t>(values_.shape[0]); }
   FeatureIndex features() const override { return static_cast<FeatureIndex>(values_.shape[1]); }
+  /// An array of float32 whose values follow one another is read as it is.
+  std::optional<DenseValues> dense() const override {
+    constexpr std::int64_t kBytes = sizeof(float);
+    if (values_.type != "f4" || values_.strides[1] != kBytes || values_.strides[0] != values_.shape[1] * kBytes) {
+      return std::nullopt;
+    }
+    return DenseValues{values_.data, ValueType::kFloat32, missing_.mark};
+  }
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
     std::uint64_t const columns = features();
     std::uint64_t const most = std::min(rows(), std::max<std::uint64_t>(1, kBatchValues / columns));

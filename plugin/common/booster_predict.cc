@@ -27,6 +27,13 @@ bool IsThere(HostCache const& out, std::uint32_t first, std::uint32_t last) {
   return first == 0 && out.version == last && out.predictions.Size() != 0;
 }
 
+/// Where large predictions are made. A worker of a process group has one device.
+Place PlaceOfPredictions(DeviceParam const& param) {
+  Place place = PlaceIfThere(param);
+  if (ProcessGroup::OfThisThread() != nullptr) place.devices = 1;
+  return place;
+}
+
 }  // namespace
 
 /// Drops margins for our methods only: with stock methods they go on as in stock code.
@@ -163,7 +170,7 @@ std::optional<WorkPlace> Booster::WorthADevice(DevicePrediction* prediction, Mod
   if (rounds.last == 0) rounds.last = model.rounds;
   if (!config_.MayPredictOnDevice() || rounds.first >= rounds.last || rounds.last > model.rounds) return {};
   if (!prediction->IsWorthwhile(model, rows, rounds.last - rounds.first)) return {};
-  Place const place = PlaceIfThere(config_.device());
+  Place const place = PlaceOfPredictions(config_.device());
   if (place.backend != BackendKind::kCuda) return {};
   return WorkPlace{place, ctx_->Threads()};
 }
@@ -222,7 +229,7 @@ bool Booster::PredictContribution(xgboost::DMatrix* data, std::vector<float>* ou
     if (!Explains(data, rounds)) return false;
     DMatrixRows const rows{data};
     bool const for_device = config_.MayPredictOnDevice() && Explanation::IsForDevice(rows, Rounds());
-    Place const place = for_device ? PlaceIfThere(config_.device()) : Place{};
+    Place const place = for_device ? PlaceOfPredictions(config_.device()) : Place{};
     return explanation_.Contributions(Model(), {place, ctx_->Threads()}, rows, BaseMarginsOf(data->Info(), *model_),
                                       rounds.last, approximate, out);
   });
@@ -233,7 +240,7 @@ bool Booster::PredictInteractions(xgboost::DMatrix* data, std::vector<float>* ou
     if (!Explains(data, rounds)) return false;
     DMatrixRows const rows{data};
     bool const for_device = config_.MayPredictOnDevice() && Explanation::AreInteractionsForDevice(rows, Rounds());
-    Place const place = for_device ? PlaceIfThere(config_.device()) : Place{};
+    Place const place = for_device ? PlaceOfPredictions(config_.device()) : Place{};
     return explanation_.Interactions(Model(), {place, ctx_->Threads()}, rows, BaseMarginsOf(data->Info(), *model_),
                                      rounds.last, out);
   });

@@ -118,6 +118,13 @@ void CheckRatesAreUsed(TreeParam const& param, TrainParams const& train) {
   if (train.other_rate != defaults.other_rate) refuse("other_rate", train.other_rate, "0.1");
 }
 
+/// Returns the first of the devices to use, of which there are `devices`, 1 or more …
+int FirstDevice(DeviceParam const& param, int devices) { return param.gpu_id < 0 ? 0 : param.gpu_id % devices; }
+/// … and how many to use.
+int NumberOfDevices(DeviceParam const& param, int devices) {
+  return param.n_gpus < 0 ? devices : std::clamp(param.n_gpus, 1, devices);
+}
+
 }  // namespace
 
 std::string CanonicalName(std::string const& name) {
@@ -297,7 +304,7 @@ Place ToPlace(DeviceParam const& param, bool must_exist) {
                               "without this warning.");
     return host;
   }
-  int const device = param.gpu_id < 0 ? 0 : param.gpu_id % devices;
+  int const device = FirstDevice(param, devices);
   if (param.gpu_id >= devices) {
     WarnOnce("gpu_id", "parameter gpu_id is " + std::to_string(param.gpu_id) + ", and " + std::to_string(devices) +
                            " CUDA devices can be used: training on device " + std::to_string(device) + ".");
@@ -310,14 +317,13 @@ Place ToPlace(DeviceParam const& param, bool must_exist) {
     WarnOnce("n_gpus", "parameter n_gpus is " + std::to_string(param.n_gpus) + ", and " + std::to_string(devices) +
                            " CUDA devices can be used: training on these.");
   }
-  int const wanted = param.n_gpus < 0 ? devices : std::max(1, param.n_gpus);
-  return {BackendKind::kCuda, device, nullptr, std::min(wanted, devices), memory};
+  return {BackendKind::kCuda, device, nullptr, NumberOfDevices(param, devices), memory};
 }
 
 Place PlaceIfThere(DeviceParam const& param) {
   int const devices = param.gpu_backend == "host" ? 0 : CudaDeviceCount();
   if (devices == 0) return {BackendKind::kHost, 0};
-  return {BackendKind::kCuda, param.gpu_id < 0 ? 0 : param.gpu_id % devices};
+  return {BackendKind::kCuda, FirstDevice(param, devices), nullptr, NumberOfDevices(param, devices)};
 }
 
 }  // namespace xgbgpu::plugin

@@ -129,8 +129,8 @@ MemoryLimits ToMemoryLimits(DeviceParam const& param);
 /// Throws Unsupported if this machine or this version cannot serve `param`, InvalidArgument (gpu_id).
 Place ToPlace(DeviceParam const& param, bool must_exist);
 
-/// Where to do work that any place can do. Where there is no device that is the host, without a warning. May start the
-/// CUDA driver.
+/// Where to do work that any place can do, and how many devices may. Where there is no device that is the host, without
+/// a warning. May start the CUDA driver.
 Place PlaceIfThere(DeviceParam const& param);
 
 }  // namespace xgbgpu::plugin

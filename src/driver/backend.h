@@ -94,6 +94,9 @@ std::unique_ptr<TreeBuilder> MakeHostExactBuilder(std::shared_ptr<SortedMatrix c
 /// none.
 BackendKind ResolveBackend(BackendKind wanted);
 
+/// Returns the devices of a place, the first of them first. Throws InvalidArgument unless there are 1 or more.
+std::vector<int> OrdinalsOf(Place const& place);
+
 // A build without the CUDA backend throws Unsupported from all functions below.
 
 /// Makes a builder on the matrix's device. The host uses `threads` threads for its part.

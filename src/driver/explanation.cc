@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "driver/prediction_policy.h"
+#include "driver/backend.h"
+#include "driver/read_in_parts.h"
 #include "predict/predictor.h"
 #include "xgbgpu/error.h"
 
@@ -24,24 +25,42 @@ std::size_t FirstTrees(PathForest const& paths, std::uint32_t rounds, std::uint3
   return paths.trees() / rounds * (wanted == 0 ? rounds : std::min(wanted, rounds));
 }
 
+/// The size of a call, as the policy counts it.
+std::uint64_t ContributionWork(RowSource const& rows, std::uint32_t rounds) { return rows.rows() * rounds; }
+std::uint64_t InteractionWork(RowSource const& rows, std::uint32_t rounds) {
+  return rows.rows() * rows.features() * rounds;
+}
+
 }  // namespace
 
 bool Explanation::IsForDevice(RowSource const& rows, std::uint32_t rounds) {
-  return rows.rows() * rounds >= kPredictionPolicy.device_explanations;
+  return ContributionWork(rows, rounds) >= kPredictionPolicy.device_explanations;
 }
 
 bool Explanation::AreInteractionsForDevice(RowSource const& rows, std::uint32_t rounds) {
-  return rows.rows() * rows.features() * rounds >= kPredictionPolicy.device_interactions;
+  return InteractionWork(rows, rounds) >= kPredictionPolicy.device_interactions;
 }
 
 template <typename OnDevice, typename OnHost>
-void Explanation::Explain(Place place, char const* what, OnDevice&& on_device, OnHost&& on_host) const {
-  if (place.backend == BackendKind::kCuda) {
-    try {
-      on_device();
-      return;
-    } catch (Error const& e) {  // the device has failed, or there is no code for it
-      warn_(what, std::string{what} + " are computed on the host, because the device cannot: " + e.what());
+void Explanation::Explain(WorkPlace where, char const* what, RowSource const& rows, std::uint64_t work,
+                          OnDevice&& on_device, OnHost&& on_host) const {
+  if (where.place.backend == BackendKind::kCuda) {
+    std::vector<int> const ordinals = OrdinalsOf(where.place);
+    int devices = 1;
+    if (MayBeDealt(rows)) devices = PredictionPolicy::Devices(where.place.devices, work, policy_.dealt_explanations);
+    for (;; devices = 1) {
+      try {
+        ReadInParts(rows, devices, [&](int i, RowSource const& part) {
+          on_device(part, ordinals[static_cast<std::size_t>(i)], std::max(1, where.threads / devices));
+        });
+        return;
+      } catch (Error const& e) {  // a device has failed, or there is no code for it
+        std::string const instead =
+            devices > 1 ? "one GPU, because several cannot: " : "the host, because the device cannot: ";
+        warn_(devices > 1 ? std::string{what} + " on several GPUs" : what,
+              std::string{what} + " are computed on " + instead + e.what());
+        if (devices == 1) break;
+      }
     }
   }
   on_host();
@@ -70,7 +89,7 @@ std::shared_ptr<PathForest const> Explanation::PathsFor(ModelView const& model, 
 
 bool Explanation::Contributions(ModelView const& model, WorkPlace where, RowSource const& rows, BaseMargins const& base,
                                 std::uint32_t rounds, bool approximate, std::vector<float>* out) {
-  if (rows.rows() < kPredictionPolicy.explained_rows) return false;
+  if (rows.rows() < policy_.explained_rows) return false;
   auto const paths = PathsFor(model, rows);
   if (paths == nullptr) return false;
 
@@ -79,9 +98,9 @@ bool Explanation::Contributions(ModelView const& model, WorkPlace where, RowSour
   std::vector<float> values(view.rows * view.row_size());
   view.data = values.data();
   Explain(
-      where.place, "contributions",
-      [&] {
-        PredictContributionsOnDevice(rows, *paths, 0, trees, approximate, view, where.place.device, where.threads);
+      where, "contributions", rows, ContributionWork(rows, model.rounds),
+      [&](RowSource const& part, int device, int threads) {
+        PredictContributionsOnDevice(part, *paths, 0, trees, approximate, view, device, threads);
       },
       [&] { host::PredictContributions(rows, *paths, 0, trees, approximate, view, where.threads); });
   AddBase(base, view.columns(), &values);
@@ -91,7 +110,7 @@ bool Explanation::Contributions(ModelView const& model, WorkPlace where, RowSour
 
 bool Explanation::Interactions(ModelView const& model, WorkPlace where, RowSource const& rows, BaseMargins const& base,
                                std::uint32_t rounds, std::vector<float>* out) {
-  if (rows.rows() * model.features < kPredictionPolicy.interaction_columns) return false;
+  if (rows.rows() * model.features < policy_.interaction_columns) return false;
   auto const paths = PathsFor(model, rows);
   if (paths == nullptr) return false;
 
@@ -100,8 +119,10 @@ bool Explanation::Interactions(ModelView const& model, WorkPlace where, RowSourc
   std::vector<float> values(view.rows * view.row_size());
   view.data = values.data();
   Explain(
-      where.place, "interactions",
-      [&] { PredictInteractionsOnDevice(rows, *paths, 0, trees, view, where.place.device, where.threads); },
+      where, "interactions", rows, InteractionWork(rows, model.rounds),
+      [&](RowSource const& part, int device, int threads) {
+        PredictInteractionsOnDevice(part, *paths, 0, trees, view, device, threads);
+      },
       [&] { host::PredictInteractions(rows, *paths, 0, trees, view, where.threads); });
   AddBase(base, view.columns() * view.columns(), &values);
   *out = std::move(values);

@@ -11,16 +11,20 @@
 
 #include "driver/base_margins.h"
 #include "driver/model_view.h"
+#include "driver/prediction_policy.h"
 #include "predict/contributions.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu {
 
 /// Explains one model by its trees' paths. The host's own code does what this cannot; values differ from the host's by
-/// rounding only. Several threads may use it.
+/// rounding only. Where several devices are allowed and there are many rows, these are dealt to them; every row is
+/// explained by itself, so the bits are those of one. Several threads may use it.
 class Explanation {
  public:
-  explicit Explanation(Warn warn) : warn_{std::move(warn)} {}
+  /// policy: other than the default for tests.
+  explicit Explanation(Warn warn, PredictionPolicy const& policy = kPredictionPolicy)
+      : warn_{std::move(warn)}, policy_{policy} {}
 
   /// True if a device is faster for contributions, or interactions, of a model of so many rounds.
   static bool IsForDevice(RowSource const& rows, std::uint32_t rounds);
@@ -44,11 +48,14 @@ class Explanation {
   /// Returns null if the host has to do it.
   std::shared_ptr<PathForest const> PathsFor(ModelView const& model, RowSource const& rows);
   std::shared_ptr<PathForest const> Paths(ModelView const& model);
-  /// Calls on_device() if a device is the place and can do it, else on_host().
+  /// Has devices explain the rows, if they are the place and can do it: on_device(part of the rows, device, threads of
+  /// the host), on several if there is work for them. Else calls on_host().
   template <typename OnDevice, typename OnHost>
-  void Explain(Place place, char const* what, OnDevice&& on_device, OnHost&& on_host) const;
+  void Explain(WorkPlace where, char const* what, RowSource const& rows, std::uint64_t work, OnDevice&& on_device,
+               OnHost&& on_host) const;
 
   Warn warn_;
+  PredictionPolicy policy_;
   std::mutex mutex_;
   std::shared_ptr<PathForest const> paths_;
   std::uint32_t rounds_{0};  ///< rounds of the model in paths_

@@ -71,7 +71,7 @@ std::shared_ptr<DeviceMatrix const> DeviceMatrixWithin(std::shared_ptr<DeviceMat
 }
 std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const&, int, int) { ThrowNoCuda(); }
 std::unique_ptr<TreeBuilder> MakeCudaExactBuilder(std::shared_ptr<SortedMatrix const>, int, int) { ThrowNoCuda(); }
-std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const&, int, int) { ThrowNoCuda(); }
+std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const&, int) { ThrowNoCuda(); }
 void PredictContributionsOnDevice(RowSource const&, PathForest const&, std::size_t, std::size_t, bool,
                                   ContributionsView, int, int) {
   ThrowNoCuda();

@@ -46,20 +46,6 @@ BackendKind Resolve(BackendKind wanted, Place const& place) {
   return IsSharded(place) && wanted == BackendKind::kAuto ? BackendKind::kHost : ResolveBackend(wanted);
 }
 
-void CheckDevices(Place const& place) {
-  if (place.devices < 1) Throw<InvalidArgument>("The number of devices is ", place.devices, "; allowed: 1 or more");
-}
-
-/// Returns the devices of a place, which wants several.
-std::vector<int> OrdinalsOf(Place const& place) {
-  CheckDevices(place);
-  int const there = std::max(1, CudaDeviceCount());
-  std::vector<int> ordinals;
-  ordinals.reserve(static_cast<std::size_t>(place.devices));
-  for (int d = 0; d < place.devices; ++d) ordinals.push_back((place.device + d) % there);
-  return ordinals;
-}
-
 /// Cuts and bins, as Dataset::Build makes them, or Dataset::FromBinEdges if max_bin is 0.
 std::vector<std::shared_ptr<DeviceMatrix const>> BuildOnDevices(RowSource const& source, Span<float const> weights,
                                                                 int max_bin, Place const& place, int threads) {
@@ -68,6 +54,15 @@ std::vector<std::shared_ptr<DeviceMatrix const>> BuildOnDevices(RowSource const&
 }
 
 }  // namespace
+
+std::vector<int> OrdinalsOf(Place const& place) {
+  if (place.devices < 1) Throw<InvalidArgument>("The number of devices is ", place.devices, "; allowed: 1 or more");
+  int const there = std::max(1, CudaDeviceCount());
+  std::vector<int> ordinals;
+  ordinals.reserve(static_cast<std::size_t>(place.devices));
+  for (int d = 0; d < place.devices; ++d) ordinals.push_back((place.device + d) % there);
+  return ordinals;
+}
 
 Dataset::Dataset(Place place, std::unique_ptr<QuantisedMatrix> matrix, std::size_t working_bytes)
     : place_{std::move(place)},

@@ -38,7 +38,7 @@ class SharedRows {
 
 class CudaPredictor final : public DevicePredictor {
  public:
-  CudaPredictor(Forest const& forest, int device, int threads) : device_{device}, threads_{threads} {
+  CudaPredictor(Forest const& forest, int device) : device_{device} {
     DeviceScope scope{device_};
     forest_ = std::make_unique<cuda::DeviceForest>(&arena_);
     Stream const stream;
@@ -62,25 +62,24 @@ class CudaPredictor final : public DevicePredictor {
   }
 
   std::size_t trees() const override { return forest_->trees(); }
-  void PredictMargins(RowSource const& source, std::size_t first, std::size_t last,
-                      OutputView<float> margins) override {
+  void PredictMargins(RowSource const& source, std::size_t first, std::size_t last, OutputView<float> margins,
+                      int threads) override {
     SharedRows::Of(device_).Use([&](cuda::RowStream* rows) {
       if (levels_) {
-        cuda::PredictMarginsStreamed(source, &*levels_, first, last, margins, device_, threads_, rows);
+        cuda::PredictMarginsStreamed(source, &*levels_, first, last, margins, device_, threads, rows);
       } else {
-        cuda::PredictMarginsStreamed(source, forest_.get(), first, last, margins, device_, threads_, rows);
+        cuda::PredictMarginsStreamed(source, forest_.get(), first, last, margins, device_, threads, rows);
       }
     });
   }
-  void PredictLeaves(RowSource const& source, std::size_t first, std::size_t last, float* out) override {
+  void PredictLeaves(RowSource const& source, std::size_t first, std::size_t last, float* out, int threads) override {
     SharedRows::Of(device_).Use([&](cuda::RowStream* rows) {
-      cuda::PredictLeavesStreamed(source, forest_.get(), first, last, out, device_, threads_, rows);
+      cuda::PredictLeavesStreamed(source, forest_.get(), first, last, out, device_, threads, rows);
     });
   }
 
  private:
   int device_;
-  int threads_;
   DeviceArena arena_{"Predicting on the GPU"};
   std::unique_ptr<cuda::DeviceForest> forest_;
   std::optional<cuda::DeviceLevelForest> levels_;  ///< margins, if the trees are symmetric
@@ -88,8 +87,8 @@ class CudaPredictor final : public DevicePredictor {
 
 }  // namespace
 
-std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const& forest, int device, int threads) {
-  return std::make_unique<CudaPredictor>(forest, device, threads);
+std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const& forest, int device) {
+  return std::make_unique<CudaPredictor>(forest, device);
 }
 
 void PredictContributionsOnDevice(RowSource const& source, PathForest const& forest, std::size_t first,

@@ -174,22 +174,27 @@ void RowStream::Run(RowSource const& source, RowJob const& job, Event const* aft
     if (after != nullptr) after->HoldUp(place.stream());
     return place;
   };
-  auto const values = source.dense();
-  if (values && source.features() == job.features()) {
-    for (std::uint64_t row = 0; row < source.rows(); row += most_rows) {
-      std::uint64_t const n = std::min(most_rows, source.rows() - row);
-      Place& place = next_place();
-      place.Start(job, row, n, [&] { return place.LoadArray(job, *values, row, n); });
+  auto const finish_all = [&] {
+    for (std::size_t i = 0; i < kPlaces; ++i) {
+      std::size_t const next = (turn + i) % kPlaces;
+      if (next < places_.size()) places_[next]->Finish(job);
     }
+  };
+  if (source.arrays() && source.features() == job.features()) {
+    source.ForEachArray([&](ArrayBatch const& array) {
+      for (std::uint64_t row = 0; row < array.rows; row += most_rows) {
+        std::uint64_t const n = std::min(most_rows, array.rows - row);
+        Place& place = next_place();
+        place.Start(job, array.first_row + row, n, [&] { return place.LoadArray(job, array.values, row, n); });
+      }
+      finish_all();  // an array on a device is read until then
+    });
   } else {
     ForEachRun(source, most_rows, most_values, [&](RowRun const& run) {
       Place& place = next_place();
       place.Start(job, run.first_row(), run.n, [&] { return place.LoadEntries(job, run); });
     });
-  }
-  for (std::size_t i = 0; i < kPlaces; ++i) {
-    std::size_t const next = (turn + i) % kPlaces;
-    if (next < places_.size()) places_[next]->Finish(job);
+    finish_all();
   }
 }
 

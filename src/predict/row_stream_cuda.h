@@ -65,9 +65,10 @@ class RowStream {
   RowStream();
   ~RowStream();
 
-  /// Does the job for all rows of the source: while one block is worked on, the next is on its way and the one after is
-  /// packed by host threads. Rows of an array come in its type, and stay where they are if that is this device. Device
-  /// memory: three blocks. Kernels run after `after`, if that is not null. Waits.
+  /// Does the job for all rows of the source's batches, or arrays, by the numbers that these give them. (The source may
+  /// pass over rows.) While one block is worked on, the next is on its way and the one after is packed by host threads.
+  /// Rows of arrays come in their type, and stay where they are if that is this device. Device memory: three blocks.
+  /// Kernels run after `after`, if that is not null. Waits.
   ///
   /// Throws  InvalidArgument (a feature beyond job.features()), OutOfDeviceMemory. The job may then have taken the
   ///         results of some rows and not of others.

@@ -341,17 +341,17 @@ TEST(CudaPredictorTest, TakesForestsOfAnyTrees) {
   }
   auto const compare = [&] {
     Forest const forest = MakeForest(trees);
-    auto const predictor = MakeDevicePredictor(forest, 0, 3);
+    auto const predictor = MakeDevicePredictor(forest, 0);
     ASSERT_EQ(predictor->trees(), trees.size());
     for (auto const& [first, last] : {std::pair<std::size_t, std::size_t>{0, 30}, {4, 25}, {29, 30}}) {
       auto expected = RandomMargins(20000 * kOutputs, 96);
       auto margins = expected;
       host::PredictMargins(source, forest, first, last, RowMajor(expected.data(), 20000, kOutputs), 2);
-      predictor->PredictMargins(source, first, last, RowMajor(margins.data(), 20000, kOutputs));
+      predictor->PredictMargins(source, first, last, RowMajor(margins.data(), 20000, kOutputs), 3);
       EXPECT_TRUE(Bits(margins) == Bits(expected)) << first << " to " << last;
       std::vector<float> leaves(20000 * (last - first)), expected_leaves(leaves.size());
       host::PredictLeaves(source, forest, first, last, expected_leaves.data(), 2);
-      predictor->PredictLeaves(source, first, last, leaves.data());
+      predictor->PredictLeaves(source, first, last, leaves.data(), 3);
       EXPECT_TRUE(leaves == expected_leaves) << first << " to " << last;
     }
   };

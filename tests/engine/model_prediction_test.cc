@@ -11,66 +11,18 @@
 #include "support/covered_trees.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
+#include "support/host_model.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {
 namespace {
 
-using testing::GivenTree;
+using testing::HostModel;
 using testing::MemorySource;
-using testing::Random;
 using testing::RandomValues;
 
-constexpr FeatureIndex kFeatures = 6;
-constexpr std::uint32_t kRounds = 40;
-
-/// A host's model of one output, which counts what the host is asked.
-class HostModel {
- public:
-  HostModel() {
-    Random random{51};
-    auto const values = RandomValues({400, kFeatures, 0.1}, 52);
-    for (std::uint32_t i = 0; i < kRounds; ++i) {
-      trees_.push_back(testing::RandomTree({16, kFeatures}, values, &random));
-      covers_.push_back(testing::RandomCovers(trees_.back(), &random));
-    }
-  }
-
-  ModelView View() {
-    return {kRounds,
-            1,
-            kFeatures,
-            0.25f,
-            [this](std::optional<float>) {
-              ++forests_read;
-              return testing::MakeForest(trees_);
-            },
-            [this] {
-              ++paths_read;
-              if (cannot_be_explained) throw InvalidArgument{"A node has no cover"};
-              PathForest paths;
-              for (std::size_t i = 0; i < trees_.size(); ++i) trees_[i].AddTo(&paths, covers_[i]);
-              return paths;
-            }};
-  }
-  std::vector<float> MarginsByHand(reference::Values const& values, RoundRange rounds,
-                                   std::vector<float> margins) const {
-    testing::AddByHand(trees_, rounds.first, rounds.last, values, 1, &margins);
-    return margins;
-  }
-  std::vector<GivenTree> const& trees() const { return trees_; }
-  /// Returns a Warn that counts warnings.
-  Warn Warner() {
-    return [this](std::string const&, std::string const&) { ++warnings; };
-  }
-
-  int forests_read{0}, paths_read{0}, warnings{0};
-  bool cannot_be_explained{false};
-
- private:
-  std::vector<GivenTree> trees_;
-  std::vector<std::vector<float>> covers_;
-};
+constexpr FeatureIndex kFeatures = HostModel::kFeatures;
+constexpr std::uint32_t kRounds = HostModel::kRounds;
 
 TEST(DevicePredictionTest, LittleWorkIsTheHosts) {
   HostModel model;
@@ -119,10 +71,29 @@ TEST(DevicePredictionTest, ADeviceThatFailsIsWarnedOfAndNotAskedAgain) {
   EXPECT_EQ(margins, (std::vector<float>{1, 2, 3}));
   EXPECT_EQ(model.forests_read, 1);
   EXPECT_EQ(model.warnings, 1);
+  EXPECT_EQ(prediction.devices(), 0);
   prediction.Forget();
   EXPECT_FALSE(
       prediction.PredictMargins(model.View(), {{BackendKind::kCuda, 0}, 2}, source, {0, kRounds}, nullptr, &margins));
   EXPECT_EQ(model.forests_read, 2) << "another model is tried";
+}
+
+TEST(DevicePredictionTest, OneDeviceIsTriedWhereSeveralFail) {
+  if (CudaAvailable()) GTEST_SKIP() << "there is a device, which does not fail";
+  PredictionPolicy policy;
+  policy.first_use = policy.dealt_work = 1;
+  HostModel model;
+  DevicePrediction prediction{model.Warner(), false, policy};
+  std::size_t const rows = policy.read_tree + 1;
+  MemorySource const source{RandomValues({rows, kFeatures}, 63)};
+  std::vector<float> margins(rows, 3.0f), leaves{5};
+  WorkPlace const where{{BackendKind::kCuda, 0, nullptr, 3}, 2};
+  EXPECT_FALSE(prediction.PredictMargins(model.View(), where, source, {0, kRounds}, nullptr, &margins));
+  EXPECT_FALSE(prediction.PredictLeaves(model.View(), where, source, {0, kRounds}, &leaves));
+  EXPECT_EQ(margins, std::vector<float>(rows, 3.0f));
+  EXPECT_EQ(leaves, std::vector<float>{5});
+  EXPECT_EQ(model.forests_read, 2) << "for three devices and for one, and then never again";
+  EXPECT_EQ(model.warnings, 2);
 }
 
 TEST(DevicePredictionTest, GivesTheBitsOfTheWalkByHand) {
@@ -230,6 +201,14 @@ TEST(ExplanationWithoutDeviceTest, WithoutADeviceTheHostExplainsAndSaysSo) {
                                         false, &elsewhere));
   EXPECT_EQ(on_host, elsewhere);
   EXPECT_EQ(model.warnings, 1);
+
+  PredictionPolicy policy;
+  policy.dealt_explanations = 1;
+  Explanation several{model.Warner(), policy};
+  WorkPlace const where{{BackendKind::kCuda, 0, nullptr, 3}, 2};
+  ASSERT_TRUE(several.Contributions(model.View(), where, MemorySource{values}, base, 0, false, &elsewhere));
+  EXPECT_EQ(on_host, elsewhere);
+  EXPECT_EQ(model.warnings, 3) << "three devices cannot, and one cannot";
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, ExplanationTest, ::testing::ValuesIn(testing::kBackends),

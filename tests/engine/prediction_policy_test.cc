@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace xgbgpu {
 namespace {
 
@@ -28,6 +30,18 @@ TEST(PredictionPolicyTest, WhatIsForADevice) {
         << c.rows << " rows, " << c.to_read << " trees to read, " << c.rows_before << " rows before"
         << (c.in_use ? "" : ", no device in use");
   }
+}
+
+TEST(PredictionPolicyTest, EachDeviceHasToHaveEnoughToDo) {
+  EXPECT_EQ(PredictionPolicy::Devices(4, 0, 10), 1);
+  EXPECT_EQ(PredictionPolicy::Devices(4, 19, 10), 1);
+  EXPECT_EQ(PredictionPolicy::Devices(4, 20, 10), 2);
+  EXPECT_EQ(PredictionPolicy::Devices(4, 39, 10), 3);
+  EXPECT_EQ(PredictionPolicy::Devices(4, 1'000, 10), 4);
+  EXPECT_EQ(PredictionPolicy::Devices(1, 1'000, 10), 1);
+  EXPECT_EQ(PredictionPolicy::Devices(8, std::numeric_limits<std::uint64_t>::max(), 1), 8);
+  EXPECT_EQ(PredictionPolicy::Devices(2, 600'000 * kTrees, kPredictionPolicy.dealt_work), 1);
+  EXPECT_EQ(PredictionPolicy::Devices(2, 700'000 * kTrees, kPredictionPolicy.dealt_work), 2);
 }
 
 }  // namespace

@@ -7,7 +7,8 @@ several GPUs at all.
 import ctypes
 import json
 import os
-from typing import Any, Callable, Dict, Iterator, List
+import tempfile
+from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 import group_scenarios
 import numpy as np
@@ -18,7 +19,7 @@ import xgboost as xgb
 import xgboost_gpu
 from group_scenarios import SCENARIOS
 from group_workers import Group, WorkerError
-from support import BACKEND, LIBRARY, assert_same_trees, make_data, params, train
+from support import BACKEND, LIBRARY, assert_same_trees, binary_labels, fresh, make_data, params, run_python, train
 
 on_gpu = pytest.mark.skipif(BACKEND != "cuda", reason="this test needs a GPU")
 ROWS, COLUMNS = 4_000_000, 60
@@ -175,6 +176,206 @@ def test_small_data_stay_on_one_gpu(small: xgb.DMatrix, capfd: Any) -> None:
     assert places.newest["devices"] == 1
     said = capfd.readouterr()
     assert "n_gpus allows 2 GPUs, and 1 of them" in said.out + said.err
+
+
+# Predictions. Two GPUs have enough to do from 2^26 rows × rounds × outputs on, and from 2^24 rows × rounds (× columns)
+# for explanations (prediction_policy.h).
+ROUNDS = 70
+PREDICTED, EXPLAINED, PAIRED = 1_100_000, 250_000, 60_000
+LABELS: Dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "plain": lambda y: y,
+    "classes": lambda y: np.digitize(y, np.quantile(y, [0.3, 0.6])).astype(np.float32),
+    "yes": binary_labels,
+}
+MODELS: Dict[str, Tuple[str, Dict[str, Any]]] = {
+    "plain": ("plain", dict(max_depth=5)),
+    "classes": ("classes", dict(objective="multi:softprob", num_class=3, max_depth=3)),
+    "forest": ("yes", dict(objective="binary:logistic", num_parallel_tree=2, subsample=0.7, base_score=0.2)),
+    "symmetric": ("plain", dict(grow_policy="symmetric", max_depth=5)),
+    "dart": ("plain", dict(booster="dart", rate_drop=0.2, max_depth=4)),
+    "categories": ("plain", dict(max_cat_to_onehot=3)),
+}
+Answers = Dict[str, np.ndarray]
+
+
+class Predicted:
+    """Models, and rows to predict, of which some values are missing."""
+
+    def __init__(self) -> None:
+        x, self.y = make_data(2000, 5, missing=0.1)
+        self.x = make_data(PREDICTED, 5, seed=1, missing=0.1)[0]
+        self.train_x = {False: x, True: self.with_categories(x)}
+        self.rows = {False: self.x, True: self.with_categories(self.x)}
+
+    @staticmethod
+    def with_categories(x: np.ndarray) -> np.ndarray:
+        x = x.copy()
+        x[:, 0] = np.clip(np.floor(3 * np.abs(x[:, 0])), 0, 8)
+        return x
+
+    @staticmethod
+    def matrix(name: str, x: Any, y: Any = None, **others: Any) -> xgb.DMatrix:
+        kind = dict(feature_types=["c"] + ["float"] * 4, enable_categorical=True) if name == "categories" else {}
+        return xgb.DMatrix(x, y, **kind, **others)
+
+    def model(self, name: str) -> xgb.Booster:
+        labels, how = MODELS[name]
+        data = self.matrix(name, self.train_x[name == "categories"], LABELS[labels](self.y))
+        return xgb.train(params(**how), data, ROUNDS)
+
+    def to_predict(self, name: str, most: int = PREDICTED) -> np.ndarray:
+        outputs = 3 if name == "classes" else 1
+        return self.rows[name == "categories"][: min(most, -(-PREDICTED // outputs))]
+
+
+@pytest.fixture(scope="module")
+def predicted() -> Predicted:
+    if gpus() < 2:
+        pytest.skip("this test needs two GPUs")
+    return Predicted()
+
+
+def assert_same_answers(booster: xgb.Booster, ask: Callable[[xgb.Booster], Answers]) -> None:
+    """Of one GPU, of two, and of all."""
+    expected = ask(fresh(booster, **params(n_gpus=1)))
+    for number in (2, -1):
+        found = ask(fresh(booster, **params(n_gpus=number)))
+        for name, values in expected.items():
+            assert found[name].shape == values.shape and found[name].dtype == values.dtype == np.float32, name
+            assert np.array_equal(found[name].view(np.uint32), values.view(np.uint32)), f"{name}, n_gpus={number}"
+
+
+@on_gpu
+@pytest.mark.parametrize("name", list(MODELS))
+def test_two_gpus_predict_as_one(predicted: Predicted, name: str) -> None:
+    x = predicted.to_predict(name)
+
+    def ask(booster: xgb.Booster) -> Answers:
+        data = predicted.matrix(name, x)
+        start = np.sin(np.arange(len(x), dtype=np.float32))
+        outputs = 3 if name == "classes" else 1
+        based = predicted.matrix(name, x, base_margin=np.repeat(start[:, None], outputs, axis=1))
+        return {
+            "first round": booster.predict(data, iteration_range=(0, 1), output_margin=True),
+            "all rounds": booster.predict(data, output_margin=True),
+            "some rounds": booster.predict(data, iteration_range=(3, 68), output_margin=True),
+            "base margin": booster.predict(based),
+            "in place": booster.inplace_predict(x),
+            "in place, some rounds": booster.inplace_predict(x, iteration_range=(2, 67), predict_type="margin"),
+            "in place, double": booster.inplace_predict(x.astype(np.float64)),
+            "in place, columns": booster.inplace_predict(np.asfortranarray(x), missing=0.0),
+        }
+
+    assert_same_answers(predicted.model(name), ask)
+
+
+@on_gpu
+@pytest.mark.parametrize("name", list(MODELS))
+def test_two_gpus_find_the_leaves_of_one(predicted: Predicted, name: str) -> None:
+    data = predicted.matrix(name, predicted.to_predict(name))
+    assert_same_answers(predicted.model(name), lambda booster: {"leaves": booster.predict(data, pred_leaf=True)})
+
+
+@on_gpu
+def test_two_gpus_predict_sparse_rows_as_one(predicted: Predicted) -> None:
+    rng = np.random.default_rng(5)
+    x = predicted.x.copy()
+    x[rng.random(x.shape) < 0.6] = 0
+    sparse = scipy.sparse.csr_matrix(np.nan_to_num(x))
+
+    def ask(booster: xgb.Booster) -> Answers:
+        data = xgb.DMatrix(sparse)
+        return {
+            "margins": booster.predict(data, output_margin=True),
+            "in place": booster.inplace_predict(sparse),
+            "contributions": booster.predict(xgb.DMatrix(sparse[:EXPLAINED]), pred_contribs=True),
+        }
+
+    assert_same_answers(predicted.model("plain"), ask)
+
+
+@on_gpu
+def test_two_gpus_predict_pages_of_a_file_as_one(predicted: Predicted, tmp_path: Any) -> None:
+    x = np.nan_to_num(predicted.x)
+    numbers = [" ".join(f"{f}:{value:.3f}" for f, value in enumerate(row)) for row in x[:2000]]
+    file = tmp_path / "rows.libsvm"
+    file.write_text("".join(f"0 {line}\n" for line in numbers * (PREDICTED // 2000)))
+
+    def ask(booster: xgb.Booster) -> Answers:
+        data = xgb.DMatrix(f"{file}?format=libsvm#{tempfile.mkdtemp(dir=tmp_path)}/cache")
+        return {"margins": booster.predict(data, output_margin=True)}
+
+    assert_same_answers(predicted.model("plain"), ask)
+
+
+@on_gpu
+@pytest.mark.parametrize("name", list(MODELS))
+def test_two_gpus_explain_as_one(predicted: Predicted, name: str) -> None:
+    many = predicted.matrix(name, predicted.to_predict(name, EXPLAINED))
+    few = predicted.matrix(name, predicted.to_predict(name, PAIRED))
+
+    def ask(booster: xgb.Booster) -> Answers:
+        return {
+            "contributions": booster.predict(many, pred_contribs=True),
+            "of some rounds": booster.predict(many, pred_contribs=True, iteration_range=(0, 30)),
+            "approximate": booster.predict(many, pred_contribs=True, approx_contribs=True),
+            "interactions": booster.predict(few, pred_interactions=True),
+        }
+
+    assert_same_answers(predicted.model(name), ask)
+
+
+@on_gpu
+@pytest.mark.parametrize("rows", [1, 2, 3, 5000])
+def test_few_rows_are_predicted_as_on_one_gpu(predicted: Predicted, rows: int) -> None:
+    booster = predicted.model("plain")
+    x = predicted.x[:rows]
+
+    def ask(booster: xgb.Booster) -> Answers:
+        data = xgb.DMatrix(x)
+        return {
+            "margins": booster.predict(data),
+            "in place": booster.inplace_predict(x),
+            "leaves": booster.predict(data, pred_leaf=True),
+            "contributions": booster.predict(data, pred_contribs=True),
+            "interactions": booster.predict(data, pred_interactions=True),
+        }
+
+    assert_same_answers(booster, ask)
+
+
+BOTH_ARE_USED = """
+import ctypes, sys
+import numpy as np, xgboost as xgb
+
+nvml = ctypes.CDLL("libnvidia-ml.so.1")
+assert nvml.nvmlInit_v2() == 0
+
+def used():
+    device, memory = ctypes.c_void_p(), (ctypes.c_ulonglong * 3)()
+    assert nvml.nvmlDeviceGetHandleByIndex_v2(1, ctypes.byref(device)) == 0
+    assert nvml.nvmlDeviceGetMemoryInfo(device, memory) == 0
+    return memory[2]
+
+rows, number, what = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+x = np.random.default_rng(0).normal(size=(rows, 5)).astype(np.float32)
+how = {"tree_method": "gpu_hist", "gpu_backend": "cuda", "n_gpus": number}
+booster = xgb.train(how, xgb.DMatrix(x[:500], x[:500, 0]), 70)
+before = used()
+booster.inplace_predict(x) if what == "in place" else booster.predict(xgb.DMatrix(x), **({what: True} if what else {}))
+print("MiB more:", (used() - before) >> 20)
+"""
+
+
+@on_gpu
+@pytest.mark.parametrize("what, rows", [("", PREDICTED), ("in place", PREDICTED), ("pred_leaf", PREDICTED),
+                                        ("pred_contribs", EXPLAINED), ("pred_interactions", PAIRED)])  # fmt: skip
+def test_the_second_gpu_is_used_where_there_is_much_to_do(what: str, rows: int) -> None:
+    """A process that uses a GPU has some 100 MiB there. One that does not use it has nothing."""
+    if gpus() < 2 or "CUDA_VISIBLE_DEVICES" in os.environ:
+        pytest.skip("this test needs two GPUs, and their numbers as the driver counts them")
+    said = run_python(BOTH_ARE_USED, str(rows), "2", what, library=LIBRARY).stdout
+    assert int(said.split(":")[1]) > 50, said
 
 
 @pytest.fixture(scope="module")
