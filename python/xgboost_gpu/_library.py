@@ -105,6 +105,8 @@ class BuildInfo(TypedDict):
     backends: List[str]  #: backends that can be used now, for instance ["cuda", "host"]
     why_no_cuda: str  #: the reason if "cuda" is not among them, else ""
     devices: List[Device]  #: in the order of gpu_id
+    nccl: str  #: version and file of NCCL, which GPUs of workers on several hosts use; "" if it is not here
+    why_no_nccl: str  #: the reason if it is not, else ""
     library: str  #: path of the loaded file; its bare name if the system's loader found it
 
 
