@@ -33,7 +33,7 @@ struct Place {
   int device{0};                            ///< kCuda: 0 … CudaDeviceCount() - 1, the first of `devices`
   /// Where the shards meet of which the rows are one; null: they are all. All shards build datasets, make trainers and
   /// grow trees at the same time, with the same parameters, and get the same cuts and trees. Must outlive the dataset.
-  /// kCuda: each shard has rows, and they are on devices of one host that can write to each other's memory.
+  /// kCuda: each shard has rows, and all devices have found each other (DevicesCanMeet in driver/backend.h).
   Collective* shards{nullptr};
   /// kCuda: rows are dealt to so many devices, 1 or more, in order, or to fewer if rows are few. After the last device
   /// of the machine comes its first, so that one device can hold several shards. Every number gives the same bits.

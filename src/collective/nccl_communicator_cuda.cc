@@ -7,13 +7,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "collective/host_word.h"
 #include "core/message.h"
 #include "core/quoted.h"
+#include "core/text_hash.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::cuda {
@@ -22,8 +25,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kStuck = std::chrono::seconds{1};      ///< longer than a call takes
-constexpr auto kLook = std::chrono::milliseconds{5};  ///< between two looks at exchanges that are under way
+constexpr auto kShort = std::chrono::microseconds{200};  ///< that an exchange takes NCCL to enqueue, in a thread
+constexpr auto kPause = std::chrono::microseconds{500};  ///< between two looks at what takes longer
+constexpr auto kStuck = std::chrono::seconds{1};         ///< longer than a call takes
+constexpr auto kLook = std::chrono::milliseconds{5};     ///< between two looks at exchanges that are under way
 
 Clock::duration Seconds(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>{seconds});
@@ -69,9 +74,10 @@ struct NcclCommunicator::State {
 
   std::mutex mutex;  ///< of what follows
   std::condition_variable changed;
-  std::string failure;     ///< empty: there was none
-  std::uint32_t begun{0};  ///< number of the last exchange
-  bool has_ended{false};   ///< the thread, but for leaving
+  std::string failure;                  ///< empty: there was none
+  std::uint32_t begun{0};               ///< number of the last exchange
+  std::optional<HostWord> failed_here;  ///< has a process of this host failed?
+  bool has_ended{false};                ///< the thread, but for leaving
   std::thread watch;
 
   bool Failed() {
@@ -82,11 +88,13 @@ struct NcclCommunicator::State {
     std::lock_guard<std::mutex> const lock{mutex};
     return failure;
   }
-  /// From now on nothing is exchanged. The thread that watches aborts the communicator.
-  void Fail(std::string const& why) {
+  /// From now on nothing is exchanged. The thread that watches aborts the communicator. Processes of this host, which no
+  /// network tells of that, are told unless this is the end that all have come to.
+  void Fail(std::string const& why, bool is_end = false) {
     std::lock_guard<std::mutex> const lock{mutex};
     if (!failure.empty()) return;
     failure = why;
+    if (!is_end && failed_here) failed_here->Set();
     __atomic_store_n(&words->lost, 1U, __ATOMIC_RELEASE);
     changed.notify_all();
   }
@@ -111,9 +119,10 @@ struct NcclCommunicator::State {
       result = call(comm);
     }
     auto const begin = Clock::now();
-    for (auto pause = std::chrono::microseconds{20}; result == kNcclInProgress; pause = std::min(2 * pause, kLongest)) {
-      if (Failed() || Clock::now() - begin > Seconds(seconds)) return kNcclInProgress;
-      std::this_thread::sleep_for(pause);
+    while (result == kNcclInProgress) {
+      auto const waited = Clock::now() - begin;
+      if (Failed() || waited > Seconds(seconds)) return kNcclInProgress;
+      waited < kShort ? std::this_thread::yield() : std::this_thread::sleep_for(kPause);
       std::lock_guard<std::mutex> const lock{calls};
       if (comm == nullptr) return kNcclInProgress;
       NcclResult const asked = nccl.CommGetAsyncError(comm, &result);
@@ -121,7 +130,6 @@ struct NcclCommunicator::State {
     }
     return result;
   }
-  static constexpr auto kLongest = std::chrono::microseconds{1000};
 
   /// Makes `comm`. Throws DeviceError.
   void Meet(NcclUniqueId const& id) {
@@ -143,7 +151,7 @@ struct NcclCommunicator::State {
     std::unique_lock<std::mutex> lock{calls, std::try_to_lock};
     auto const begin = Clock::now();
     while (!lock.owns_lock() && Clock::now() - begin < kStuck) {
-      std::this_thread::sleep_for(kLongest);
+      std::this_thread::sleep_for(kPause);
       lock.try_lock();
     }
     NcclComm const gone = std::exchange(comm, nullptr);
@@ -175,6 +183,8 @@ struct NcclCommunicator::State {
         seen = finished;
         if (result != kNcclSuccess && result != kNcclInProgress) {
           Fail("NCCL reports: " + TextOf(result));
+        } else if (failed_here->IsSet()) {
+          Fail("another worker of this host has failed");
         } else if (Clock::now() - since > Seconds(patience.exchange)) {
           Fail("nothing was heard for " + SecondsText(patience.exchange));
         }
@@ -234,15 +244,18 @@ NcclCommunicator::NcclCommunicator(NcclLibrary const& library, Collective* group
     AllOrNone(*group, [&] {
       try {
         state.Meet(id);
+        state.failed_here.emplace("xgbgpu-" + std::to_string(HashText({id.bytes, sizeof(id.bytes)})));
       } catch (DeviceError const&) {
         state.GiveUp();  // before this process says so: the others may still wait for it
         throw;
       }
     });
   } catch (...) {
+    if (state.failed_here) state.failed_here->CloseName();
     state.GiveUp();
     throw;
   }
+  state.failed_here->CloseName();
   state.watch = std::thread{[shared = state_, enter = std::move(enter)] {
     if (enter) enter();
     shared->Watch();
@@ -260,7 +273,7 @@ void NcclCommunicator::End() noexcept {
       state.nccl.CommDestroy(state.comm);
       state.comm = nullptr;
     }
-    state.Fail("the process group has ended");  // if NCCL is still there, it is aborted
+    state.Fail("the process group has ended", true);  // if NCCL is still there, it is aborted
   }
   std::unique_lock<std::mutex> lock{state.mutex};
   bool const ended = state.changed.wait_for(lock, Seconds(state.patience.end), [&] { return state.has_ended; });
