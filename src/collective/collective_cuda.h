@@ -28,8 +28,8 @@ struct DeviceNumbers {
 
 /// What the devices of one data set tell each other while a tree grows.
 ///
-/// All devices enqueue the same calls in the same order, with the same bounds. Whatever decides that must be the same on
-/// all of them: parameters, numbers of all rows, what a call has told. A call waits on the device for all others.
+/// All devices enqueue the same calls in the same order, with the same bounds. Whatever decides that must be the same
+/// on all of them: parameters, numbers of all rows, what a call has told. A call waits on the device for all others.
 ///
 /// Same    all devices get the same numbers: sums are of integers
 class DeviceCollective {

@@ -7,8 +7,8 @@
 
 namespace xgbgpu {
 
-/// Processes share the word if they have opened it by the same name, before one of them closed the name. Where there is no
-/// shared memory, each has a word of its own. Threads may use it at the same time.
+/// Processes share the word if they have opened it by the same name, before one of them closed the name. Where there is
+/// no shared memory, each has a word of its own. Threads may use it at the same time.
 class HostWord {
  public:
   /// Opens the word of this name, which nobody has used before for another purpose, or makes it. It is not set then.

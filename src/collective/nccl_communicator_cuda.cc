@@ -88,8 +88,8 @@ struct NcclCommunicator::State {
     std::lock_guard<std::mutex> const lock{mutex};
     return failure;
   }
-  /// From now on nothing is exchanged. The thread that watches aborts the communicator. Processes of this host, which no
-  /// network tells of that, are told unless this is the end that all have come to.
+  /// From now on nothing is exchanged. The thread that watches aborts the communicator. Processes of this host, which
+  /// no network tells of that, are told unless this is the end that all have come to.
   void Fail(std::string const& why, bool is_end = false) {
     std::lock_guard<std::mutex> const lock{mutex};
     if (!failure.empty()) return;

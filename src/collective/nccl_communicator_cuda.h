@@ -33,8 +33,8 @@ struct NcclPatience {
 /// NCCL's calls do not block (NcclConfig::blocking): whoever makes one asks for its end again and again, and gives up
 /// after a time. A thread of its own watches exchanges that are under way on the device. If NCCL reports an error, or
 /// nothing is finished for too long, or somebody calls Abort, it tells the device (NcclWords::lost) and aborts the
-/// communicator, which ends NCCL's kernels here. Processes of other hosts then see an error, those of this host a HostWord.
-/// After that every call throws, and nothing waits. Calls of NCCL are made by one thread at a time.
+/// communicator, which ends NCCL's kernels here. Processes of other hosts then see an error, those of this host a
+/// HostWord. After that every call throws, and nothing waits. Calls of NCCL are made by one thread at a time.
 class NcclCommunicator {
  public:
   /// All processes of `group` make one at the same time; if one cannot, all throw: those what was wrong with them, the

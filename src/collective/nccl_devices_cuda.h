@@ -14,8 +14,8 @@ namespace xgbgpu::cuda {
 
 /// What a device decides alone, such as how many nodes a level has, cannot decide how much NCCL sends. So a level's
 /// histograms are copied to a buffer whose size comes from the level's bounds, with zeros for those that are not there,
-/// in pieces where they are many; NCCL sums the buffer; and what is there is copied back. Nothing is copied back once the
-/// communicator has failed.
+/// in pieces where they are many; NCCL sums the buffer; and what is there is copied back. Nothing is copied back once
+/// the communicator has failed.
 ///
 /// Memory  16 MiB and what NCCL takes
 /// Cost    what NCCL takes for the bounds of a level, of which a tree may fill little. Sums travel as 64 bits. Features

@@ -26,9 +26,9 @@ class GroupDevices {
   /// The group has ended, and no exchange is under way.
   virtual void End() noexcept = 0;
 
-  /// Returns the GPUs of the group, which all its trainings share. They are made when they are asked for first, and anew
-  /// after a failure: on one host with memory that all can write to, else with NCCL. All processes ask at the same time,
-  /// each for its own device, and all get them or none. If they cannot be made, later calls say so at once.
+  /// Returns the GPUs of the group, which all its trainings share. They are made when they are asked for first, and
+  /// anew after a failure: on one host with memory that all can write to, else with NCCL. All processes ask at the same
+  /// time, each for its own device, and all get them or none. If they cannot be made, later calls say so at once.
   ///
   /// Throws  Unsupported, with the reason; ShardsLost
   static std::shared_ptr<GroupDevices> Of(Collective* group, int device);
