@@ -226,6 +226,9 @@ class Trainer {
   MemoryReport memory() const;
   /// The number changes whenever the answer of memory() does. Cost: a few instructions.
   std::uint64_t memory_version() const;
+  /// Have the devices of several shards lost each other, so that no tree can be grown any more? All shards then make new
+  /// trainers.
+  bool lost() const;
 
   Dataset const& data() const { return *data_; }
   BackendKind backend() const { return backend_; }  ///< kHost or kCuda, never kAuto

@@ -78,6 +78,8 @@ class TreeBuilder {
   virtual void Trace(std::shared_ptr<TraceFile> file) = 0;
   virtual MemoryReport memory() const = 0;
   virtual std::uint64_t memory_version() const = 0;
+  /// Trainer::lost
+  virtual bool lost() const { return false; }
   /// Is null for a backend that works in host memory.
   virtual DeviceRounds* rounds() { return nullptr; }
 };

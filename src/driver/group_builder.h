@@ -28,6 +28,7 @@ class GroupBuilder final : public TreeBuilder {
   void Trace(std::shared_ptr<TraceFile> file) override { builder_->Trace(std::move(file)); }
   MemoryReport memory() const override { return builder_->memory(); }
   std::uint64_t memory_version() const override { return builder_->memory_version(); }
+  bool lost() const override { return devices_->failed(); }
 
  private:
   std::shared_ptr<GroupDevices> devices_;

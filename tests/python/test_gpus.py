@@ -165,6 +165,12 @@ def test_processes_train_on_gpus(groups: Dict[int, Group]) -> None:
 
 
 @on_gpu
+def test_a_booster_on_gpus_goes_on_after_a_round_that_failed(groups: Dict[int, Group]) -> None:
+    expected = group_scenarios.goes_on_after_a_failed_round(None)
+    assert groups[2].results(group_scenarios.goes_on_after_a_failed_round, SHARES[2]) == [expected] * 2
+
+
+@on_gpu
 def test_a_worker_without_rows_sends_all_to_the_host(groups: Dict[int, Group]) -> None:
     for answer in groups[2].run(group_scenarios.places, [0, 0, 1]):
         assert isinstance(answer, WorkerError) and "a worker has no rows" in str(answer)
@@ -197,6 +203,12 @@ def test_gpus_of_two_hosts_give_the_model_of_one_process(two_hosts: Group) -> No
     assert_models_of_one(two_hosts, list(SCENARIOS), SHARES[2])
     found = two_hosts.results(group_scenarios.places, SHARES[2])
     assert [place["backend"] for place in found] == ["cuda", "cuda"]
+
+
+@on_gpu
+def test_a_booster_on_two_hosts_goes_on_after_a_round_that_failed(two_hosts: Group) -> None:
+    expected = group_scenarios.goes_on_after_a_failed_round(None)
+    assert two_hosts.results(group_scenarios.goes_on_after_a_failed_round, SHARES[2]) == [expected] * 2
 
 
 @on_gpu
