@@ -11,11 +11,11 @@
 namespace xgbgpu::plugin {
 
 /// Returns the place of this worker, which has `rows` rows: a GPU, if all workers can train on one together, else the
-/// host, where the model is the same. That is so if all are on one host, each has rows and sees a GPU, and gpu_backend
-/// is not host. The GPU is gpu_id where that is set, else the worker's rank on, from the first, so that workers of a
-/// host have different ones. All workers call it at the same time, with the same parameters but gpu_id.
-///
-/// Cost    one maximum of a few integers; the first time, memory is lent to the other workers
+/// host, where the model is the same. That is so if each has rows and sees a GPU, and gpu_backend is not host; on
+/// several hosts, if they have NCCL and no two of them the same GPU. The GPU is gpu_id where that is set, else the
+/// worker's rank among those of its host, from the first on, so that they have different ones. All workers call it at
+/// the same time, with the same parameters but gpu_id.
+/// Cost    two maxima of a few integers; the first time, memory is lent to the other workers, or NCCL connects them
 /// Throws  Unsupported on workers with gpu_backend=cuda if a GPU cannot be used; then OtherShardFailed on the others
 Place PlaceInGroup(ProcessGroup* group, DeviceParam const& param, std::uint64_t rows);
 

@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "core/message.h"
+#include "driver/backend.h"
 
 namespace xgbgpu::plugin {
 
@@ -82,6 +83,7 @@ ProcessGroup* ProcessGroup::OfThisThread() {
 }
 
 void ProcessGroup::Leaves() {
+  if (current != nullptr) ForgetDevices(current);
   current = nullptr;
   watch.reset();
 }
