@@ -10,12 +10,14 @@
 
 namespace xgbgpu::plugin {
 
-/// Returns the place of this worker, which has `rows` rows: a GPU, if all workers can train on one together, else the
-/// host, where the model is the same. That is so if all are on one host, each has rows and sees a GPU, and gpu_backend
-/// is not host. The GPU is gpu_id where that is set, else the worker's rank on, from the first, so that workers of a
-/// host have different ones. All workers call it at the same time, with the same parameters but gpu_id.
+/// Returns the place of this worker, which has `rows` rows: a GPU, if all workers with rows can train on one together,
+/// else the host, where the model is the same. That is so if all of these are on one host, each sees a GPU, and no
+/// worker has gpu_backend=host. The GPU is gpu_id where that is set, else that of the worker's number among those with
+/// rows, so that workers of a host have different ones. A worker without rows stands by on its host: Place::with_rows.
+/// All workers call it at the same time, with the same parameters but gpu_id.
 ///
-/// Cost    one maximum of a few integers; the first time, memory is lent to the other workers
+/// Cost    one maximum of a few integers, and if a worker has no rows a sum of one for each worker and a few messages
+///         more; the first time, memory is lent to the other workers
 /// Throws  Unsupported on workers with gpu_backend=cuda if a GPU cannot be used; then OtherShardFailed on the others
 Place PlaceInGroup(ProcessGroup* group, DeviceParam const& param, std::uint64_t rows);
 
