@@ -29,7 +29,10 @@ XGBGPU_EXPORT char const* XGBGPUBuildInfo(void);
  * starts the CUDA driver, which processes forked from then on cannot use.
  *   backends     those that can be used now: ["cuda", "host"] or ["host"]
  *   why_no_cuda  the reason if "cuda" is not among them, else ""
- *   devices      in the order of gpu_id: [{"name": "NVIDIA H200", "architecture": 90, "memory": 150754820096}, …] */
+ *   devices      in the order of gpu_id: [{"name": "NVIDIA H200", "architecture": 90, "memory": 150754820096}, …]
+ *   nccl         what GPUs of workers on several hosts would use: "2.28.9 from /usr/lib/libnccl.so.2"; "" if it is not
+ *                here
+ *   why_no_nccl  the reason if it is not, else "" */
 XGBGPU_EXPORT char const* XGBGPUDeviceInfo(void);
 
 /* The memory of every training of this process that lives, as JSON, oldest first; the text lives until this thread's

@@ -34,7 +34,7 @@ struct Place {
   int device{0};                            ///< kCuda: 0 … CudaDeviceCount() - 1, the first of `devices`
   /// Where the shards meet of which the rows are one; null: they are all. All shards build datasets, make trainers and
   /// grow trees at the same time, with the same parameters, and get the same cuts and trees. Must outlive the dataset.
-  /// kCuda: devices of the shards that have rows are on one host, and can write to each other's memory.
+  /// kCuda: the devices of the shards that have rows have found each other (DevicesCanMeet in driver/backend.h).
   Collective* shards{nullptr};
   /// kCuda: rows are dealt to so many devices, 1 or more, in order, or to fewer if rows are few. After the last device
   /// of the machine comes its first, so that one device can hold several shards. Every number gives the same bits.
@@ -231,6 +231,9 @@ class Trainer {
   MemoryReport memory() const;
   /// The number changes whenever the answer of memory() does. Cost: a few instructions.
   std::uint64_t memory_version() const;
+  /// Have the devices of several shards lost each other, so that no tree can be grown any more? All shards then make new
+  /// trainers.
+  bool lost() const;
 
   Dataset const& data() const { return *data_; }
   BackendKind backend() const { return backend_; }  ///< kHost or kCuda, never kAuto

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "driver/backend.h"
 #include "host_version.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/trainer.h"
@@ -31,7 +32,7 @@ std::string MakeBuildInfo() {
                  {"why_not_registered", WhyNotRegistered()},
                  {"cuda_architectures", CudaArchitectures()},
                  {"gpus_of_a_process", cuda ? "peer memory, or host memory where there is none" : ""},
-                 {"gpus_of_processes", cuda ? "peer memory, on one host" : ""}});
+                 {"gpus_of_processes", cuda ? "peer memory on one host, NCCL on several" : ""}});
 }
 
 std::string MakeDeviceInfo() {
@@ -43,7 +44,13 @@ std::string MakeDeviceInfo() {
   for (CudaDevice const& device : CudaDevices()) {
     devices.push_back({{"name", device.name}, {"architecture", device.architecture}, {"memory", device.memory}});
   }
-  return ToText({{"backends", backends}, {"why_no_cuda", why_no_cuda}, {"devices", devices}});
+  std::string why_no_nccl;
+  std::string const nccl = NcclHere(&why_no_nccl);
+  return ToText({{"backends", backends},
+                 {"why_no_cuda", why_no_cuda},
+                 {"devices", devices},
+                 {"nccl", nccl},
+                 {"why_no_nccl", why_no_nccl}});
 }
 
 }  // namespace

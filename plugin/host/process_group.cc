@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "core/message.h"
+#include "driver/backend.h"
 
 namespace xgbgpu::plugin {
 
@@ -82,6 +83,10 @@ ProcessGroup* ProcessGroup::OfThisThread() {
 }
 
 void ProcessGroup::Leaves() {
+  if (current != nullptr) {
+    ForgetDevices(current);
+    for (auto const& some : current->some_) ForgetDevices(some.get());
+  }
   current = nullptr;
   watch.reset();
 }

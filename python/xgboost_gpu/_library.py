@@ -4,6 +4,7 @@ import ctypes
 import importlib.metadata
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, TypedDict
 
@@ -13,6 +14,9 @@ LIBRARY_NAME = "libxgboost_gpu.so"
 #: What the system's loader knows the library by: the name with the version of its interface.
 SYSTEM_LIBRARY_NAME = LIBRARY_NAME + ".0"
 ENVIRONMENT_VARIABLE = "XGBGPU_LIBRARY"
+#: Tells the library where PyPI's package of NCCL has its file, for GPUs of workers on several hosts.
+NCCL_VARIABLE = "XGBGPU_NCCL_WHEEL"
+NCCL_IN_WHEEL = "nvidia/nccl/lib/libnccl.so.2"
 #: Version of XGBoost whose binary interface the library is built for.
 XGBOOST_SERIES = "1.7"
 #: Functions of XGBoost that the library has, too: they note or check something and call XGBoost's.
@@ -105,6 +109,8 @@ class BuildInfo(TypedDict):
     backends: List[str]  #: backends that can be used now, for instance ["cuda", "host"]
     why_no_cuda: str  #: the reason if "cuda" is not among them, else ""
     devices: List[Device]  #: in the order of gpu_id
+    nccl: str  #: version and file of NCCL, which GPUs of workers on several hosts use; "" if it is not here
+    why_no_nccl: str  #: the reason if it is not, else ""
     library: str  #: path of the loaded file; its bare name if the system's loader found it
 
 
@@ -208,6 +214,7 @@ def load_library() -> Library:
             f"xgboost_gpu loaded {escaped_name(path)}, which does not serve this XGBoost: {info['why_not_registered']}"
         )
     library.stand_in_front_of(xgboost_library)
+    _tell_of_nccl()
     if os.environ.get(ENVIRONMENT_VARIABLE):  # worker processes may start in another folder
         os.environ[ENVIRONMENT_VARIABLE] = os.path.abspath(os.environ[ENVIRONMENT_VARIABLE])
     return library
@@ -279,3 +286,15 @@ def _editable_installation() -> List[Path]:
 
 def _address(function: Any) -> Optional[int]:
     return ctypes.cast(function, ctypes.c_void_p).value
+
+
+def _tell_of_nccl() -> None:
+    """Notes the file of PyPI's nvidia-nccl-cu13 or nvidia-nccl-cu12, the first on Python's path, if one is installed.
+
+    The library opens it when workers on several hosts train on GPUs, and finds no other NCCL.
+    """
+    for folder in sys.path:
+        file = os.path.join(os.path.abspath(folder), NCCL_IN_WHEEL)
+        if os.path.exists(file):
+            os.environ.setdefault(NCCL_VARIABLE, file)
+            return

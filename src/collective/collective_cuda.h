@@ -28,9 +28,8 @@ struct DeviceNumbers {
 
 /// What the devices of one data set tell each other while a tree grows.
 ///
-/// All devices enqueue the same calls in the same order. Whatever decides that must be the same on all of them:
-/// parameters, numbers of all rows, what a call has told. A call is recorded with the tree, and waits on the device for
-/// all others.
+/// All devices enqueue the same calls in the same order, with the same bounds. Whatever decides that must be the same
+/// on all of them: parameters, numbers of all rows, what a call has told. A call waits on the device for all others.
 ///
 /// Same    all devices get the same numbers: sums are of integers
 class DeviceCollective {
@@ -41,12 +40,14 @@ class DeviceCollective {
   virtual bool alone() const = 0;
   virtual int devices() const = 0;
   virtual int device() const = 0;  ///< this one's number, 0 … devices() - 1
+  /// May calls be recorded in a graph? If not, a tree enqueues them one by one.
+  virtual bool recordable() const { return true; }
   /// Combines a few numbers, unless `*unless`, which is on the device, the same everywhere, and may be nullptr.
   virtual void Combine(DeviceNumbers const& numbers, bool const* unless, cudaStream_t stream) = 0;
   /// Replaces every value by its sum over the devices. `values` are at a multiple of 16 bytes, and n is even.
   virtual void Sum(std::int64_t* values, std::uint64_t n, cudaStream_t stream) = 0;
   /// The histograms of a level's built children, and of siblings that are not subtracted, become their sums over all
-  /// devices. The call enqueues this on `stream`, where it is recorded with the tree.
+  /// devices. The call enqueues this on `stream`.
   virtual void SumLevel(GrowingTree const& tree, DeviceHistograms const& histograms, LevelBounds const& bounds,
                         cudaStream_t stream) = 0;
   /// SumLevel, but each device gets the sums of its share of the cells only, so that it is sent `1 / devices` of the

@@ -10,6 +10,16 @@
 
 namespace xgbgpu::cuda {
 
+namespace {
+
+BatchSizes SizesOf(std::vector<Family> const& families) {
+  auto const siblings =
+      std::count_if(families.begin(), families.end(), [](Family const& f) { return f.subtract == 0; });
+  return {static_cast<std::uint32_t>(families.size()), static_cast<std::uint32_t>(siblings)};
+}
+
+}  // namespace
+
 void AttendedTree::Reserve(MarginsAhead const&) {
   GrowthPolicy const policy;
   int const max_leaves = parts_.params.max_leaves;
@@ -80,11 +90,11 @@ void AttendedTree::Grow() {
     GrowTogether({this});
     return;
   }
-  EnqueueBatch(parts_, 1, 0);
+  EnqueueBatch(parts_, {1, 0}, 0);
   LearnBack(0, 1);
   for (int number = 1; growth_.MaySplit(); ++number) {
     TellBatch();
-    EnqueueBatch(parts_, static_cast<std::uint32_t>(families_.size()), number);
+    EnqueueBatch(parts_, SizesOf(families_), number);
     LearnBack(first_, 2 * families_.size());
   }
 }
@@ -92,7 +102,7 @@ void AttendedTree::Grow() {
 /// Begins a batch, of which 0 is the root's. Returns false if the tree is finished.
 bool AttendedTree::BeginBatchInPages(int number) {
   if (number == 0) {
-    step_ = BeginStep(parts_, 1, 0, true);
+    step_ = BeginStep(parts_, {1, 0}, 0, true);
     return true;
   }
   if (!growth_.MaySplit()) return false;
@@ -101,7 +111,7 @@ bool AttendedTree::BeginBatchInPages(int number) {
   bool const evaluates = most == 0 || std::any_of(families_.begin(), families_.end(), [&](Family const& family) {
                            return growth_.made()[static_cast<std::size_t>(family.parent)].depth + 1 < most;
                          });
-  step_ = BeginStep(parts_, static_cast<std::uint32_t>(families_.size()), number, evaluates);
+  step_ = BeginStep(parts_, SizesOf(families_), number, evaluates);
   return true;
 }
 

@@ -78,6 +78,8 @@ class TreeBuilder {
   virtual void Trace(std::shared_ptr<TraceFile> file) = 0;
   virtual MemoryReport memory() const = 0;
   virtual std::uint64_t memory_version() const = 0;
+  /// Trainer::lost
+  virtual bool lost() const { return false; }
   /// Is null for a backend that works in host memory.
   virtual DeviceRounds* rounds() { return nullptr; }
 };
@@ -101,13 +103,21 @@ std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::shared_ptr<DeviceMatrix co
 /// Makes a builder on the devices of several matrices, which are shards of one (driver/sharded_builder.h).
 std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> const& shards,
                                                  int threads);
-/// Makes a builder on the device of this process, for the rows of this process. All processes of `place.collective`, of
-/// one host, make one at the same time (driver/group_builder.h).
+/// Makes a builder on the device of this process, for the rows of this process. All processes of `place.collective`
+/// make one at the same time (driver/group_builder.h).
 std::unique_ptr<TreeBuilder> MakeGroupBuilder(std::shared_ptr<DeviceMatrix const> matrix, Shard const& place,
                                               int threads);
-/// Can the devices of all processes write to each other's memory? All processes ask at the same time; each tells its
-/// own device. *why_not is set if not.
+/// Returns how many processes of this host come before this one in the group. All ask at the same time for the first
+/// time, and know it then.
+int RankOnHost(Collective* group);
+/// Can the devices of all processes train together? All processes ask at the same time; each tells its own device.
+/// *why_not is set if not (driver/group_devices.h).
 bool DevicesCanMeet(Collective* group, int device, std::string* why_not);
+/// The group has ended: what connects its devices is torn down. A build without CUDA does nothing.
+void ForgetDevices(Collective const* group);
+/// Returns the version and the file of NCCL, as "2.28.9 from /usr/lib/libnccl.so.2"; or an empty text, with *why_not
+/// set. Loads it, and starts nothing. A build without CUDA has none.
+std::string NcclHere(std::string* why_not);
 /// Deals `rows` rows, 1 or more, to at most so many shards, all of which have some. Returns the number of each shard's
 /// first row, and `rows`. Shards begin at multiples of 2,048 rows: a block of random numbers or of a metric's sum
 /// belongs to one of them.

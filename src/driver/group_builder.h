@@ -1,4 +1,4 @@
-/// Trees on a matrix whose rows lie on the devices of several processes of one host. CUDA builds only.
+/// Trees on a matrix whose rows lie on the devices of several processes. CUDA builds only.
 /// docs/adr/0021-several-devices.md
 #ifndef XGBGPU_DRIVER_GROUP_BUILDER_H_
 #define XGBGPU_DRIVER_GROUP_BUILDER_H_
@@ -6,13 +6,13 @@
 #include <memory>
 
 #include "collective/collective.h"
-#include "collective/peer_devices_cuda.h"
 #include "driver/cuda_tree_builder.h"
+#include "driver/group_devices.h"
 
 namespace xgbgpu {
 
 /// This process's builder. All processes grow the same trees at the same time, on gradients of their hosts. If one
-/// fails, the kernels of the others stop waiting for it.
+/// fails, the others stop waiting for it.
 class GroupBuilder final : public TreeBuilder {
  public:
   /// All processes make one at the same time. `place` is the process's among all.
@@ -28,9 +28,10 @@ class GroupBuilder final : public TreeBuilder {
   void Trace(std::shared_ptr<TraceFile> file) override { builder_->Trace(std::move(file)); }
   MemoryReport memory() const override { return builder_->memory(); }
   std::uint64_t memory_version() const override { return builder_->memory_version(); }
+  bool lost() const override { return devices_->failed(); }
 
  private:
-  std::shared_ptr<cuda::PeerDevices> peers_;
+  std::shared_ptr<GroupDevices> devices_;
   std::unique_ptr<CudaTreeBuilder> builder_;
 };
 

@@ -146,11 +146,11 @@ void EnqueueLevels(TreeParts const& parts, TreeShape const& shape, int first, in
   });
 }
 
-void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch) {
+void EnqueueBatch(TreeParts const& parts, BatchSizes const& sizes, int batch) {
   ListLevels const rows{parts, 0};
-  LevelBounds const bounds{families, parts.symbols};
+  LevelBounds const bounds{sizes.families, parts.symbols, true, sizes.siblings};
   GrowthView const growth = rows.Growth();
-  if (batch != 0) PrepareFamilies(parts.Split(), growth, families, parts.stream);
+  if (batch != 0) PrepareFamilies(parts.Split(), growth, sizes.families, parts.stream);
   parts.pages().ForEach([&](DevicePage const& page) {
     rows.Divide(page, batch, bounds);
     rows.Sum(page, batch, bounds);
@@ -159,9 +159,9 @@ void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch) {
   parts.timer.Run(kSplit, batch, [&] { FindAndPlan(parts, growth, bounds, NextLevel::kByHost, {}); });
 }
 
-PageStep BeginStep(TreeParts const& parts, std::uint32_t families, int number, bool evaluates) {
-  if (number != 0) PrepareFamilies(parts.Split(), parts.Growth(), families, parts.stream);
-  PageStep const step{families, number != 0, evaluates};
+PageStep BeginStep(TreeParts const& parts, BatchSizes const& sizes, int number, bool evaluates) {
+  if (number != 0) PrepareFamilies(parts.Split(), parts.Growth(), sizes.families, parts.stream);
+  PageStep const step{sizes.families, number != 0, evaluates, sizes.siblings};
   ClearStep(parts, step);
   return step;
 }
@@ -187,7 +187,7 @@ void VisitPage(TreeParts const& parts, PageStep const& step, DevicePage const& p
 
 void EndStep(TreeParts const& parts, PageStep const& step, int number) {
   if (!step.sums) return;
-  LevelBounds const bounds{step.families, parts.symbols};
+  LevelBounds const bounds{step.families, parts.symbols, true, step.siblings};
   SumOverDevices(parts, bounds, number);
   parts.timer.Run(kSplit, number, [&] { FindAndPlan(parts, parts.Growth(), bounds, NextLevel::kByHost, {}); });
 }

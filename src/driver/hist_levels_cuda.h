@@ -15,16 +15,21 @@ namespace xgbgpu::cuda {
 /// last one before `end`. Rows in lists are then divided by these splits, too.
 void EnqueueLevels(TreeParts const& parts, TreeShape const& shape, int first, int end);
 
-/// An attended tree, whose `families` the host has chosen, or the root: enqueues one batch of nodes. `batch` is its
-/// number, 0 for the root.
-void EnqueueBatch(TreeParts const& parts, std::uint32_t families, int batch);
+/// What the host has chosen for a batch: the root, or families.
+struct BatchSizes {
+  std::uint32_t families;
+  std::uint32_t siblings;  ///< LevelBounds::siblings
+};
+
+/// An attended tree: enqueues one batch of nodes. `batch` is its number, 0 for the root.
+void EnqueueBatch(TreeParts const& parts, BatchSizes const& sizes, int batch);
 
 // A tree in pages (parts.in_pages()) grows in steps: BeginStep, VisitPage for every page, EndStep. Several trees may take
 // their steps together, so that a page comes once for all of them.
 
-/// Makes the children of the first `families` families. Step 0 is the root's. `evaluates`: may the new nodes be split? If
-/// not, pages only divide their rows.
-PageStep BeginStep(TreeParts const& parts, std::uint32_t families, int number, bool evaluates);
+/// Makes the children of the batch. Step 0 is the root's. `evaluates`: may the new nodes be split? If not, pages only
+/// divide their rows.
+PageStep BeginStep(TreeParts const& parts, BatchSizes const& sizes, int number, bool evaluates);
 /// Does the part of BeginStep that is left where the children have been made: it clears what the step sums.
 void ClearStep(TreeParts const& parts, PageStep const& step);
 /// Rows of the page go to the children, and those of the built children are summed.

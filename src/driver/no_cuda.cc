@@ -41,7 +41,13 @@ std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::vector<std::shared_ptr<Dev
   ThrowNoCuda();
 }
 std::unique_ptr<TreeBuilder> MakeGroupBuilder(std::shared_ptr<DeviceMatrix const>, Shard const&, int) { ThrowNoCuda(); }
+int RankOnHost(Collective*) { ThrowNoCuda(); }
 bool DevicesCanMeet(Collective*, int, std::string*) { ThrowNoCuda(); }
+void ForgetDevices(Collective const*) {}
+std::string NcclHere(std::string* why_not) {
+  *why_not = "this library was built without CUDA";
+  return {};
+}
 std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const&, Cuts, int, int, Collective*,
                                                      MemoryLimits const&) {
   ThrowNoCuda();

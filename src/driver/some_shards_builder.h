@@ -32,6 +32,7 @@ class SomeShardsBuilder final : public TreeBuilder {
   void Trace(std::shared_ptr<TraceFile> file) override;
   MemoryReport memory() const override { return own_ ? own_->memory() : MemoryReport{}; }
   std::uint64_t memory_version() const override { return own_ ? own_->memory_version() : 0; }
+  bool lost() const override { return own_ != nullptr && own_->lost(); }
 
  private:
   SomeShards& with_rows_;

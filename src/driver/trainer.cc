@@ -365,5 +365,6 @@ void Trainer::Trace(std::shared_ptr<TraceFile> file) {
 
 MemoryReport Trainer::memory() const { return builder_->memory(); }
 std::uint64_t Trainer::memory_version() const { return builder_->memory_version(); }
+bool Trainer::lost() const { return builder_->lost(); }
 
 }  // namespace xgbgpu

@@ -13,9 +13,10 @@ Training& TrainerPool::Get(DatasetRequest const& request, int threads, std::func
   auto const found = std::find_if(slots_.begin(), slots_.end(), [&](Slot const& slot) {
     return slot.training->dataset == dataset && slot.training->threads == threads;
   });
-  // Trainers of shards are made together: what one dropped, all make anew.
+  // Trainers of shards are made together: what one dropped or lost, all make anew.
   Collective* const shards = request.place.shards;
-  bool const makes = shards == nullptr ? found == slots_.end() : shards->AnyOf(found == slots_.end());
+  bool const missing = found == slots_.end() || found->training->trainer->lost();
+  bool const makes = shards == nullptr ? missing : shards->AnyOf(missing);
   if (makes && found != slots_.end()) {
     slots_.erase(found);
   } else if (!makes) {

@@ -184,10 +184,10 @@ GraphKey UnattendedTree::Key() const {
 
 /// The tree is enqueued as a graph, which is recorded when the first tree of its kind comes, or, if it cannot be
 /// recorded, kernel by kernel. With a timeline there are events between the stages, and no graph; nor are there graphs
-/// of trees whose sample is copied out of pages.
+/// of trees whose sample is copied out of pages, or where the devices' collective cannot be recorded.
 void UnattendedTree::Start() {
   enqueued_levels_ = shape_.open ? forecast_.Likely(shape_) : shape_.levels;
-  if (parts_.timed() || parts_.page_stream) {
+  if (parts_.timed() || parts_.page_stream || !parts_.shard.devices->recordable()) {
     EnqueueTree();
   } else {
     GraphKey const key = Key();

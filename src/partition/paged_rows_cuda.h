@@ -32,8 +32,9 @@ struct PagedRowsView {
 /// What a visit of a page does with its rows.
 struct PageStep {
   std::uint32_t families;
-  bool divides;  ///< rows of the families' parents go to the children; else the only family is the root
-  bool sums;     ///< rows of jobs are listed
+  bool divides;               ///< rows of the families' parents go to the children; else the only family is the root
+  bool sums;                  ///< rows of jobs are listed
+  std::uint32_t siblings{0};  ///< LevelBounds::siblings
 };
 
 /// Memory  12 bytes for each row of the largest page, 20 if gradients decide on samples, and some for each family; the nodes of rows belong to the caller

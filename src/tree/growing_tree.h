@@ -51,8 +51,9 @@ struct DeviceHistograms {
 /// Upper bounds of a level, for launchers. The host knows them without asking the device.
 struct LevelBounds {
   std::uint64_t families;
-  std::uint32_t symbols;  ///< symbols of the largest tile
-  bool keeps{true};       ///< a level may follow, whose siblings are told by subtraction from this one's histograms
+  std::uint32_t symbols;      ///< symbols of the largest tile
+  bool keeps{true};           ///< a level may follow, whose siblings are told by subtraction from this one's histograms
+  std::uint64_t siblings{0};  ///< whose histograms are summed over the rows, too, because nobody has the parent's
 };
 
 }  // namespace xgbgpu::cuda

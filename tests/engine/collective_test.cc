@@ -2,6 +2,7 @@
 #include "collective/collective.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +15,7 @@
 #include <tuple>
 #include <vector>
 
+#include "collective/host_word.h"
 #include "collective/in_process.h"
 #include "driver/hist_host.h"
 #include "quantile/gather_columns.h"
@@ -468,6 +470,30 @@ TEST(ShardThreadsTest, AFailureEndsOneWorkOnly) {
     threads.Run([&](int shard) { most[static_cast<std::size_t>(shard)] = threads.of(shard)->MaxOf(shard); });
     EXPECT_EQ(most, std::vector<std::int64_t>(4, 3));
   }
+}
+
+TEST(HostWordTest, WhoOpensTheSameNameSharesTheWordUntilTheNameIsClosed) {
+  std::string const name = "xgbgpu-test-" + std::to_string(getpid());
+  HostWord first{name}, second{name};
+  HostWord const other{name + "-other"};
+  EXPECT_FALSE(first.IsSet());
+  first.Set();
+  EXPECT_TRUE(first.IsSet());
+  EXPECT_TRUE(second.IsSet());
+  EXPECT_FALSE(other.IsSet());
+  second.CloseName();
+  HostWord later{name};
+  EXPECT_FALSE(later.IsSet());
+  later.CloseName();
+  HostWord{name + "-other"}.CloseName();
+}
+
+TEST(HostWordTest, WithoutSharedMemoryAProcessHasAWordOfItsOwn) {
+  HostWord word{"no such folder/word"};
+  EXPECT_FALSE(word.IsSet());
+  word.Set();
+  EXPECT_TRUE(word.IsSet());
+  word.CloseName();
 }
 
 }  // namespace

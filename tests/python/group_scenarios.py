@@ -293,6 +293,29 @@ def continuation(shares: Optional[List[float]]) -> List[Tuple[bytes, str]]:
     return [*found, models(second), models(third)]
 
 
+def goes_on_after_a_failed_round(shares: Optional[List[float]]) -> Tuple[bytes, str]:
+    """Trains on gradients of its own, of which the last worker has one that is no number, once. The same booster then
+    goes on. Returns its models."""
+    data = Data({})
+    begin, end = own_rows(data, shares)
+    matrix = data.matrix(begin, end)
+    booster = xgb.Booster(settings({}), [matrix])
+    for number in range(4):
+        gradient = booster.predict(matrix, output_margin=True) - data.info["label"][begin:end]
+        if number == 2 and shares is not None:
+            bad = gradient.copy()
+            if end == len(data.x):
+                bad[0] = np.nan
+            try:
+                booster.boost(matrix, bad, np.ones_like(bad))
+            except xgb.core.XGBoostError:
+                pass
+            else:
+                raise AssertionError("no error")
+        booster.boost(matrix, gradient, np.ones_like(gradient))
+    return models(booster)
+
+
 def same_matrix_again(shares: Optional[List[float]]) -> List[Tuple[bytes, str]]:
     """Several trainings on one matrix; in between, one worker takes another one for its rows, and the first again."""
     data = Data(dict(objective="reg:squarederror"))

@@ -7,6 +7,8 @@ several GPUs at all.
 import ctypes
 import json
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Dict, Iterator, List
 
 import group_scenarios
@@ -23,10 +25,14 @@ ROWS, COLUMNS = 4_000_000, 60
 SHARES = {2: [0, 0.3, 1], 3: [0, 0.2, 0.7, 1]}
 
 
-def gpus() -> int:
+def device_info() -> Dict[str, Any]:
     function = ctypes.CDLL(LIBRARY).XGBGPUDeviceInfo
     function.restype = ctypes.c_char_p
-    return len(json.loads(function())["devices"]) if BACKEND == "cuda" else 0
+    return json.loads(function())
+
+
+def gpus() -> int:
+    return len(device_info()["devices"]) if BACKEND == "cuda" else 0
 
 
 @pytest.fixture(scope="module")
@@ -133,9 +139,12 @@ def groups() -> Iterator[Dict[int, Group]]:
 @pytest.mark.parametrize("workers", [2, 3])
 def test_processes_on_gpus_give_the_model_of_one(groups: Dict[int, Group], workers: int) -> None:
     """Also where several processes share a GPU."""
-    names = list(SCENARIOS) if workers == 2 else list(SCENARIOS)[::4]
+    assert_models_of_one(groups[workers], list(SCENARIOS) if workers == 2 else list(SCENARIOS)[::4], SHARES[workers])
+
+
+def assert_models_of_one(group: Group, names: List[str], shares: List[float]) -> None:
     scenarios = [{**SCENARIOS[name], "name": name} for name in names]
-    found = groups[workers].results(group_scenarios.several, scenarios, SHARES[workers], limit=400)
+    found = group.results(group_scenarios.several, scenarios, shares, limit=400)
     wrong = []
     for number, name in enumerate(names):
         expected = group_scenarios.train({**SCENARIOS[name], "name": name}, None)
@@ -172,18 +181,7 @@ def without_gpu() -> Iterator[Group]:
 def test_workers_without_rows_get_the_model_of_one(groups: Dict[int, Group], shares: List[float]) -> None:
     """They stand by while the others train on GPUs, or the one that has rows on its own."""
     names = list(SCENARIOS)[:: 4 if shares == SOME_HAVE_NONE[0] else 9] + ["poisson"]
-    scenarios = [{**SCENARIOS[name], "name": name} for name in names]
-    found = groups[len(shares) - 1].results(group_scenarios.several, scenarios, shares, limit=400)
-    wrong = []
-    for number, name in enumerate(names):
-        expected = group_scenarios.train({**SCENARIOS[name], "name": name}, None)
-        for part in ("base_score", "lines", "models"):
-            if any(worker[number][part] != expected[part] for worker in found):
-                wrong.append(f"{name}: {part} {[worker[number][part] == expected[part] for worker in found]}")
-        together = np.concatenate([worker[number]["predictions"] for worker in found])
-        if not np.array_equal(together, expected["predictions"]):
-            wrong.append(f"{name}: predictions")
-    assert wrong == []
+    assert_models_of_one(groups[len(shares) - 1], names, shares)
 
 
 @on_gpu
@@ -211,3 +209,90 @@ def test_a_worker_without_rows_is_told_who_has_failed(groups: Dict[int, Group]) 
     # What comes next is not disturbed.
     expected = group_scenarios.columns_of_one(None, "array")
     assert groups[3].results(group_scenarios.columns_of_one, SOME_HAVE_NONE[0], "array") == [expected] * 3
+
+
+@on_gpu
+def test_a_booster_on_gpus_goes_on_after_a_round_that_failed(groups: Dict[int, Group]) -> None:
+    expected = group_scenarios.goes_on_after_a_failed_round(None)
+    assert groups[2].results(group_scenarios.goes_on_after_a_failed_round, SHARES[2]) == [expected] * 2
+
+
+def hosts(*visible: str, **settings: str) -> List[List[str]]:
+    """Commands that start workers which see these GPUs, as on a host each: they take each other to be on another one,
+    and so does NCCL, which has the network alone then."""
+    alone = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1", "NCCL_SOCKET_IFNAME": "lo", **settings}
+    return [
+        ["env", f"CUDA_VISIBLE_DEVICES={gpu}", f"XGBGPU_HOST_ID=host{n}", f"NCCL_HOSTID=host{n}"]
+        + [f"{name}={value}" for name, value in alone.items()]
+        for n, gpu in enumerate(visible)
+    ]
+
+
+@pytest.fixture(scope="module")
+def two_hosts() -> Iterator[Group]:
+    if gpus() < 2:
+        pytest.skip("this test needs two GPUs")
+    if not device_info()["nccl"]:
+        pytest.skip(device_info()["why_no_nccl"])
+    group = Group(2, hosts("0", "1"))
+    yield group
+    group.end()
+
+
+@on_gpu
+def test_gpus_of_two_hosts_give_the_model_of_one_process(two_hosts: Group) -> None:
+    assert_models_of_one(two_hosts, list(SCENARIOS), SHARES[2])
+    found = two_hosts.results(group_scenarios.places, SHARES[2])
+    assert [place["backend"] for place in found] == ["cuda", "cuda"]
+
+
+@on_gpu
+def test_a_booster_on_two_hosts_goes_on_after_a_round_that_failed(two_hosts: Group) -> None:
+    expected = group_scenarios.goes_on_after_a_failed_round(None)
+    assert two_hosts.results(group_scenarios.goes_on_after_a_failed_round, SHARES[2]) == [expected] * 2
+
+
+@on_gpu
+def test_after_a_worker_of_another_host_has_failed_all_train_again(two_hosts: Group) -> None:
+    answers = two_hosts.run(group_scenarios.dies, SHARES[2], "raises", limit=60, rabit_timeout_sec=10)
+    assert all(isinstance(answer, WorkerError) for answer in answers)
+    assert max(two_hosts.seconds) < 40
+    assert_models_of_one(two_hosts, ["logistic with weights", "categories"], SHARES[2])
+
+
+@on_gpu
+def test_a_worker_of_another_host_that_is_killed_is_an_error_at_once(two_hosts: Group, tmp_path: Any) -> None:
+    group = Group(2, hosts("0", "1"))
+    with ThreadPoolExecutor(1) as pool:
+        training = pool.submit(group.run, group_scenarios.trains_until_it_fails, SHARES[2], str(tmp_path), limit=120,
+                               rabit_timeout_sec=20)  # fmt: skip
+        while len(os.listdir(tmp_path)) < 2 and not training.done():
+            time.sleep(0.01)
+        time.sleep(0.5)
+        killed = time.monotonic()
+        group.workers[1].process.kill()
+        answer = training.result()[0]
+    group.end()
+    assert time.monotonic() - killed < 40
+    assert isinstance(answer, WorkerError)
+    assert "GPU of another worker has stopped" in str(answer) or "does not reach the others any more" in str(answer)
+
+
+@on_gpu
+def test_two_workers_on_one_gpu_of_what_look_like_two_hosts_are_refused() -> None:
+    if not device_info()["nccl"]:
+        pytest.skip(device_info()["why_no_nccl"])
+    group = Group(2, hosts("0", "0"))
+    for answer in group.run(group_scenarios.places, SHARES[2]):
+        assert isinstance(answer, WorkerError) and "workers 0 and 1 would train on the same GPU" in str(answer)
+    group.end()
+
+
+@on_gpu
+def test_without_nccl_an_error_says_what_to_install() -> None:
+    group = Group(2, hosts("0", "0", XGBGPU_NCCL="/nowhere/libnccl.so.2"))
+    for answer in group.run(group_scenarios.places, SHARES[2]):
+        assert isinstance(answer, WorkerError), answer
+        for words in ("NCCL cannot be loaded", "/nowhere/libnccl.so.2", "nvidia-nccl-cu13", "gpu_backend=host"):
+            assert words in str(answer)
+    group.end()

@@ -95,6 +95,11 @@ def test_trainings_go_on_from_a_model(groups: Dict[int, Group]) -> None:
         assert groups[workers].results(group_scenarios.continuation, SHARES[workers]) == [expected] * workers
 
 
+def test_a_booster_goes_on_after_a_round_that_failed(groups: Dict[int, Group]) -> None:
+    expected = group_scenarios.goes_on_after_a_failed_round(None)
+    assert groups[2].results(group_scenarios.goes_on_after_a_failed_round, SHARES[2]) == [expected] * 2
+
+
 def test_several_trainings_on_one_matrix(groups: Dict[int, Group]) -> None:
     expected = group_scenarios.same_matrix_again(None)
     assert groups[2].results(group_scenarios.same_matrix_again, SHARES[2], limit=30) == [expected] * 2

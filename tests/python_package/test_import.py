@@ -169,6 +169,16 @@ def test_build_info(python, library):
     assert info["library"] == str(library)
 
 
+def test_the_nccl_of_pypi_is_told_to_the_library_unless_the_user_tells_of_another(python, tmp_path):
+    file = tmp_path / "nvidia" / "nccl" / "lib" / "libnccl.so.2"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    code = f"import os, sys; sys.path.append({str(tmp_path)!r}); {{}}import xgboost_gpu; print(os.environ['{{}}'])"
+    assert python.output_of(code.format("", "XGBGPU_NCCL_WHEEL")) == str(file)
+    own = "os.environ['XGBGPU_NCCL_WHEEL'] = '/own'; "
+    assert python.output_of(code.format(own, "XGBGPU_NCCL_WHEEL")) == "/own"
+
+
 FORK = """
 import os, xgboost, xgboost_gpu
 xgboost_gpu.__version__

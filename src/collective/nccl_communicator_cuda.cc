@@ -1,0 +1,303 @@
+#include "collective/nccl_communicator_cuda.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <sstream>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "collective/host_word.h"
+#include "core/message.h"
+#include "core/quoted.h"
+#include "core/text_hash.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kShort = std::chrono::microseconds{200};  ///< that an exchange takes NCCL to enqueue, in a thread
+constexpr auto kPause = std::chrono::microseconds{500};  ///< between two looks at what takes longer
+constexpr auto kStuck = std::chrono::seconds{1};         ///< longer than a call takes
+constexpr auto kLook = std::chrono::milliseconds{5};     ///< between two looks at exchanges that are under way
+
+Clock::duration Seconds(double seconds) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>{seconds});
+}
+
+/// Returns "0.5 seconds".
+std::string SecondsText(double seconds) {
+  std::ostringstream text;
+  AppendTo(&text, seconds);
+  return text.str() + " seconds";
+}
+
+std::uint32_t Read(std::uint32_t const& word) { return __atomic_load_n(&word, __ATOMIC_ACQUIRE); }
+
+/// Throws if two processes have one device. Workers of a user know each other by Collective::kind.
+void CheckOwnDevices(Collective* group, std::string const& gpu) {
+  std::vector<std::uint32_t> own;
+  for (char const c : gpu) own.push_back(static_cast<unsigned char>(c));
+  auto const all = group->Gather(Span<std::uint32_t const>{own});
+  for (std::size_t b = 0; b < all.size(); ++b) {
+    for (std::size_t a = 0; a < b; ++a) {
+      if (all[a] != all[b]) continue;
+      std::string const shared{all[a].begin(), all[a].end()};
+      Throw<Unsupported>(group->kind(), "s ", a, " and ", b, " would train on the same GPU, ", Quoted(shared),
+                         ", and NCCL needs a GPU for each");
+    }
+  }
+}
+
+}  // namespace
+
+struct NcclCommunicator::State {
+  State(NcclFunctions const& functions, std::shared_ptr<NcclWords> shared, NcclPatience const& limits)
+      : nccl{functions}, words{std::move(shared)}, patience{limits} {}
+
+  NcclFunctions const nccl;
+  std::shared_ptr<NcclWords> const words;
+  NcclPatience const patience;
+  int devices{0}, device{0};
+
+  std::mutex calls;        ///< NCCL is called by one thread at a time
+  NcclComm comm{nullptr};  ///< with `calls`; null: there is none, or it has been given back
+
+  std::mutex mutex;  ///< of what follows
+  std::condition_variable changed;
+  std::string failure;                  ///< empty: there was none
+  std::uint32_t begun{0};               ///< number of the last exchange
+  std::optional<HostWord> failed_here;  ///< has a process of this host failed?
+  bool has_ended{false};                ///< the thread, but for leaving
+  std::thread watch;
+
+  bool Failed() {
+    std::lock_guard<std::mutex> const lock{mutex};
+    return !failure.empty();
+  }
+  std::string Failure() {
+    std::lock_guard<std::mutex> const lock{mutex};
+    return failure;
+  }
+  /// From now on nothing is exchanged. The thread that watches aborts the communicator. Processes of this host, which
+  /// no network tells of that, are told unless this is the end that all have come to.
+  void Fail(std::string const& why, bool is_end = false) {
+    std::lock_guard<std::mutex> const lock{mutex};
+    if (!failure.empty()) return;
+    failure = why;
+    if (!is_end && failed_here) failed_here->Set();
+    __atomic_store_n(&words->lost, 1U, __ATOMIC_RELEASE);
+    changed.notify_all();
+  }
+
+  /// What NCCL says about a result, for messages.
+  std::string TextOf(NcclResult result) const {
+    std::string text = nccl.GetErrorString(result);
+    char const* const more = nccl.GetLastError(nullptr);
+    if (more != nullptr && *more != '\0') text += std::string{" ("} + more + ")";
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return EscapedMessage(text);
+  }
+
+  /// Calls call(comm), and waits until it is over. Returns how it ended, or "in progress" after so many seconds, or if
+  /// the communicator failed meanwhile.
+  template <typename Call>
+  NcclResult Complete(double seconds, Call&& call) {
+    NcclResult result = kNcclInvalidUsage;
+    {
+      std::lock_guard<std::mutex> const lock{calls};
+      if (Failed()) return kNcclInProgress;
+      result = call(comm);
+    }
+    auto const begin = Clock::now();
+    while (result == kNcclInProgress) {
+      auto const waited = Clock::now() - begin;
+      if (Failed() || waited > Seconds(seconds)) return kNcclInProgress;
+      waited < kShort ? std::this_thread::yield() : std::this_thread::sleep_for(kPause);
+      std::lock_guard<std::mutex> const lock{calls};
+      if (comm == nullptr) return kNcclInProgress;
+      NcclResult const asked = nccl.CommGetAsyncError(comm, &result);
+      if (asked != kNcclSuccess) result = asked;
+    }
+    return result;
+  }
+
+  /// Makes `comm`. Throws DeviceError.
+  void Meet(NcclUniqueId const& id) {
+    NcclConfig config;
+    NcclResult const result = Complete(
+        patience.begin, [&](NcclComm) { return nccl.CommInitRankConfig(&comm, devices, id, device, &config); });
+    if (result == kNcclSuccess) return;
+    std::string const why = result == kNcclInProgress
+                                ? "not all workers' GPUs have met within " + SecondsText(patience.begin)
+                                : TextOf(result);
+    Throw<DeviceError>(
+        "NCCL cannot connect the GPUs of the workers: ", why,
+        ". The environment variable NCCL_DEBUG=WARN has it say more, NCCL_SOCKET_IFNAME chooses the network");
+  }
+
+  /// Ends the kernels of NCCL, and gives the communicator back. A call of another thread may be stuck: it is not waited
+  /// for.
+  void GiveUp() {
+    std::unique_lock<std::mutex> lock{calls, std::try_to_lock};
+    auto const begin = Clock::now();
+    while (!lock.owns_lock() && Clock::now() - begin < kStuck) {
+      std::this_thread::sleep_for(kPause);
+      lock.try_lock();
+    }
+    NcclComm const gone = std::exchange(comm, nullptr);
+    if (lock.owns_lock()) lock.unlock();
+    if (gone != nullptr) nccl.CommAbort(gone);
+  }
+
+  /// Returns the error that NCCL reports, or success.
+  NcclResult Look() {
+    std::unique_lock<std::mutex> const lock{calls, std::try_to_lock};
+    NcclResult result = kNcclSuccess;
+    if (!lock.owns_lock() || comm == nullptr) return result;  // somebody calls NCCL now, and sees what it answers
+    NcclResult const asked = nccl.CommGetAsyncError(comm, &result);
+    return asked != kNcclSuccess ? asked : result;
+  }
+
+  /// Watches exchanges until something has failed, which the end is, too; then gives up.
+  void Watch() {
+    std::unique_lock<std::mutex> lock{mutex};
+    while (failure.empty()) {
+      changed.wait(lock, [&] { return !failure.empty() || begun != Read(words->finished); });
+      std::uint32_t seen = Read(words->finished);
+      auto since = Clock::now();
+      while (failure.empty() && begun != Read(words->finished)) {
+        lock.unlock();
+        NcclResult const result = Look();
+        std::uint32_t const finished = Read(words->finished);
+        if (finished != seen) since = Clock::now();
+        seen = finished;
+        if (result != kNcclSuccess && result != kNcclInProgress) {
+          Fail("NCCL reports: " + TextOf(result));
+        } else if (failed_here->IsSet()) {
+          Fail("another worker of this host has failed");
+        } else if (Clock::now() - since > Seconds(patience.exchange)) {
+          Fail("nothing was heard for " + SecondsText(patience.exchange));
+        }
+        lock.lock();
+        changed.wait_for(lock, kLook, [&] { return !failure.empty(); });
+      }
+    }
+    lock.unlock();
+    GiveUp();
+    lock.lock();
+    has_ended = true;
+    changed.notify_all();
+  }
+
+  template <typename Call>
+  std::uint32_t Exchange(Call&& call) {
+    std::uint32_t number = 0;
+    {
+      std::lock_guard<std::mutex> const lock{mutex};
+      number = ++begun;
+      changed.notify_all();
+    }
+    NcclResult const result = Complete(patience.exchange, call);
+    if (result == kNcclInProgress) Fail("a call of NCCL has not ended");
+    if (result != kNcclSuccess) Fail("NCCL reports: " + TextOf(result));
+    Check();
+    return number;
+  }
+
+  void Check() {
+    std::string const why = Failure();
+    if (why.empty()) return;
+    throw ShardsLost{"The GPU of another worker has stopped or cannot be reached, so all stop: " + why};
+  }
+};
+
+NcclCommunicator::NcclCommunicator(NcclLibrary const& library, Collective* group, std::string const& gpu,
+                                   std::shared_ptr<NcclWords> words, NcclPatience const& patience,
+                                   std::function<void()> enter)
+    : state_{std::make_shared<State>(library.functions, std::move(words), patience)} {
+  State& state = *state_;
+  state.devices = group->shards();
+  state.device = group->shard();
+  CheckOwnDevices(group, gpu);
+  setenv("NCCL_NVLS_ENABLE", "0", 0);
+  NcclUniqueId id{};
+  Agree(*group, {{"version of NCCL", library.VersionText()}}, [&] {
+    if (state.device != 0) return;
+    NcclResult const result = state.nccl.GetUniqueId(&id);
+    if (result != kNcclSuccess) Throw<DeviceError>("NCCL cannot begin: ", state.TextOf(result));
+  });
+  std::array<std::uint32_t, sizeof(id) / sizeof(std::uint32_t)> parts{};
+  std::memcpy(parts.data(), &id, sizeof(id));
+  auto const all = group->Gather(Span<std::uint32_t const>{parts.data(), state.device == 0 ? parts.size() : 0});
+  std::memcpy(&id, all[0].data(), sizeof(id));
+  try {
+    AllOrNone(*group, [&] {
+      try {
+        state.Meet(id);
+        state.failed_here.emplace("xgbgpu-" + std::to_string(HashText({id.bytes, sizeof(id.bytes)})));
+      } catch (DeviceError const&) {
+        state.GiveUp();  // before this process says so: the others may still wait for it
+        throw;
+      }
+    });
+  } catch (...) {
+    if (state.failed_here) state.failed_here->CloseName();
+    state.GiveUp();
+    throw;
+  }
+  state.failed_here->CloseName();
+  state.watch = std::thread{[shared = state_, enter = std::move(enter)] {
+    if (enter) enter();
+    shared->Watch();
+  }};
+}
+
+void NcclCommunicator::End() noexcept {
+  State& state = *state_;
+  if (!state.watch.joinable()) return;
+  if (!state.Failed()) {
+    NcclResult const result =
+        state.Complete(state.patience.end, [&](NcclComm comm) { return state.nccl.CommFinalize(comm); });
+    if (result == kNcclSuccess) {
+      std::lock_guard<std::mutex> const lock{state.calls};
+      state.nccl.CommDestroy(state.comm);
+      state.comm = nullptr;
+    }
+    state.Fail("the process group has ended", true);  // if NCCL is still there, it is aborted
+  }
+  std::unique_lock<std::mutex> lock{state.mutex};
+  bool const ended = state.changed.wait_for(lock, Seconds(state.patience.end), [&] { return state.has_ended; });
+  lock.unlock();
+  // An abort may not end: the thread keeps what it needs.
+  ended ? state.watch.join() : state.watch.detach();
+}
+
+int NcclCommunicator::devices() const { return state_->devices; }
+int NcclCommunicator::device() const { return state_->device; }
+
+std::uint32_t NcclCommunicator::AllReduce(std::int64_t const* from, std::int64_t* to, std::uint64_t n,
+                                          cudaStream_t stream) {
+  return state_->Exchange(
+      [&](NcclComm comm) { return state_->nccl.AllReduce(from, to, n, kNcclInt64, kNcclSum, comm, stream); });
+}
+
+std::uint32_t NcclCommunicator::AllGather(std::int64_t const* from, std::int64_t* to, std::uint64_t n,
+                                          cudaStream_t stream) {
+  return state_->Exchange([&](NcclComm comm) { return state_->nccl.AllGather(from, to, n, kNcclInt64, comm, stream); });
+}
+
+void NcclCommunicator::Abort() noexcept { state_->Fail("this worker has failed"); }
+bool NcclCommunicator::failed() const { return state_->Failed(); }
+void NcclCommunicator::Check() const { state_->Check(); }
+
+}  // namespace xgbgpu::cuda

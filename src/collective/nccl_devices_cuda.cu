@@ -1,0 +1,249 @@
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "collective/nccl_devices_cuda.h"
+#include "core/grid.h"
+#include "core/message.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr unsigned kThreads = 256;
+constexpr std::uint64_t kPieceCells = 1 << 20;  ///< of a level's histograms, that NCCL sums at a time
+constexpr std::uint32_t kListed = 1 << 12;      ///< histograms, whose slots are listed at a time
+constexpr unsigned kLanes = 32;
+
+/// The end of an exchange, which every kernel that takes what it has brought is told.
+struct ExchangeEnd {
+  NcclWords* words;
+  std::uint32_t number;
+
+  /// To be called by all threads of a block. Tells the host, and returns whether what was exchanged means anything.
+  __device__ bool Comes() const {
+    __shared__ std::uint32_t lost;
+    if (threadIdx.x == 0) {
+      lost = *static_cast<std::uint32_t const volatile*>(&words->lost);
+      if (blockIdx.x == 0) *static_cast<std::uint32_t volatile*>(&words->finished) = number;
+    }
+    __syncthreads();
+    return lost == 0;
+  }
+};
+
+/// Which of DeviceNumbers number i is.
+struct NumberPlace {
+  std::uint32_t largest, sums;
+  bool has_count;
+
+  __device__ explicit NumberPlace(DeviceNumbers const& numbers)
+      : largest{numbers.largest_count}, sums{numbers.sum_count}, has_count{numbers.count != nullptr} {}
+  __device__ bool IsLargest(std::uint32_t i) const { return i < largest; }
+  __device__ bool IsSum(std::uint32_t i) const { return i >= largest && i < largest + sums; }
+  __device__ bool IsCount(std::uint32_t i) const { return has_count && i == largest + sums; }
+};
+
+__global__ void PackNumbersKernel(DeviceNumbers numbers, std::int64_t* own) {
+  NumberPlace const place{numbers};
+  std::uint32_t const i = threadIdx.x;
+  own[i] = place.IsLargest(i) ? std::int64_t{numbers.largest[i]}
+           : place.IsSum(i)   ? numbers.sums[i - place.largest]
+           : place.IsCount(i) ? std::int64_t{*numbers.count}
+                              : 0;
+}
+
+/// `all` [devices, DeviceNumbers::kMost] has what each device told.
+__global__ void UnpackNumbersKernel(DeviceNumbers numbers, bool const* unless, std::int64_t const* all, int devices,
+                                    ExchangeEnd end) {
+  bool const comes = end.Comes();
+  if (!comes || (unless != nullptr && *unless)) return;
+  NumberPlace const place{numbers};
+  std::uint32_t const i = threadIdx.x;
+  std::int64_t value = all[i];
+  for (int d = 1; d < devices; ++d) {
+    std::int64_t const other = all[static_cast<std::uint32_t>(d) * DeviceNumbers::kMost + i];
+    value = place.IsLargest(i) ? max(value, other) : value + other;
+  }
+  if (place.IsLargest(i)) {
+    numbers.largest_of_all[i] = static_cast<std::uint32_t>(value);
+  } else if (place.IsSum(i)) {
+    numbers.sums[i - place.largest] = value;
+  } else if (place.IsCount(i)) {
+    *numbers.count_of_all = value;
+  }
+}
+
+__global__ void TakeSumsKernel(std::int64_t const* sums, std::int64_t* values, std::uint64_t n, ExchangeEnd end) {
+  if (!end.Comes()) return;
+  std::uint64_t const step = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) values[i] = sums[i];
+}
+
+/// Lists the slots of a level's summed histograms number `first` … first + n - 1: those of all built children, behind
+/// them those of siblings that are not subtracted, behind them -1. One block.
+__global__ void ListSlotsKernel(GrowingTree tree, std::uint64_t first, std::uint32_t n, bool siblings,
+                                std::int32_t* slots) {
+  std::uint32_t const families = tree.state->families;
+  for (std::uint32_t i = threadIdx.x; i < n; i += blockDim.x) {
+    slots[i] = first + i < families ? tree.families[first + i].built_slot : -1;
+  }
+  __syncthreads();
+  if (!siblings || threadIdx.x >= kLanes) return;
+  std::uint64_t next = families;
+  for (std::uint32_t begin = 0; begin < families; begin += kLanes) {
+    std::uint32_t const f = begin + threadIdx.x;
+    bool const summed = f < families && tree.families[f].subtract == 0 && tree.families[f].sibling_slot >= 0;
+    unsigned const all = __ballot_sync(kAllLanes, summed);
+    std::uint64_t const own = next + static_cast<unsigned>(__popc(all & ((1U << threadIdx.x) - 1)));
+    if (summed && own >= first && own < first + n) slots[own - first] = tree.families[f].sibling_slot;
+    next += static_cast<unsigned>(__popc(all));
+  }
+}
+
+/// Cells `from` … from + n - 1 of the listed histograms, one after the other.
+struct LevelPiece {
+  DeviceHistograms histograms;
+  std::int32_t const* slots;
+  std::uint64_t from, n;
+
+  /// Returns nullptr if the histogram is not there.
+  __device__ longlong2* cell(std::uint64_t i) const {
+    std::uint64_t const number = (from + i) / histograms.cells;
+    std::int32_t const slot = slots[number];
+    if (slot < 0) return nullptr;
+    return reinterpret_cast<longlong2*>(histograms.slot(slot)) + (from + i - number * histograms.cells);
+  }
+};
+static_assert(sizeof(GradientSum) == sizeof(longlong2));
+
+__global__ void PackLevelKernel(LevelPiece piece, longlong2* sums) {
+  std::uint64_t const step = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < piece.n; i += step) {
+    longlong2 const* const cell = piece.cell(i);
+    sums[i] = cell == nullptr ? longlong2{0, 0} : *cell;
+  }
+}
+
+__global__ void UnpackLevelKernel(LevelPiece piece, longlong2 const* sums, ExchangeEnd end) {
+  if (!end.Comes()) return;
+  std::uint64_t const step = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < piece.n; i += step) {
+    if (longlong2* const cell = piece.cell(i)) *cell = sums[i];
+  }
+}
+
+unsigned BlocksOf(std::uint64_t n, DeviceLimits const& limits) { return Blocks(n, kThreads, limits, 8); }
+
+/// Returns the UUID of a device, as nvidia-smi writes it.
+std::string UuidOf(int device) {
+  cudaDeviceProp properties{};
+  CheckCuda(cudaGetDeviceProperties(&properties, device), "asking for a device's number");
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < sizeof(properties.uuid.bytes); ++i) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    auto const byte = static_cast<unsigned char>(properties.uuid.bytes[i]);
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    (text += kDigits[byte >> 4]) += kDigits[byte & 0xf];
+  }
+  return text;
+}
+
+/// Returns words that host and device reach.
+std::shared_ptr<NcclWords> MakeWords() {
+  auto const memory = std::make_shared<PinnedBuffer<NcclWords>>(1);
+  *memory->data() = {};
+  return {memory, memory->data()};
+}
+
+}  // namespace
+
+NcclDevices::NcclDevices(NcclLibrary const& library, Collective* group, int device, NcclPatience const& patience)
+    : ordinal_{device} {
+  DeviceScope const scope{device};
+  std::string uuid;
+  AllOrNone(*group, [&] {
+    limits_ = CurrentDeviceLimits();
+    uuid = UuidOf(device);
+    sums_ = {&arena_, "sums", kPieceCells};
+    numbers_ = {&arena_, "numbers", (1 + static_cast<std::size_t>(group->shards())) * DeviceNumbers::kMost};
+    slots_ = {&arena_, "slots", kListed};
+    words_ = MakeWords();
+  });
+  // A thread that has chosen no device would start the first one.
+  communicator_.emplace(library, group, uuid, words_, patience, [device] { cudaSetDevice(device); });
+}
+
+NcclDevices::~NcclDevices() {
+  try {
+    DeviceScope const scope{ordinal_};
+    communicator_.reset();
+    sums_ = {};
+    numbers_ = {};
+    slots_ = {};
+  } catch (DeviceError const&) {
+    // A device that has failed, or a forked process that has none: nothing is left to be freed there.
+  }
+}
+
+void NcclDevices::End() noexcept {
+  try {
+    DeviceScope const scope{ordinal_};
+    communicator_->End();
+  } catch (DeviceError const&) {
+    // A device that has failed.
+  }
+}
+
+// Kernels that stand beside those of NCCL are started the usual way, so that none comes before the one before is over.
+
+void NcclDevices::Combine(DeviceNumbers const& numbers, bool const* unless, cudaStream_t stream) {
+  std::int64_t* const all = numbers_.data() + DeviceNumbers::kMost;
+  PackNumbersKernel<<<1, DeviceNumbers::kMost, 0, stream>>>(numbers, numbers_.data());
+  CheckLaunch("telling other devices");
+  std::uint32_t const number = communicator_->AllGather(numbers_.data(), all, DeviceNumbers::kMost, stream);
+  UnpackNumbersKernel<<<1, DeviceNumbers::kMost, 0, stream>>>(numbers, unless, all, devices(), {words_.get(), number});
+  CheckLaunch("telling other devices");
+}
+
+void NcclDevices::Sum(std::int64_t* values, std::uint64_t n, cudaStream_t stream) {
+  auto* const sums = reinterpret_cast<std::int64_t*>(sums_.data());
+  for (std::uint64_t from = 0; from < n; from += 2 * kPieceCells) {
+    std::uint64_t const own = std::min(2 * kPieceCells, n - from);
+    std::uint32_t const number = communicator_->AllReduce(values + from, sums, own, stream);
+    TakeSumsKernel<<<BlocksOf(own, limits_), kThreads, 0, stream>>>(sums, values + from, own, {words_.get(), number});
+    CheckLaunch("adding up devices");
+  }
+}
+
+void NcclDevices::SumLevel(GrowingTree const& tree, DeviceHistograms const& histograms, LevelBounds const& bounds,
+                           cudaStream_t stream) {
+  auto* const sums = reinterpret_cast<longlong2*>(sums_.data());
+  auto* const integers = reinterpret_cast<std::int64_t*>(sums_.data());
+  std::uint64_t const most = bounds.families + bounds.siblings;
+  for (std::uint64_t first = 0; first < most; first += kListed) {
+    auto const listed = static_cast<std::uint32_t>(std::min<std::uint64_t>(kListed, most - first));
+    ListSlotsKernel<<<1, kThreads, 0, stream>>>(tree, first, listed, bounds.siblings != 0, slots_.data());
+    CheckLaunch("adding up histograms of devices");
+    for (std::uint64_t from = 0; from < listed * histograms.cells; from += kPieceCells) {
+      LevelPiece const piece{histograms, slots_.data(), from, std::min(kPieceCells, listed * histograms.cells - from)};
+      unsigned const blocks = BlocksOf(piece.n, limits_);
+      PackLevelKernel<<<blocks, kThreads, 0, stream>>>(piece, sums);
+      CheckLaunch("adding up histograms of devices");
+      std::uint32_t const number = communicator_->AllReduce(integers, integers, 2 * piece.n, stream);
+      UnpackLevelKernel<<<blocks, kThreads, 0, stream>>>(piece, sums, {words_.get(), number});
+      CheckLaunch("adding up histograms of devices");
+    }
+  }
+}
+
+void NcclDevices::ShareLevel(GrowingTree const&, DeviceHistograms const&, CellShares const&, LevelBounds const&,
+                             cudaStream_t) {
+  Throw<Unsupported>("Features are not shared out to the GPUs of several hosts; allowed: whole sums");
+}
+
+void NcclDevices::BestOfLevel(GrowingTree const&, LevelBounds const&, cudaStream_t) {
+  Throw<Unsupported>("Features are not shared out to the GPUs of several hosts; allowed: whole sums");
+}
+
+}  // namespace xgbgpu::cuda

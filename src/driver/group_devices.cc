@@ -1,0 +1,211 @@
+#include "driver/group_devices.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collective/nccl_devices_cuda.h"
+#include "collective/peer_devices_cuda.h"
+#include "core/message.h"
+#include "core/text_hash.h"
+#include "driver/backend.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu {
+
+namespace {
+
+/// How long one process may keep the devices of the others waiting, in seconds.
+constexpr double kPatience = 300;
+
+/// GPUs of one host, which write to each other's memory.
+class PeersOfOneHost final : public GroupDevices {
+ public:
+  PeersOfOneHost(Collective* group, int device) : peers_{group, device, kPatience}, shard_{group->shard()} {}
+
+  cuda::DeviceCollective* own() override { return peers_.of(shard_); }
+  std::size_t least_shared_bytes() const override { return CollectivePolicy{}.least_shared_bytes; }
+  void Abort() noexcept override { peers_.Abort(); }
+  void End() noexcept override {}  // a training that is left ends with its own memory
+  bool failed() const override { return peers_.failed(); }
+
+ private:
+  cuda::PeerDevices peers_;
+  int shard_;
+};
+
+/// GPUs of any hosts.
+class WithNccl final : public GroupDevices {
+ public:
+  WithNccl(Collective* group, int device) : devices_{Library(group), group, device, Patience()} {}
+
+  cuda::DeviceCollective* own() override { return &devices_; }
+  std::size_t least_shared_bytes() const override { return std::numeric_limits<std::size_t>::max(); }
+  void Abort() noexcept override { devices_.Abort(); }
+  void End() noexcept override { devices_.End(); }
+  bool failed() const override { return devices_.failed(); }
+
+ private:
+  static cuda::NcclLibrary const& Library(Collective* group) {
+    cuda::NcclLibrary const* library = nullptr;
+    AllOrNone(*group, [&] { library = &cuda::LoadNccl(); });
+    return *library;
+  }
+  static cuda::NcclPatience Patience() {
+    cuda::NcclPatience patience;
+    patience.exchange = kPatience;
+    return patience;
+  }
+
+  cuda::NcclDevices devices_;
+};
+
+/// A number that processes of one host have in common, and those of two hosts do not. Containers count as hosts. The
+/// environment variable XGBGPU_HOST_ID stands for a host's name in tests.
+std::int64_t HostNumber() {
+  std::string text;
+  std::getline(std::ifstream{"/proc/sys/kernel/random/boot_id"}, text);
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  char const* const given = std::getenv("XGBGPU_HOST_ID");
+  text += given == nullptr ? name.data() : given;
+  return static_cast<std::int64_t>(HashText(text) >> 1);
+}
+
+struct HostPlace {
+  int before;    ///< processes of this host that come before this one
+  bool is_only;  ///< all processes are on this host
+};
+
+HostPlace PlaceOnHost(Collective* group) {
+  std::vector<std::int64_t> hosts(static_cast<std::size_t>(group->shards()));
+  hosts[static_cast<std::size_t>(group->shard())] = HostNumber();
+  group->Sum(Span<std::int64_t>{hosts});
+  auto const own = hosts.begin() + group->shard();
+  return {static_cast<int>(std::count(hosts.begin(), own, *own)),
+          std::all_of(hosts.begin(), hosts.end(), [&](std::int64_t host) { return host == *own; })};
+}
+
+std::shared_ptr<GroupDevices> Make(Collective* group, int device) {
+  std::string why_no_peers;
+  if (PlaceOnHost(group).is_only) {
+    try {
+      return std::make_shared<PeersOfOneHost>(group, device);
+    } catch (ShardsLost const&) {
+      throw;
+    } catch (Error const& error) {
+      why_no_peers = std::string{"their GPUs cannot reach each other's memory: "} + error.what() + "; and ";
+    }
+  }
+  try {
+    return std::make_shared<WithNccl>(group, device);
+  } catch (ShardsLost const&) {
+    throw;
+  } catch (Error const& error) {
+    Throw<Unsupported>(why_no_peers, error.what());
+  }
+}
+
+/// The devices of all groups of this process.
+class AllGroups {
+ public:
+  static AllGroups& Instance() {
+    static auto* const kGroups = new AllGroups;  // never freed: at exit the runtime may be gone already
+    return *kGroups;
+  }
+
+  std::shared_ptr<GroupDevices> Get(Collective* group, int device) {
+    enum : std::int64_t { kHere, kRefused, kMissing };
+    Slot found = Find(group, device);
+    std::int64_t const state = found.group == nullptr ? kMissing : found.devices ? kHere : kRefused;
+    std::int64_t most[] = {state, -state};
+    group->Max({most, 2});  // without the lock: another thread may be in another group
+    if (most[0] == kHere) return found.devices;
+    if (most[0] == kRefused && most[0] == -most[1]) throw Unsupported{found.why_not};
+    // What one process has lost, none may find again. Trainings that have it keep it until they end.
+    Take(group);
+    found = {group, device, nullptr, {}};
+    try {
+      found.devices = Make(group, device);
+    } catch (Unsupported const& error) {
+      found.why_not = error.what();
+    }
+    std::lock_guard<std::mutex> const lock{mutex_};
+    slots_.push_back(found);
+    if (found.devices == nullptr) throw Unsupported{found.why_not};
+    return found.devices;
+  }
+
+  /// Removes and returns what there is of a group.
+  std::vector<std::shared_ptr<GroupDevices>> Take(Collective const* group) {
+    std::lock_guard<std::mutex> const lock{mutex_};
+    std::vector<std::shared_ptr<GroupDevices>> taken;
+    auto const of_group = [&](Slot const& slot) { return slot.group == group; };
+    for (Slot const& slot : slots_) {
+      if (of_group(slot) && slot.devices) taken.push_back(slot.devices);
+    }
+    slots_.erase(std::remove_if(slots_.begin(), slots_.end(), of_group), slots_.end());
+    return taken;
+  }
+
+ private:
+  struct Slot {
+    Collective* group;  ///< lives as long as the process
+    int device;
+    std::shared_ptr<GroupDevices> devices;  ///< null: they cannot be made
+    std::string why_not;
+  };
+
+  /// Returns what there is, unless it has failed; else a slot of no group.
+  Slot Find(Collective* group, int device) {
+    std::lock_guard<std::mutex> const lock{mutex_};
+    for (Slot const& slot : slots_) {
+      bool const failed = slot.devices != nullptr && slot.devices->failed();
+      if (slot.group == group && slot.device == device && !failed) return slot;
+    }
+    return {nullptr, 0, nullptr, {}};
+  }
+
+  std::mutex mutex_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace
+
+std::string NcclHere(std::string* why_not) {
+  try {
+    cuda::NcclLibrary const& library = cuda::LoadNccl();
+    return library.VersionText() + " from " + library.path;
+  } catch (Unsupported const& error) {
+    *why_not = error.what();
+    return {};
+  }
+}
+
+int RankOnHost(Collective* group) {
+  // A group is of one thread, and no address of a group comes twice. Some workers of a group are a group of their own:
+  // who has asked for which, all of that one know.
+  thread_local std::map<Collective const*, int> ranks;
+  auto const known = ranks.find(group);
+  if (known != ranks.end()) return known->second;
+  return ranks[group] = PlaceOnHost(group).before;
+}
+
+std::shared_ptr<GroupDevices> GroupDevices::Of(Collective* group, int device) {
+  return AllGroups::Instance().Get(group, device);
+}
+
+void GroupDevices::Forget(Collective const* group) {
+  for (auto const& devices : AllGroups::Instance().Take(group)) devices->End();
+}
+
+}  // namespace xgbgpu
