@@ -160,9 +160,10 @@ std::shared_ptr<NcclWords> MakeWords() {
 
 NcclDevices::NcclDevices(NcclLibrary const& library, Collective* group, int device, NcclPatience const& patience)
     : ordinal_{device} {
-  DeviceScope const scope{device};
+  std::optional<DeviceScope> scope;
   std::string uuid;
   AllOrNone(*group, [&] {
+    scope.emplace(device);
     limits_ = CurrentDeviceLimits();
     uuid = UuidOf(device);
     sums_ = {&arena_, "sums", kPieceCells};
