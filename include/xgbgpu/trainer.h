@@ -18,6 +18,7 @@
 namespace xgbgpu {
 
 class Collective;       // src/collective/collective.h
+class SomeShards;       // src/collective/some_shards.h
 class DeviceMatrix;     // src/matrix/device_matrix.h
 class QuantisedMatrix;  // src/matrix/matrix.h
 class PagedMatrix;      // src/matrix/paged_matrix.h
@@ -33,13 +34,16 @@ struct Place {
   int device{0};                            ///< kCuda: 0 … CudaDeviceCount() - 1, the first of `devices`
   /// Where the shards meet of which the rows are one; null: they are all. All shards build datasets, make trainers and
   /// grow trees at the same time, with the same parameters, and get the same cuts and trees. Must outlive the dataset.
-  /// kCuda: each shard has rows, and all devices have found each other (DevicesCanMeet in driver/backend.h).
+  /// kCuda: the devices of the shards that have rows have found each other (DevicesCanMeet in driver/backend.h).
   Collective* shards{nullptr};
   /// kCuda: rows are dealt to so many devices, 1 or more, in order, or to fewer if rows are few. After the last device
   /// of the machine comes its first, so that one device can hold several shards. Every number gives the same bits.
   int devices{1};
   /// Bins are in pages if the training would take more in core; those of all shards are, if one's are.
   MemoryLimits memory{};
+  /// Those of `shards` that have rows, where these train on devices and some have none; else null. A shard that has none
+  /// is on kHost: it stands by, and gets the trees. Must outlive the dataset.
+  SomeShards* with_rows{nullptr};
 };
 
 /// Rows as bin numbers, or columns in order: built once per training matrix, immutable, shared by any number of
@@ -109,7 +113,8 @@ class Dataset {
   std::shared_ptr<SortedMatrix const> const& sorted_matrix() const { return sorted_; }
 
  private:
-  /// Makes the dataset of this process's rows on its device. The other shards are at place.shards.
+  /// Makes the dataset of this process's rows on its device, or, if it has none and others do, an empty one. The other
+  /// shards are at place.shards.
   static std::shared_ptr<Dataset const> BinOwnShard(RowSource const& source, Cuts cuts, Place const& place,
                                                     int threads);
   /// Makes the dataset of rows on the host, in core or in pages.

@@ -20,6 +20,10 @@ enum class ApiCall : std::uint8_t {
 
 ApiCall CurrentApiCall();
 
+/// How many matrices the XGBoosterEvalOneIter that runs on this thread evaluates; 0 outside of one, and if the caller
+/// reached XGBoost past our functions.
+std::uint64_t EvaluatedMatrices();
+
 class ValuesOnDevice;  // device_arrays.h
 
 /// What an in-place prediction was given, in XGBoost's array interface (JSON).

@@ -29,6 +29,7 @@ namespace xgbgpu::plugin {
 namespace {
 
 thread_local ApiCall current_call = ApiCall::kOther;
+thread_local std::uint64_t evaluated_matrices = 0;
 thread_local InPlaceArrays const* current_arrays = nullptr;
 std::atomic<std::uint64_t> epoch{0};
 
@@ -49,6 +50,11 @@ class Scope {
 class CallScope : public Scope<ApiCall> {
  public:
   explicit CallScope(ApiCall call) : Scope{&current_call, call} {}
+};
+
+class EvaluationScope : public Scope<std::uint64_t> {
+ public:
+  explicit EvaluationScope(std::uint64_t matrices) : Scope{&evaluated_matrices, matrices} {}
 };
 
 class ArraysScope : public Scope<InPlaceArrays const*> {
@@ -137,6 +143,7 @@ int CheckedLoad(Check&& check, Load&& load) {
 }  // namespace
 
 ApiCall CurrentApiCall() { return current_call; }
+std::uint64_t EvaluatedMatrices() { return evaluated_matrices; }
 int PredictFromDense(InPlaceArrays const& arrays, BoosterHandle booster, char const* config, DMatrixHandle info,
                      bst_ulong const** shape, bst_ulong* dimensions, float const** out) {
   static auto* const kNext = NextFunction<decltype(XGBoosterPredictFromDense)>("XGBoosterPredictFromDense");
@@ -159,6 +166,7 @@ using xgbgpu::plugin::CheckModelFile;
 using xgbgpu::plugin::CheckRabitArgument;
 using xgbgpu::plugin::CheckText;
 using xgbgpu::plugin::EpochScope;
+using xgbgpu::plugin::EvaluationScope;
 using xgbgpu::plugin::HostArray;
 using xgbgpu::plugin::InPlaceArrays;
 using xgbgpu::plugin::kCommunicator;
@@ -185,6 +193,7 @@ XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMa
   HostSpan span{"evaluate"};
   xgbgpu::plugin::DecorateNewcomers();
   CallScope scope{ApiCall::kEvaluate};
+  EvaluationScope matrices{n};
   return kNext(booster, iteration, data, names, n, out);
 }
 

@@ -19,6 +19,7 @@
 #include "core/stages.h"
 #include "core/text_hash.h"
 #include "group_place.h"
+#include "host/decorated_metric.h"
 #include "host/held_bins.h"
 #include "host/matrix_rows.h"
 #include "training_checks.h"
@@ -82,7 +83,7 @@ std::vector<Fact> FactsOf(ObjectiveParams const& p) {
 }
 
 std::vector<Fact> FactsOf(MetricParams const& p) {
-  return {{"step", std::string{"evaluation, metric "} + NameOf(p.kind)},
+  return {{"metric", NameOf(p.kind)},
           {"threshold of the metric", BitsOf(p.threshold)},
           {"parameter tweedie_variance_power", BitsOf(p.tweedie_variance_power)},
           {"parameter huber_slope", BitsOf(p.huber_slope)},
@@ -232,7 +233,12 @@ std::optional<double> Booster::EvaluateInGroup(ProcessGroup* group, MetricParams
   std::uint64_t const rows = info.num_row_;
   std::uint32_t const outputs = model_->num_output_group;
   bool fits = true;
-  Agree(*group, FactsOf(metric), [&] {
+  // Who evaluates more waits for others that have gone on, maybe to a message of XGBoost's: lists are compared.
+  std::vector<Fact> facts{{"step", "evaluation"},
+                          {"parameter eval_metric", DecoratedMetric::NamesOf(ctx_)},
+                          {"number of evaluated matrices", std::to_string(EvaluatedMatrices())}};
+  for (Fact& fact : FactsOf(metric)) facts.push_back(std::move(fact));
+  Agree(*group, facts, [&] {
     FillPredictions(predictions);
     fits = rows == 0 || LabelsFit(metric, info, outputs);
   });

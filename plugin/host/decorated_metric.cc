@@ -2,6 +2,10 @@
 
 #include <xgboost/json.h>
 
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
 #include "common/evaluate.h"
 #include "common/saved_params.h"
 
@@ -14,6 +18,17 @@ struct Context : xgboost::Metric {
   static auto Member() { return &Context::tparam_; }
 };
 
+/// All metrics of the process, the oldest first.
+struct Metrics {
+  std::mutex mutex;
+  std::vector<DecoratedMetric const*> all;
+
+  static Metrics& Instance() {
+    static auto* const kMetrics = new Metrics;  // never freed: metrics may be at exit
+    return *kMetrics;
+  }
+};
+
 }  // namespace
 
 DecoratedMetric::DecoratedMetric(std::unique_ptr<xgboost::Metric> inner, Maker maker)
@@ -21,6 +36,25 @@ DecoratedMetric::DecoratedMetric(std::unique_ptr<xgboost::Metric> inner, Maker m
   // XGBoost leaves both uninitialised.
   tparam_ = nullptr;
   inner_.get()->*Context::Member() = nullptr;
+  Metrics& metrics = Metrics::Instance();
+  std::lock_guard<std::mutex> const lock{metrics.mutex};
+  metrics.all.push_back(this);
+}
+
+DecoratedMetric::~DecoratedMetric() {
+  Metrics& metrics = Metrics::Instance();
+  std::lock_guard<std::mutex> const lock{metrics.mutex};
+  metrics.all.erase(std::find(metrics.all.cbegin(), metrics.all.cend(), this));
+}
+
+std::string DecoratedMetric::NamesOf(HostContext const* ctx) {
+  Metrics& metrics = Metrics::Instance();
+  std::lock_guard<std::mutex> const lock{metrics.mutex};
+  std::string names;
+  for (DecoratedMetric const* const metric : metrics.all) {
+    if (metric->tparam_ == ctx) names += (names.empty() ? "" : ",") + std::string{metric->Name()};
+  }
+  return names;
 }
 
 xgboost::Metric* DecoratedMetric::inner() const {

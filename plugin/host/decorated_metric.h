@@ -6,9 +6,11 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "common/newcomers.h"
+#include "host/host.h"
 #include "metric/metric.h"
 
 namespace xgbgpu::plugin {
@@ -18,12 +20,19 @@ namespace xgbgpu::plugin {
 class DecoratedMetric : public xgboost::Metric {
  public:
   DecoratedMetric(std::unique_ptr<xgboost::Metric> inner, Maker maker);
+  ~DecoratedMetric() override;
+  DecoratedMetric(DecoratedMetric const&) = delete;
+  DecoratedMetric& operator=(DecoratedMetric const&) = delete;
 
   void Configure(xgboost::Args const& args) override;
   void LoadConfig(xgboost::Json const& in) override;
   void SaveConfig(xgboost::Json* out) const override { inner()->SaveConfig(out); }
   double Eval(xgboost::HostDeviceVector<float> const& predictions, xgboost::MetaInfo const& info) override;
   char const* Name() const override { return inner()->Name(); }
+
+  /// Returns the names of the metrics that the learner with this context has now, in the order in which they were made,
+  /// with commas between them.
+  static std::string NamesOf(HostContext const* ctx);
 
  private:
   /// XGBoost gives its context to the object it asked for, after it was made; the stock one needs it, too.

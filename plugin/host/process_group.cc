@@ -83,7 +83,10 @@ ProcessGroup* ProcessGroup::OfThisThread() {
 }
 
 void ProcessGroup::Leaves() {
-  if (current != nullptr) ForgetDevices(current);
+  if (current != nullptr) {
+    ForgetDevices(current);
+    for (auto const& some : current->some_) ForgetDevices(some.get());
+  }
   current = nullptr;
   watch.reset();
 }
@@ -107,10 +110,12 @@ void ProcessGroup::CheckMaySpeak() const {
 
 void ProcessGroup::CheckReached(int result) {
   if (result == 0) return;
-  failure_ = "worker " + std::to_string(rank_) + " of " + std::to_string(workers_) +
-             " does not reach the others any more: one of them has left or died, or was silent for rabit_timeout_sec "
-             "seconds. XGBoost's communicator says: " +
-             WhatXgboostSays();
+  failure_ =
+      "worker " + std::to_string(rank_) + " of " + std::to_string(workers_) +
+      " does not reach the others any more: one of them has left or died (who has fewer rounds leaves early), or "
+      "was silent for rabit_timeout_sec seconds (who has a stock tree_method, another kind of matrix or a metric "
+      "of its own waits elsewhere). XGBoost's communicator says: " +
+      WhatXgboostSays();
   throw ShardsLost{failure_};
 }
 
@@ -185,6 +190,14 @@ std::vector<std::vector<std::uint32_t>> ProcessGroup::Gather(Span<std::uint32_t 
     }
   }
   return all;
+}
+
+SomeShards* ProcessGroup::Some(std::vector<int> const& workers) {
+  for (auto const& some : some_) {
+    if (some->members() == workers) return some.get();
+  }
+  some_.push_back(std::make_unique<SomeShards>(this, workers));
+  return some_.back().get();
 }
 
 void OutsideProcessGroup(std::function<void()> const& work) {

@@ -6,11 +6,13 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "collective/collective.h"
+#include "collective/some_shards.h"
 #include "host/link_watch.h"
 
 namespace xgbgpu::plugin {
@@ -47,6 +49,8 @@ class ProcessGroup final : public Collective {
   void Max(Span<std::int64_t> values) override;
   std::vector<std::vector<std::uint32_t>> Gather(Span<std::uint32_t const> own) override;
   using Collective::Sum;
+  /// Returns these of the workers, 1 or more, ascending, as a collective. It lives as long as the process.
+  SomeShards* Some(std::vector<int> const& workers);
 
  private:
   ProcessGroup(int rank, int workers) : rank_{rank}, workers_{workers}, thread_{std::this_thread::get_id()} {}
@@ -65,6 +69,7 @@ class ProcessGroup final : public Collective {
   std::thread::id thread_;
   std::string failure_;  ///< what went wrong with the communicator; empty: nothing so far
   std::vector<std::int64_t> piece_;
+  std::vector<std::unique_ptr<SomeShards>> some_;  ///< as datasets know them by their addresses
 };
 
 /// Runs work() where nothing communicates: XGBoost's communicator belongs to the thread that entered a process group,

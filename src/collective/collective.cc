@@ -98,6 +98,13 @@ Collective& NoOtherShards() {
   return one;
 }
 
+void FailTogether(Collective& collective, int failed, std::exception_ptr const& own) {
+  auto const texts = collective.Gather(Span<std::uint32_t const>{ToWords(own ? WordsOf(own) : "")});
+  if (own) std::rethrow_exception(own);
+  Throw<OtherShardFailed>("All stop because ", collective.kind(), " ", failed, " of ", collective.shards(),
+                          " failed. It says: ", ToText(texts[static_cast<std::size_t>(failed)]));
+}
+
 void Agree(Collective& collective, std::vector<Fact> const& facts, std::function<void()> const& work) {
   std::exception_ptr own;
   try {
@@ -112,12 +119,7 @@ void Agree(Collective& collective, std::vector<Fact> const& facts, std::function
   std::int64_t most[] = {hash, -hash, own ? -collective.shard() : -collective.shards()};
   collective.Max({most, 3});
   std::int64_t const failed = -most[2];
-  if (failed < collective.shards()) {
-    auto const texts = collective.Gather(Span<std::uint32_t const>{ToWords(own ? WordsOf(own) : "")});
-    if (own) std::rethrow_exception(own);
-    Throw<OtherShardFailed>("All stop because ", collective.kind(), " ", failed, " of ", collective.shards(),
-                            " failed. It says: ", ToText(texts[static_cast<std::size_t>(failed)]));
-  }
+  if (failed < collective.shards()) FailTogether(collective, static_cast<int>(failed), own);
   if (most[0] != -most[1]) ThrowDifference(collective, text);
 }
 

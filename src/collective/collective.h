@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <string>
 #include <type_traits>
@@ -100,6 +101,10 @@ using Fact = std::pair<std::string, std::string>;
 ///
 /// Cost    one maximum of three integers; more only if something is wrong
 void Agree(Collective& collective, std::vector<Fact> const& facts, std::function<void()> const& work);
+
+/// Ends what all shards do, once they know that shard `failed` is the first that has failed. `own` is what has been
+/// thrown in this shard; null: nothing. Throws it, or OtherShardFailed with the words of that shard.
+[[noreturn]] void FailTogether(Collective& collective, int failed, std::exception_ptr const& own);
 
 /// Agree without facts. With one shard it is work() alone.
 template <typename F>

@@ -26,6 +26,7 @@ class MeetingPoint {
 
   void Meet() {
     std::unique_lock<std::mutex> lock{mutex_};
+    if (somebody_left_) ThrowLost();  // who has been told so before counts as one that waits
     if (++waiting_ == threads_) {
       waiting_ = 0;
       ++meetings_;
@@ -34,9 +35,7 @@ class MeetingPoint {
     }
     std::uint64_t const before = meetings_;
     changed_.wait(lock, [&] { return meetings_ != before || somebody_left_; });
-    if (meetings_ == before) {
-      throw ShardsLost{"Another shard of the rows has stopped, so all stop; its own message says why"};
-    }
+    if (meetings_ == before) ThrowLost();
   }
   /// Nobody shall wait for this thread any more.
   void Leave() {
@@ -52,6 +51,10 @@ class MeetingPoint {
   }
 
  private:
+  [[noreturn]] static void ThrowLost() {
+    throw ShardsLost{"Another shard of the rows has stopped, so all stop; its own message says why"};
+  }
+
   int threads_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -11,7 +11,7 @@ namespace {
 
 bool SamePlace(Place const& a, Place const& b) {
   return a.backend == b.backend && a.device == b.device && a.devices == b.devices && a.shards == b.shards &&
-         a.memory == b.memory;
+         a.with_rows == b.with_rows && a.memory == b.memory;
 }
 
 /// Returns a number that shard 0 draws, for all shards. It is not 0.

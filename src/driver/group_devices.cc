@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -191,12 +192,12 @@ std::string NcclHere(std::string* why_not) {
 }
 
 int RankOnHost(Collective* group) {
-  // A group is of one thread, and no address of a group comes twice.
-  thread_local Collective const* of = nullptr;
-  thread_local int rank = 0;
-  if (of != group) rank = PlaceOnHost(group).before;
-  of = group;
-  return rank;
+  // A group is of one thread, and no address of a group comes twice. Some workers of a group are a group of their own:
+  // who has asked for which, all of that one know.
+  thread_local std::map<Collective const*, int> ranks;
+  auto const known = ranks.find(group);
+  if (known != ranks.end()) return known->second;
+  return ranks[group] = PlaceOnHost(group).before;
 }
 
 std::shared_ptr<GroupDevices> GroupDevices::Of(Collective* group, int device) {

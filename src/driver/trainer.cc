@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "collective/collective.h"
+#include "collective/some_shards.h"
 #include "core/host_memory.h"
 #include "core/message.h"
 #include "driver/hist_host.h"
+#include "driver/some_shards_builder.h"
 #include "driver/training_memory.h"
 #include "exact/sorted_matrix.h"
 #include "matrix/fill_matrix.h"
@@ -123,6 +125,18 @@ std::shared_ptr<Dataset const> Dataset::BinOnHost(RowSource const& source, Cuts 
 
 std::shared_ptr<Dataset const> Dataset::BinOwnShard(RowSource const& source, Cuts cuts, Place const& place,
                                                     int threads) {
+  if (SomeShards* const with_rows = place.with_rows; with_rows != nullptr) {
+    std::shared_ptr<Dataset const> own;
+    with_rows->Together([&] {
+      std::vector<std::shared_ptr<DeviceMatrix const>> shards{
+          BuildDeviceShard(source, std::move(cuts), place.device, threads, with_rows, place.memory)};
+      own.reset(new Dataset{place, std::move(shards)});
+    });
+    AllOrNone(with_rows->all(), [&] {
+      if (own == nullptr) own.reset(new Dataset{place, host::QuantiseMatrix(source, std::move(cuts), threads), 0});
+    });
+    return own;
+  }
   std::vector<std::shared_ptr<DeviceMatrix const>> shards{
       BuildDeviceShard(source, std::move(cuts), place.device, threads, place.shards, place.memory)};
   return std::shared_ptr<Dataset const>{new Dataset{place, std::move(shards)}};
@@ -138,7 +152,8 @@ std::shared_ptr<Dataset const> Dataset::Build(RowSource const& source, Span<floa
   }
   Cuts cuts = WithMemoryFor(
       kCuts, [&] { return host::ComputeCuts(source, weights, max_bin, threads, ShardsOf(place), CutBytes(place)); });
-  if (place.backend == BackendKind::kCuda) return BinOwnShard(source, std::move(cuts), place, threads);
+  if (place.backend == BackendKind::kCuda || place.with_rows != nullptr)
+    return BinOwnShard(source, std::move(cuts), place, threads);
   return BinOnHost(source, std::move(cuts), place, threads);
 }
 
@@ -150,7 +165,8 @@ std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, in
   }
   Cuts cuts =
       WithMemoryFor(kCuts, [&] { return host::CutsFromBinEdges(source, threads, ShardsOf(place), CutBytes(place)); });
-  if (place.backend == BackendKind::kCuda) return BinOwnShard(source, std::move(cuts), place, threads);
+  if (place.backend == BackendKind::kCuda || place.with_rows != nullptr)
+    return BinOwnShard(source, std::move(cuts), place, threads);
   return BinOnHost(source, std::move(cuts), place, threads);
 }
 
@@ -231,6 +247,14 @@ Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int t
     if (data_->sorted()) {
       builder_ = backend_ == BackendKind::kHost ? MakeHostExactBuilder(data_->sorted_matrix(), threads)
                                                 : MakeCudaExactBuilder(data_->sorted_matrix(), place.device, threads);
+    } else if (place.with_rows != nullptr) {
+      std::uint64_t const rows = data_->rows();
+      Shard const shard = Shard::Place(place.shards, rows);
+      builder_ = std::make_unique<SomeShardsBuilder>(place.with_rows, rows, [&] {
+        Shard const own{place.with_rows, shard.first_row, shard.all_rows};
+        return own.collective->shards() == 1 ? MakeCudaTreeBuilder(data_->device_matrix(), threads)
+                                             : MakeGroupBuilder(data_->device_matrix(), own, threads);
+      });
     } else if (backend_ == BackendKind::kHost) {
       Shard const shard = Shard::Place(&ShardsOf(place), data_->rows());
       AllOrNone(*shard.collective, [&] {

@@ -419,6 +419,16 @@ TEST(InProcessErrorsTest, NorForOneThatIsDone) {
                OtherShardFailed);
 }
 
+TEST(InProcessErrorsTest, NorDoesOneThatAsksAgain) {
+  EXPECT_THROW(RunShards(2,
+                         [](Collective& collective) {
+                           if (collective.shard() == 0) return;
+                           EXPECT_THROW(collective.SumOf(1), ShardsLost);
+                           collective.SumOf(1);
+                         }),
+               ShardsLost);
+}
+
 TEST(InProcessErrorsTest, ShapesThatDiffer) {
   EXPECT_EQ(WhatIsWrong<Error>(
                 [] {

@@ -209,6 +209,13 @@ def in_pages(shares: List[float], scenario: Dict[str, Any], limits: List[int]) -
     return found, pages.counts
 
 
+def little_memory(shares: List[float], worker: int) -> None:
+    """One worker may take so few bytes of memory for the training that none is possible."""
+    data = Data({})
+    limit = 4096 if collective.get_rank() == worker else 0
+    xgb.train({**settings({}), "gpu_memory_limit": limit}, data.matrix(*own_rows(data, shares)), 1)
+
+
 def places(shares: List[float]) -> Dict[str, Any]:
     """Says where the worker trains."""
     import xgboost_gpu
@@ -387,11 +394,45 @@ def differ(shares: List[float], what: str) -> None:
     if what == "categories" and other:
         matrix.feature_types = ["q", "q", "q", "c", "q", "q"]
     booster = xgb.Booster(settings({**scenario, **how}), [matrix])
+    matrices = [(matrix, "own")] * (2 if what == "matrices" and other else 1)
     for number in range(5 + (what == "rounds" and other)):
         if what == "learning rate" and other and number == 2:
             booster.set_param(dict(eta=0.25))
         booster.update(matrix, number)
-        booster.eval_set([(matrix, "own")], number)
+        booster.eval_set(matrices, number)
+
+
+def trains_with_other_metrics(shares: List[float]) -> None:
+    """Worker 1 has a metric more. Python adds up the workers' histories after each round, in messages of XGBoost's."""
+    data = Data(dict(objective="binary:logistic"))
+    matrix = data.matrix(*own_rows(data, shares))
+    metrics = ["logloss", "auc"][: 1 + (collective.get_rank() == 1)]
+    how = settings(dict(objective="binary:logistic", eval_metric=metrics))
+    xgb.train(how, matrix, 3, evals=[(matrix, "own")], verbose_eval=False)
+
+
+def waits_elsewhere(shares: List[float], what: str) -> None:
+    """Worker 1 does something of which gpu_hist on the others learns nothing: it waits in messages of XGBoost's own."""
+    data = Data(dict(objective="binary:logistic"))
+    begin, end = own_rows(data, shares)
+    other = collective.get_rank() == 1
+    kind = xgb.QuantileDMatrix if other and what == "matrix" else xgb.DMatrix
+    matrix = kind(data.x[begin:end], data.info["label"][begin:end])
+    how = settings(dict(objective="binary:logistic"))
+    if other and what == "method":
+        how["tree_method"] = "hist"
+    metric = (lambda predictions, rows: ("own", 0.5)) if other and what == "metric" else None
+    xgb.train(how, matrix, 4, evals=[(matrix, "own")], custom_metric=metric, verbose_eval=False)
+
+
+def counts(shares: Optional[List[float]]) -> Tuple[Tuple[bytes, str], List[str]]:
+    """Counts of events, where workers without rows have neither labels nor columns, as with Dask."""
+    data = Data(SCENARIOS["poisson"])
+    begin, end = own_rows(data, shares)
+    matrix = xgb.DMatrix(np.empty((0, 0))) if begin == end else data.matrix(begin, end)
+    evaluations = Evaluations([(matrix, "own")])
+    booster = xgb.train(settings(SCENARIOS["poisson"]), matrix, 4, callbacks=[evaluations])
+    return models(booster), evaluations.lines
 
 
 def train_on_nothing() -> List[str]:

@@ -421,16 +421,57 @@ def test_processes_train_on_gpus(groups: Dict[int, Group]) -> None:
     assert [place["device"] for place in found] == [0, 1 % gpus()]
 
 
+#: Workers without rows: between others, the first of two, and all but the second.
+SOME_HAVE_NONE = [[0, 0.4, 0.4, 1], [0, 0, 1], [0, 0, 1, 1]]
+
+
+@pytest.fixture(scope="module")
+def without_gpu() -> Iterator[Group]:
+    """Three workers, of which the second sees no GPU."""
+    made = Group(3, [[], ["env", "CUDA_VISIBLE_DEVICES="], []])
+    yield made
+    made.end()
+
+
+@on_gpu
+@pytest.mark.parametrize("shares", SOME_HAVE_NONE, ids=str)
+def test_workers_without_rows_get_the_model_of_one(groups: Dict[int, Group], shares: List[float]) -> None:
+    """They stand by while the others train on GPUs, or the one that has rows on its own."""
+    names = list(SCENARIOS)[:: 4 if shares == SOME_HAVE_NONE[0] else 9] + ["poisson"]
+    assert_models_of_one(groups[len(shares) - 1], names, shares)
+
+
+@on_gpu
+def test_a_worker_without_rows_needs_no_gpu(without_gpu: Group) -> None:
+    found = without_gpu.results(group_scenarios.places, SOME_HAVE_NONE[0])
+    assert [place["backend"] for place in found] == ["cuda", "host", "cuda"]
+    assert [place["device"] for place in (found[0], found[2])] == [0, 1 % gpus()]
+    for answer in without_gpu.run(group_scenarios.places, SHARES[3]):
+        assert isinstance(answer, WorkerError) and "a worker with rows sees no GPU" in str(answer)
+
+
+@on_gpu
+def test_bins_of_xgboost_where_a_worker_has_no_rows(groups: Dict[int, Group]) -> None:
+    found = groups[3].results(group_scenarios.bins_of_workers, SOME_HAVE_NONE[0])
+    assert found == [found[0]] * 3
+
+
+@on_gpu
+def test_a_worker_without_rows_is_told_who_has_failed(groups: Dict[int, Group]) -> None:
+    answers = groups[3].run(group_scenarios.little_memory, SOME_HAVE_NONE[0], 2, limit=60)
+    assert all(isinstance(answer, WorkerError) for answer in answers)
+    assert "gpu_memory_limit" in str(answers[2])
+    for answer in answers[:2]:
+        assert "All stop because worker 2 of 3 failed. It says: " in str(answer) and "gpu_memory_limit" in str(answer)
+    # What comes next is not disturbed.
+    expected = group_scenarios.columns_of_one(None, "array")
+    assert groups[3].results(group_scenarios.columns_of_one, SOME_HAVE_NONE[0], "array") == [expected] * 3
+
+
 @on_gpu
 def test_a_booster_on_gpus_goes_on_after_a_round_that_failed(groups: Dict[int, Group]) -> None:
     expected = group_scenarios.goes_on_after_a_failed_round(None)
     assert groups[2].results(group_scenarios.goes_on_after_a_failed_round, SHARES[2]) == [expected] * 2
-
-
-@on_gpu
-def test_a_worker_without_rows_sends_all_to_the_host(groups: Dict[int, Group]) -> None:
-    for answer in groups[2].run(group_scenarios.places, [0, 0, 1]):
-        assert isinstance(answer, WorkerError) and "a worker has no rows" in str(answer)
 
 
 def hosts(*visible: str, **settings: str) -> List[List[str]]:

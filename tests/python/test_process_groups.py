@@ -158,7 +158,8 @@ def say(answers: List[Any], *words: str) -> None:
         ("forest", ("num_parallel_tree", "'1' on worker 0", "'2' on worker 1")),
         ("seed", ("seed", "'0' on worker 0", "'9' on worker 1")),
         ("objective", ("scale_pos_weight", "worker 0", "worker 1")),
-        ("metric", ("step", "round 1", "metric auc", "worker 0", "worker 1")),
+        ("metric", ("eval_metric", "'logloss' on worker 0", "'logloss,auc' on worker 1")),
+        ("matrices", ("number of evaluated matrices", "'1' on worker 0", "'2' on worker 1")),
         ("learning rate", ("eta", "on worker 0", "on worker 1")),
         ("bad category", ("Category of row 5, feature 3 is -3",)),
         ("label", ("Label of row 3 is 2",)),
@@ -192,10 +193,32 @@ def test_a_worker_without_rows_has_the_feature_types_of_the_others(groups: Dict[
     say(answers, "categorical features (feature_types)", "'3' on worker 0", "'' on worker 1")
 
 
+def test_metrics_that_differ_are_named_before_python_adds_up_histories() -> None:
+    with group_of(2) as group:
+        answers = group.run(group_scenarios.trains_with_other_metrics, SHARES[2], limit=60, rabit_timeout_sec=20)
+    say(answers, "eval_metric", "'logloss' on worker 0", "'logloss,auc' on worker 1")
+    assert max(group.seconds) < 15
+
+
+@pytest.mark.parametrize("shares", [[0, 0, 0.5, 1], [0, 0.5, 0.5, 1], [0, 0.5, 1, 1]], ids=str)
+def test_counts_where_a_worker_has_no_rows(groups: Dict[int, Group], shares: List[float]) -> None:
+    expected = group_scenarios.counts(None)
+    assert groups[3].results(group_scenarios.counts, shares) == [expected] * 3
+
+
 def test_a_worker_that_has_trained_a_dart_before_joins_others_that_have_not() -> None:
     with group_of(2) as group:
         answers = group.results(group_scenarios.dart_after_one, SHARES[2], limit=60, rabit_timeout_sec=10)
     assert answers == [group_scenarios.dart_after_one(None)] * 2
+
+
+@pytest.mark.parametrize("what", ["method", "matrix", "metric"])
+def test_a_worker_that_waits_elsewhere_is_an_error_of_all(what: str) -> None:
+    with group_of(2) as group:
+        answers = group.run(group_scenarios.waits_elsewhere, SHARES[2], what, limit=60, rabit_timeout_sec=3)
+    say(answers[:1], "worker 0 of 2 does not reach the others any more", "a stock tree_method, another kind of matrix")
+    assert isinstance(answers[1], WorkerError)
+    assert max(group.seconds) < 14
 
 
 def test_a_ranking_with_weights_of_rows_is_refused(groups: Dict[int, Group]) -> None:
