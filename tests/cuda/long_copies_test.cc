@@ -18,9 +18,7 @@ constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 class LongCopiesTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
-  }
+  void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
 };
 
 TEST_F(LongCopiesTest, EveryLengthComesThereAndBack) {
