@@ -1,4 +1,5 @@
-/// XGBoost's C functions for arrays on a GPU, which a build of XGBoost without CUDA refuses.
+/// XGBoost's C functions for arrays on a GPU, which a build of XGBoost without CUDA refuses; and the one that frees a
+/// matrix.
 /// docs/adr/0019-the-users-array.md
 #include <xgboost/c_api.h>
 #include <xgboost/logging.h>
@@ -14,6 +15,7 @@
 #include "batches.h"
 #include "core/message.h"
 #include "device_arrays.h"
+#include "driver/dataset_cache.h"
 #include "driver/device_rows.h"
 #include "fail.h"
 #include "host/held_matrix.h"
@@ -160,7 +162,9 @@ XGBGPU_EXPORT int XGProxyDMatrixSetDataCudaColumnar(DMatrixHandle proxy, char co
 XGBGPU_EXPORT int XGDMatrixFree(DMatrixHandle data) {
   static auto* const kNext = xgbgpu::plugin::NextFunction<decltype(XGDMatrixFree)>("XGDMatrixFree");
   xgbgpu::plugin::BatchesOnHost::Instance().Drop(data);
-  return kNext(data);
+  int const status = kNext(data);
+  xgbgpu::DatasetCache::Instance().DropExpired();  // its bins go with it, from a GPU as well
+  return status;
 }
 
 XGBGPU_EXPORT int XGBoosterPredictFromCudaArray(BoosterHandle booster, char const* values, char const* config,

@@ -157,6 +157,21 @@ def test_memory_of_dead_matrices_is_given_back(kept: str) -> None:
     assert sizes[1] - sizes[0] < 2 * one_matrix
 
 
+@only_ours
+def test_bins_go_with_their_matrix() -> None:
+    """Not when the library is used next: somebody else may want the memory before."""
+    if BACKEND == "cuda":
+        pytest.skip("bins are not in the memory of this process")
+    rows, columns = 1_000_000, 40
+    x = np.random.default_rng(2).integers(0, 200, size=(rows, columns)).astype(np.float32)
+    data = xgb.DMatrix(x, x[:, 0])
+    train(data, 1, max_depth=2)
+    before = resident()
+    del data
+    # The values of the matrix and its label take 4 bytes each, bins a byte each.
+    assert before - resident() > 4 * rows * (columns + 1) + rows * columns // 2
+
+
 WORKER = """
 import hashlib, sys
 import numpy as np, xgboost as xgb
