@@ -158,7 +158,7 @@ bool Build::FitsAsKeys(Part const& part, CutsWanted const* wanted) const {
   if (wanted != nullptr) {
     if (own < QuantilePolicy{}.least_shared_rows) return false;
     bool const weighted = !wanted->weights.empty();
-    sort_bytes = rows * (2 * kKey + (weighted ? kKey + PairSorter::BytesPerPair(true) : KeySorter::BytesPerKey()));
+    sort_bytes = rows * (kKey + (weighted ? kKey + PairSorter::BytesPerPair(true) : KeySorter::BytesPerKey()));
   }
   RowUpload const upload{part.rows, part.options.threads};
   FeatureIndex const features = part.rows.features();

@@ -8,48 +8,49 @@ namespace {
 
 constexpr char const* kWhat = "copying columns between devices";
 
+/// Waits for a stream at its end, whatever has happened: what was enqueued writes memory that is freed soon.
+class WaitAtEnd {
+ public:
+  explicit WaitAtEnd(Stream const& stream) : stream_{stream} {}
+  ~WaitAtEnd() { cudaStreamSynchronize(stream_); }
+  WaitAtEnd(WaitAtEnd const&) = delete;
+  WaitAtEnd& operator=(WaitAtEnd const&) = delete;
+
+ private:
+  Stream const& stream_;
+};
+
 }  // namespace
 
-ColumnJoin::ColumnJoin(KeyShards const& shards, DeviceArena* arena) : shards_{shards}, arena_{arena} {
-  CheckCuda(cudaGetDevice(&device_), "asking for the current device");
-  for (KeyColumns const* shard : shards.shards) rows_ += shard->rows;
-  for (int const device : shards.devices) EnablePeerAccess(device);
-}
-
-ColumnJoin::~ColumnJoin() {
-  cudaStreamSynchronize(stream_);  // what was enqueued writes memory that is freed now
-}
-
-void ColumnJoin::Begin(ColumnRange const& range) {
-  newest_ = 1 - newest_;
-  KeyColumns& group = groups_[newest_];
-  group.range = range;
-  group.rows = rows_;
-  group.present.assign(range.size(), 0);
-  if (group.keys.size() < range.size() * rows_) {
-    group.keys = {};
-    group.keys = {arena_, "columns in flight", range.size() * rows_};
+KeyColumns JoinColumns(KeyShards const& shards, ColumnRange const& range, DeviceArena* arena) {
+  int here = 0;
+  CheckCuda(cudaGetDevice(&here), "asking for the current device");
+  std::uint64_t rows = 0;
+  std::vector<std::uint64_t> present(range.size());
+  for (KeyColumns const* shard : shards.shards) {
+    rows += shard->rows;
+    for (FeatureIndex c = 0; c < range.size(); ++c) present[c] += shard->present[range.first + c];
   }
+  KeyColumns result{range, rows, {arena, "columns in flight", range.size() * rows}, std::move(present)};
+  Stream const stream;
+  WaitAtEnd const wait{stream};
   std::uint64_t first_row = 0;
-  for (std::size_t s = 0; s < shards_.shards.size(); ++s) {
-    KeyColumns const& shard = *shards_.shards[s];
-    int const there = shards_.devices[s];
+  for (std::size_t s = 0; s < shards.shards.size(); ++s) {
+    KeyColumns const& shard = *shards.shards[s];
+    int const there = shards.devices[s];
+    EnablePeerAccess(there);
     for (FeatureIndex c = 0; c < range.size(); ++c) {
-      group.present[c] += shard.present[range.first + c];
       std::uint32_t const* const from = shard.keys.data() + (range.first + c) * shard.rows;
-      std::uint32_t* const to = group.keys.data() + c * rows_ + first_row;
+      std::uint32_t* const to = result.keys.data() + c * rows + first_row;
       std::size_t const bytes = shard.rows * sizeof(std::uint32_t);
-      CheckCuda(there == device_ ? cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_)
-                                 : cudaMemcpyPeerAsync(to, device_, from, there, bytes, stream_),
+      CheckCuda(there == here ? cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream)
+                              : cudaMemcpyPeerAsync(to, here, from, there, bytes, stream),
                 kWhat);
     }
     first_row += shard.rows;
   }
-}
-
-KeyColumns const& ColumnJoin::Finish() {
-  stream_.Wait(kWhat);
-  return groups_[newest_];
+  stream.Wait(kWhat);
+  return result;
 }
 
 }  // namespace xgbgpu::cuda

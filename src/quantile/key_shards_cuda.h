@@ -16,34 +16,13 @@ struct KeyShards {
   std::vector<int> devices;  ///< [shards] where the keys lie; the same device may come more than once
 };
 
-/// Brings groups of columns, of all rows, to the current device: while one is worked on, the next is on its way.
+/// Copies some columns, of all rows, to the current device, and waits. The keys of the shards must be there and stay
+/// until it returns or throws.
 ///
-/// Memory  4 bytes for each row and column of two groups
-/// Cost    a copy for each column and shard, through the link between devices where they reach each other, else through
-///         the host
-class ColumnJoin {
- public:
-  /// The keys of the shards must be there and stay as long as this.
-  ColumnJoin(KeyShards const& shards, DeviceArena* arena);
-  /// Waits.
-  ~ColumnJoin();
-  ColumnJoin(ColumnJoin const&) = delete;
-  ColumnJoin& operator=(ColumnJoin const&) = delete;
-
-  /// Begins to copy a group. At most one may be on its way. Throws OutOfDeviceMemory, DeviceError.
-  void Begin(ColumnRange const& range);
-  /// Waits for the group that was begun last. It is there until the next Begin but one. Throws DeviceError.
-  KeyColumns const& Finish();
-
- private:
-  KeyShards const& shards_;
-  DeviceArena* arena_;
-  int device_{0};  ///< the current one
-  std::uint64_t rows_{0};
-  Stream stream_;
-  KeyColumns groups_[2]{};
-  std::size_t newest_{0};
-};
+/// Cost    4 bytes a row and column of memory; a copy for each column and shard, through the link between devices where
+///         they reach each other, else through the host
+/// Throws  OutOfDeviceMemory, DeviceError
+KeyColumns JoinColumns(KeyShards const& shards, ColumnRange const& range, DeviceArena* arena);
 
 }  // namespace xgbgpu::cuda
 

@@ -184,16 +184,9 @@ void Search::ReadColumns(Sort const& sort) {
 }
 
 void Search::JoinColumns(KeyShards const& shards, Sort const& sort) {
-  ColumnJoin join{shards, arena_};
-  auto const group_from = [&](std::uint64_t first) {
-    auto const last = static_cast<FeatureIndex>(std::min<std::uint64_t>(columns_.last, first + sort.at_once));
-    return ColumnRange{static_cast<FeatureIndex>(first), last, columns_.features};
-  };
-  join.Begin(group_from(columns_.first));
   for (std::uint64_t first = columns_.first; first < columns_.last; first += sort.at_once) {
-    KeyColumns const& columns = join.Finish();
-    if (first + sort.at_once < columns_.last) join.Begin(group_from(first + sort.at_once));
-    SearchGroup(columns, sort);
+    auto const last = static_cast<FeatureIndex>(std::min<std::uint64_t>(columns_.last, first + sort.at_once));
+    SearchGroup(cuda::JoinColumns(shards, {static_cast<FeatureIndex>(first), last, columns_.features}, arena_), sort);
   }
 }
 

@@ -179,7 +179,9 @@ TEST_P(DealtPredictionTest, MarginsWithSomeTreesAreNotLeftBehind) {
     }
   }
   // A device keeps the memory that rows go through, of which a second part at the same time needs more.
-  if (CudaDeviceCount() < GetParam()) EXPECT_GT(lost, 0);
+  if (CudaDeviceCount() < GetParam()) {
+    EXPECT_GT(lost, 0);
+  }
 }
 
 TEST_P(DealtPredictionTest, RowsThatTheModelCannotTakeAreTheHosts) {

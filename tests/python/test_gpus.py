@@ -352,7 +352,7 @@ def test_few_rows_are_predicted_as_on_one_gpu(predicted: Predicted, rows: int) -
 
 BOTH_ARE_USED = """
 import ctypes, sys
-import numpy as np, xgboost as xgb
+import numpy as np, xgboost as xgb, xgboost_gpu
 
 driver = ctypes.CDLL("libcuda.so.1")
 assert driver.cuInit(0) == 0
