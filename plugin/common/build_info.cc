@@ -32,7 +32,7 @@ std::string MakeBuildInfo() {
                  {"why_not_registered", WhyNotRegistered()},
                  {"cuda_architectures", CudaArchitectures()},
                  {"gpus_of_a_process", cuda ? "peer memory, or host memory where there is none" : ""},
-                 {"gpus_of_processes", cuda ? "peer memory on one host, NCCL on several" : ""}});
+                 {"gpus_of_processes", cuda ? "peer memory on one host, NCCL on several or where there is none" : ""}});
 }
 
 std::string MakeDeviceInfo() {

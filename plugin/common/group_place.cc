@@ -48,8 +48,8 @@ std::string WhyNotOnDevices(ProcessGroup* group, DeviceParam const& param, std::
   std::string why_not = "workers with rows say more";
   bool can = true;
   auto const meet = [&](Collective* workers) {
-    int const rank = RankOnHost(workers);
-    place->device = (param.gpu_id < 0 ? rank : param.gpu_id) % devices;
+    int const own = OwnDevice(workers, devices);  // asked for by all, whether they name one or not
+    place->device = param.gpu_id < 0 ? own : param.gpu_id % devices;
     can = workers->shards() == 1 || DevicesCanMeet(workers, place->device, &why_not);
   };
   if (place->with_rows == nullptr) {

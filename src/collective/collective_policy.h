@@ -6,6 +6,8 @@
 
 namespace xgbgpu {
 
+constexpr int kMostDevices = 16;  ///< that write to each other's memory, in one process or several
+
 struct CollectivePolicy {
   /// Devices search a share of the features each where a histogram, of 16 bytes a cell, has so many bytes or more on two
   /// devices. A level then waits for the winners and for a plan of its own. 128 columns of 256 bins, which have this

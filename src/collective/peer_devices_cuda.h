@@ -12,8 +12,6 @@
 
 namespace xgbgpu::cuda {
 
-constexpr int kMostDevices = 16;  ///< of one group
-
 /// Makes collectives for the devices of one process, or for this process's device among those of other processes.
 ///
 /// A device writes what it has to add to a box that the other devices have for it, raises a flag, waits until theirs

@@ -1,13 +1,17 @@
-/// How many devices are worth while. Changing a number changes speed and memory, never a model.
+/// How many devices are worth while, and which one is a worker's. Changing a number changes speed and memory, never a
+/// model.
 #ifndef XGBGPU_DRIVER_DEVICE_POLICY_H_
 #define XGBGPU_DRIVER_DEVICE_POLICY_H_
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "collective/collective_policy.h"
 #include "tree/shared_bytes.h"
+#include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {
@@ -39,7 +43,7 @@ struct WorkShape {
 /// Returns how many of `wanted` devices, 1 or more, train fastest: more of them divide the rows, but have to tell each
 /// other the sums of the nodes that are built, of which a level has half as many as nodes. Where histograms are large,
 /// each searches a share of the features (split/split_shares.h). A device sends every other one all of its sums, or those
-/// of that one's share alone.
+/// of that one's share alone. There are kMostDevices at most.
 inline int DevicesWorthWhile(int wanted, WorkShape const& shape) {
   DevicePolicy const policy;
   int const levels = shape.max_depth > 0 ? std::min(shape.max_depth, 30) : policy.deep_levels;
@@ -62,10 +66,31 @@ inline int DevicesWorthWhile(int wanted, WorkShape const& shape) {
     return rows / devices + waits + sums * (devices - 1) / (shared ? devices : 1);
   };
   int best = 1;
-  for (int devices = 2; devices <= wanted; ++devices) {
+  for (int devices = 2; devices <= std::min(wanted, kMostDevices); ++devices) {
     if (time(devices) < time(best)) best = devices;
   }
   return best;
+}
+
+/// Returns the device of a worker of a process group that names none, among those that it sees: the one of its rank
+/// among the workers of its host; or its first, if each worker of this host sees another one first. Tools that start
+/// workers hide devices, or put a worker's own in front of the others.
+///
+/// In  hosts, first_devices  [workers] of each a number of its host, and one of the device that it sees first
+///     own                   this worker
+///     devices               1 or more that it sees
+inline int DeviceOfWorker(Span<std::int64_t const> hosts, Span<std::int64_t const> first_devices, std::size_t own,
+                          int devices) {
+  int before = 0;
+  std::vector<std::int64_t> first;  // of this host's workers
+  for (std::size_t worker = 0; worker < hosts.size(); ++worker) {
+    if (hosts[worker] != hosts[own]) continue;
+    if (worker < own) ++before;
+    first.push_back(first_devices[worker]);
+  }
+  std::sort(first.begin(), first.end());
+  bool const all_differ = std::adjacent_find(first.begin(), first.end()) == first.end();
+  return all_differ ? 0 : before % devices;
 }
 
 }  // namespace xgbgpu

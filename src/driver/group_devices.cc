@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -18,6 +19,7 @@
 #include "core/message.h"
 #include "core/text_hash.h"
 #include "driver/backend.h"
+#include "driver/device_policy.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {
@@ -81,23 +83,32 @@ std::int64_t HostNumber() {
   return static_cast<std::int64_t>(HashText(text) >> 1);
 }
 
-struct HostPlace {
-  int before;    ///< processes of this host that come before this one
-  bool is_only;  ///< all processes are on this host
-};
+/// A number of the first device that this process sees, which no other device has; 0 if it cannot be asked for.
+std::int64_t NumberOfFirstDevice() {
+  cudaDeviceProp properties{};
+  if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess) {
+    cudaGetLastError();  // it must not show up again at the next call
+    return 0;
+  }
+  return static_cast<std::int64_t>(HashText({properties.uuid.bytes, sizeof(properties.uuid.bytes)}) >> 1);
+}
 
-HostPlace PlaceOnHost(Collective* group) {
-  std::vector<std::int64_t> hosts(static_cast<std::size_t>(group->shards()));
-  hosts[static_cast<std::size_t>(group->shard())] = HostNumber();
-  group->Sum(Span<std::int64_t>{hosts});
-  auto const own = hosts.begin() + group->shard();
-  return {static_cast<int>(std::count(hosts.begin(), own, *own)),
-          std::all_of(hosts.begin(), hosts.end(), [&](std::int64_t host) { return host == *own; })};
+/// Returns [shards of the group] the numbers that their processes give.
+std::vector<std::int64_t> NumbersOfAll(Collective* group, std::int64_t own) {
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(group->shards()));
+  numbers[static_cast<std::size_t>(group->shard())] = own;
+  group->Sum(Span<std::int64_t>{numbers});
+  return numbers;
+}
+
+bool AreOnOneHost(Collective* group) {
+  auto const hosts = NumbersOfAll(group, HostNumber());
+  return std::adjacent_find(hosts.begin(), hosts.end(), std::not_equal_to<>{}) == hosts.end();
 }
 
 std::shared_ptr<GroupDevices> Make(Collective* group, int device) {
   std::string why_no_peers;
-  if (PlaceOnHost(group).is_only) {
+  if (AreOnOneHost(group)) {
     try {
       return std::make_shared<PeersOfOneHost>(group, device);
     } catch (ShardsLost const&) {
@@ -191,13 +202,15 @@ std::string NcclHere(std::string* why_not) {
   }
 }
 
-int RankOnHost(Collective* group) {
+int OwnDevice(Collective* group, int devices) {
   // A group is of one thread, and no address of a group comes twice. Some workers of a group are a group of their own:
   // who has asked for which, all of that one know.
-  thread_local std::map<Collective const*, int> ranks;
-  auto const known = ranks.find(group);
-  if (known != ranks.end()) return known->second;
-  return ranks[group] = PlaceOnHost(group).before;
+  thread_local std::map<Collective const*, int> own_devices;
+  auto const known = own_devices.find(group);
+  if (known != own_devices.end()) return known->second;
+  auto const hosts = NumbersOfAll(group, HostNumber());
+  auto const first = NumbersOfAll(group, NumberOfFirstDevice());
+  return own_devices[group] = DeviceOfWorker(hosts, first, static_cast<std::size_t>(group->shard()), devices);
 }
 
 std::shared_ptr<GroupDevices> GroupDevices::Of(Collective* group, int device) {

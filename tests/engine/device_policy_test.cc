@@ -1,7 +1,10 @@
-// driver/device_policy.h: how many devices are worth while.
+// driver/device_policy.h: how many devices are worth while, and which is a worker's.
 #include "driver/device_policy.h"
 
 #include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
 
 namespace xgbgpu {
 namespace {
@@ -48,6 +51,32 @@ TEST(DevicePolicy, HistogramsMayCostMoreThanRows) {
   EXPECT_EQ(DevicesWorthWhile(2, {800 * kMillion, 2000, 256, 8, 0}), 1);
   EXPECT_EQ(DevicesWorthWhile(2, {800 * kMillion, 2000, 256, 8, 8}), 2) << "few leaves have few histograms";
   EXPECT_EQ(DevicesWorthWhile(2, {800 * kMillion, 2000, 16, 8, 0}), 2) << "few bins have small ones";
+}
+
+TEST(DevicePolicy, NoMoreDevicesThanCanMeet) {
+  EXPECT_EQ(DevicesWorthWhile(64, {1'000'000 * kMillion, 13, 256, 8, 0}), kMostDevices);
+}
+
+std::vector<int> DevicesOfWorkers(std::vector<std::int64_t> const& hosts, std::vector<std::int64_t> const& first,
+                                  int devices) {
+  std::vector<int> found;
+  for (std::size_t worker = 0; worker < hosts.size(); ++worker) {
+    found.push_back(DeviceOfWorker(hosts, first, worker, devices));
+  }
+  return found;
+}
+
+TEST(DeviceOfWorker, IsThatOfItsRankOnTheHost) {
+  EXPECT_EQ(DevicesOfWorkers({7, 7, 7}, {1, 1, 1}, 4), (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(DevicesOfWorkers({7, 7, 7}, {1, 1, 1}, 2), (std::vector<int>{0, 1, 0}));
+  EXPECT_EQ(DevicesOfWorkers({7, 9, 7, 9}, {1, 2, 1, 2}, 2), (std::vector<int>{0, 0, 1, 1}));
+  EXPECT_EQ(DevicesOfWorkers({7}, {1}, 8), (std::vector<int>{0}));
+}
+
+TEST(DeviceOfWorker, IsItsFirstIfThatIsItsOwn) {
+  EXPECT_EQ(DevicesOfWorkers({7, 7, 7}, {3, 1, 2}, 3), (std::vector<int>{0, 0, 0})) << "lists that are rotated";
+  EXPECT_EQ(DevicesOfWorkers({7, 7, 9, 9}, {3, 1, 5, 5}, 2), (std::vector<int>{0, 0, 0, 1}));
+  EXPECT_EQ(DevicesOfWorkers({7, 7, 7}, {3, 1, 3}, 3), (std::vector<int>{0, 1, 2})) << "two share their first";
 }
 
 }  // namespace
