@@ -113,6 +113,8 @@ class Dataset {
   std::shared_ptr<SortedMatrix const> const& sorted_matrix() const { return sorted_; }
 
  private:
+  /// Makes the dataset of rows on the host, or of a shard of them on its device.
+  static std::shared_ptr<Dataset const> Bin(RowSource const& source, Cuts cuts, Place const& place, int threads);
   /// Makes the dataset of this process's rows on its device, or, if it has none and others do, an empty one. The other
   /// shards are at place.shards.
   static std::shared_ptr<Dataset const> BinOwnShard(RowSource const& source, Cuts cuts, Place const& place,

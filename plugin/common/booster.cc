@@ -222,6 +222,7 @@ Training& Booster::Prepare(std::shared_ptr<xgboost::DMatrix> const& data, std::s
   Place place;
   if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
     place = AgreeOnRound(group, data.get(), step);
+    if (place.backend == BackendKind::kCuda) group_device_ = place.device;
   } else {
     CheckGrows(config_.Updates(), config_.IsExact() ? "gpu_exact" : "gpu_hist");
     CheckDevices(config_.device(), config_.IsExact());

@@ -131,6 +131,8 @@ class Booster {
                        Predict&& predict);
   /// Is the engine to predict these rounds on the host, if the trees are what it is faster for?
   bool WorthTheEngine(ModelView const& model, std::uint64_t rows, RoundRange rounds) const;
+  /// Where large predictions are made: a worker of a process group has one device, on which it has trained, if it has.
+  Place PlaceOfPredictions() const;
   /// The device, if there is one and it is worth the way for so many rows and these rounds (last 0: to the end).
   std::optional<WorkPlace> WorthADevice(DevicePrediction* prediction, ModelView const& model, std::uint64_t rows,
                                         RoundRange rounds) const;
@@ -259,6 +261,7 @@ class Booster {
   BinnedValues binned_values_;  ///< of QuantileDMatrices that are evaluated and have no rows on a device
   std::shared_ptr<Booster*> self_{std::make_shared<Booster*>(this)};  ///< tells LastPrediction when we are gone
   Pending pending_;
+  std::optional<int> group_device_;   ///< on which this worker of a process group trained last
   std::shared_ptr<TraceFile> trace_;  ///< of gpu_trace, once a round has begun
   bool changed_on_host_{false};       ///< the leaves of the last round were changed after growth: no tree was kept
   std::mutex margins_mutex_;          ///< predictions may run at the same time

@@ -233,7 +233,8 @@ std::optional<double> Booster::EvaluateInGroup(ProcessGroup* group, MetricParams
   std::uint64_t const rows = info.num_row_;
   std::uint32_t const outputs = model_->num_output_group;
   bool fits = true;
-  // Who evaluates more waits for others that have gone on, maybe to a message of XGBoost's: lists are compared.
+  // A worker that evaluates more metrics or matrices would wait for workers that have gone on, perhaps to a message of
+  // XGBoost's own. So the lists are compared first.
   std::vector<Fact> facts{{"step", "evaluation"},
                           {"parameter eval_metric", DecoratedMetric::NamesOf(ctx_)},
                           {"number of evaluated matrices", std::to_string(EvaluatedMatrices())}};

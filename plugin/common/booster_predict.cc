@@ -27,13 +27,6 @@ bool IsThere(HostCache const& out, std::uint32_t first, std::uint32_t last) {
   return first == 0 && out.version == last && out.predictions.Size() != 0;
 }
 
-/// Where large predictions are made. A worker of a process group has one device.
-Place PlaceOfPredictions(DeviceParam const& param) {
-  Place place = PlaceIfThere(param);
-  if (ProcessGroup::OfThisThread() != nullptr) place.devices = 1;
-  return place;
-}
-
 }  // namespace
 
 /// Drops margins for our methods only: with stock methods they go on as in stock code.
@@ -165,12 +158,20 @@ bool Booster::WorthTheEngine(ModelView const& model, std::uint64_t rows, RoundRa
   return on_host_.IsWorthwhile(model, rows, rounds, ctx_->Threads());
 }
 
+Place Booster::PlaceOfPredictions() const {
+  Place place = PlaceIfThere(config_.device());
+  if (ProcessGroup::OfThisThread() == nullptr || place.backend != BackendKind::kCuda) return place;
+  place.devices = 1;
+  place.device = group_device_.value_or(place.device);
+  return place;
+}
+
 std::optional<WorkPlace> Booster::WorthADevice(DevicePrediction* prediction, ModelView const& model, std::uint64_t rows,
                                                RoundRange rounds) const {
   if (rounds.last == 0) rounds.last = model.rounds;
   if (!config_.MayPredictOnDevice() || rounds.first >= rounds.last || rounds.last > model.rounds) return {};
   if (!prediction->IsWorthwhile(model, rows, rounds.last - rounds.first)) return {};
-  Place const place = PlaceOfPredictions(config_.device());
+  Place const place = PlaceOfPredictions();
   if (place.backend != BackendKind::kCuda) return {};
   return WorkPlace{place, ctx_->Threads()};
 }
@@ -229,7 +230,7 @@ bool Booster::PredictContribution(xgboost::DMatrix* data, std::vector<float>* ou
     if (!Explains(data, rounds)) return false;
     DMatrixRows const rows{data};
     bool const for_device = config_.MayPredictOnDevice() && Explanation::IsForDevice(rows, Rounds());
-    Place const place = for_device ? PlaceOfPredictions(config_.device()) : Place{};
+    Place const place = for_device ? PlaceOfPredictions() : Place{};
     return explanation_.Contributions(Model(), {place, ctx_->Threads()}, rows, BaseMarginsOf(data->Info(), *model_),
                                       rounds.last, approximate, out);
   });
@@ -240,7 +241,7 @@ bool Booster::PredictInteractions(xgboost::DMatrix* data, std::vector<float>* ou
     if (!Explains(data, rounds)) return false;
     DMatrixRows const rows{data};
     bool const for_device = config_.MayPredictOnDevice() && Explanation::AreInteractionsForDevice(rows, Rounds());
-    Place const place = for_device ? PlaceOfPredictions(config_.device()) : Place{};
+    Place const place = for_device ? PlaceOfPredictions() : Place{};
     return explanation_.Interactions(Model(), {place, ctx_->Threads()}, rows, BaseMarginsOf(data->Info(), *model_),
                                      rounds.last, out);
   });

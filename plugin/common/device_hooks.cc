@@ -163,7 +163,8 @@ XGBGPU_EXPORT int XGDMatrixFree(DMatrixHandle data) {
   static auto* const kNext = xgbgpu::plugin::NextFunction<decltype(XGDMatrixFree)>("XGDMatrixFree");
   xgbgpu::plugin::BatchesOnHost::Instance().Drop(data);
   int const status = kNext(data);
-  xgbgpu::DatasetCache::Instance().DropExpired();  // its bins go with it, from a GPU as well
+  // Its bins go with it, from a GPU as well, unless a booster that has trained on them still has them.
+  xgbgpu::DatasetCache::Instance().DropExpired();
   return status;
 }
 

@@ -29,6 +29,7 @@ struct GroupPlace {
   bool one_insists{false};         ///< has a worker gpu_backend=cuda?
   SomeShards* with_rows{nullptr};  ///< the workers that have rows, if some have none and it was worth asking
   int device{0};                   ///< this worker's
+  std::uint64_t on_host{1};        ///< workers that train on devices of this worker's host
 };
 
 /// Returns why the workers that have rows cannot train on GPUs together; empty if they can. All get the same answers.
@@ -45,11 +46,12 @@ std::string WhyNotOnDevices(ProcessGroup* group, DeviceParam const& param, std::
   if (most[1] == 0) return "no worker has rows";
   if (most[0] != 0) return "a worker with rows sees no GPU that this library can use";
   if (most[2] != 0) place->with_rows = WithRows(group, has_rows);
-  std::string why_not = "workers with rows say more";
+  std::string why_not;
   bool can = true;
   auto const meet = [&](Collective* workers) {
-    int const own = OwnDevice(workers, devices);  // asked for by all, whether they name one or not
-    place->device = param.gpu_id < 0 ? own : param.gpu_id % devices;
+    WorkerPlace const own = PlaceOfWorker(workers, devices);  // all ask, whether they name a device or not
+    place->device = param.gpu_id < 0 ? own.device : param.gpu_id % devices;
+    place->on_host = own.on_host;
     can = workers->shards() == 1 || DevicesCanMeet(workers, place->device, &why_not);
   };
   if (place->with_rows == nullptr) {
@@ -57,6 +59,7 @@ std::string WhyNotOnDevices(ProcessGroup* group, DeviceParam const& param, std::
   } else {
     place->with_rows->Together([&] { meet(place->with_rows); });
     can = !group->AnyOf(!can);
+    if (!can) why_not = FirstText(*group, why_not);  // a worker that stands by does not know it
   }
   return can ? std::string{} : "their GPUs cannot train together: " + why_not;
 }
@@ -64,13 +67,17 @@ std::string WhyNotOnDevices(ProcessGroup* group, DeviceParam const& param, std::
 }  // namespace
 
 Place PlaceInGroup(ProcessGroup* group, DeviceParam const& param, std::uint64_t rows) {
-  MemoryLimits const memory = ToMemoryLimits(param);
+  MemoryLimits memory = ToMemoryLimits(param);
   Place const host{BackendKind::kHost, 0, group, 1, memory};
   int const devices = param.gpu_backend == "host" || rows == 0 ? 0 : CudaDeviceCount();
   GroupPlace found;
   std::string const why_not = WhyNotOnDevices(group, param, rows, devices, &found);
   if (why_not.empty() && rows == 0) return {BackendKind::kHost, 0, group, 1, {}, found.with_rows};
-  if (why_not.empty()) return {BackendKind::kCuda, found.device, group, 1, memory, found.with_rows};
+  if (why_not.empty()) {
+    // A limit that the user gives is each worker's own.
+    if (memory.host_bytes == 0) memory.host_sharers = found.on_host;
+    return {BackendKind::kCuda, found.device, group, 1, memory, found.with_rows};
+  }
   auto const refuse = [&] {
     if (param.gpu_backend != "cuda") return;
     Throw<Unsupported>("Parameter gpu_backend is 'cuda', and this process is one of ", group->shards(),

@@ -52,7 +52,7 @@ std::string DecoratedMetric::NamesOf(HostContext const* ctx) {
   std::lock_guard<std::mutex> const lock{metrics.mutex};
   std::string names;
   for (DecoratedMetric const* const metric : metrics.all) {
-    if (metric->tparam_ == ctx) names += (names.empty() ? "" : ",") + std::string{metric->Name()};
+    if (metric->context_ == ctx) names += (names.empty() ? "" : ",") + std::string{metric->Name()};
   }
   return names;
 }
@@ -60,6 +60,7 @@ std::string DecoratedMetric::NamesOf(HostContext const* ctx) {
 xgboost::Metric* DecoratedMetric::inner() const {
   auto& context = inner_.get()->*Context::Member();
   if (context != tparam_) context = tparam_;
+  context_ = tparam_;
   return inner_.get();
 }
 

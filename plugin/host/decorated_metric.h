@@ -4,6 +4,7 @@
 
 #include <xgboost/metric.h>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +42,7 @@ class DecoratedMetric : public xgboost::Metric {
   std::optional<MetricParams> const& params();
 
   std::unique_ptr<xgboost::Metric> inner_;
+  mutable std::atomic<HostContext const*> context_{nullptr};  ///< XGBoost's, as it was when inner() was called last
   Maker maker_;
   bool configured_{false};  ///< params_ is current
   std::optional<MetricParams> params_;

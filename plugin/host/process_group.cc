@@ -112,9 +112,9 @@ void ProcessGroup::CheckReached(int result) {
   if (result == 0) return;
   failure_ =
       "worker " + std::to_string(rank_) + " of " + std::to_string(workers_) +
-      " does not reach the others any more: one of them has left or died (who has fewer rounds leaves early), or "
-      "was silent for rabit_timeout_sec seconds (who has a stock tree_method, another kind of matrix or a metric "
-      "of its own waits elsewhere). XGBoost's communicator says: " +
+      " does not reach the others any more. Either one of them has left or died; a worker that trains fewer rounds "
+      "leaves early. Or one was silent for rabit_timeout_sec seconds; a worker with a stock tree_method, with another "
+      "kind of matrix or with a metric of its own waits for other messages. XGBoost's communicator says: " +
       WhatXgboostSays();
   throw ShardsLost{failure_};
 }

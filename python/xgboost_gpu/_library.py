@@ -293,7 +293,7 @@ def _tell_of_nccl() -> None:
 
     The library opens it when workers on several hosts train on GPUs, and finds no other NCCL.
     """
-    for folder in sys.path:
+    for folder in (entry for entry in sys.path if isinstance(entry, str)):  # Python passes over others
         file = os.path.join(os.path.abspath(folder), NCCL_IN_WHEEL)
         if os.path.exists(file):
             os.environ.setdefault(NCCL_VARIABLE, file)

@@ -93,6 +93,13 @@ class OneShard final : public Collective {
 
 }  // namespace
 
+std::string FirstText(Collective& shards, std::string const& own) {
+  for (auto const& words : shards.Gather(ToWords(own))) {
+    if (!words.empty()) return ToText(words);
+  }
+  return {};
+}
+
 Collective& NoOtherShards() {
   static OneShard one;
   return one;

@@ -102,6 +102,9 @@ using Fact = std::pair<std::string, std::string>;
 /// Cost    one maximum of three integers; more only if something is wrong
 void Agree(Collective& collective, std::vector<Fact> const& facts, std::function<void()> const& work);
 
+/// Returns the first text of a shard, by number, that is not empty; else an empty one. All shards call it at the same time.
+std::string FirstText(Collective& shards, std::string const& own);
+
 /// Ends what all shards do, once they know that shard `failed` is the first that has failed. `own` is what has been
 /// thrown in this shard; null: nothing. Throws it, or OtherShardFailed with the words of that shard.
 [[noreturn]] void FailTogether(Collective& collective, int failed, std::exception_ptr const& own);

@@ -9,6 +9,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -175,6 +176,16 @@ bool RunOne(Failures* failures, std::size_t shard, F&& work) {
   return false;
 }
 
+/// Starts one thread more. Throws Error.
+template <typename F>
+void StartThread(std::vector<std::thread>* threads, F&& run) {
+  try {
+    threads->emplace_back(std::forward<F>(run));
+  } catch (std::system_error const& error) {
+    Throw<Error>("Thread ", threads->size() + 1, " of a group cannot be started: ", error.what());
+  }
+}
+
 }  // namespace
 
 void RunShards(int shards, std::function<void(Collective&)> const& work) {
@@ -182,14 +193,18 @@ void RunShards(int shards, std::function<void(Collective&)> const& work) {
   Group group{shards};
   Failures failures{static_cast<std::size_t>(shards)};
   std::vector<std::thread> threads;
-  for (int s = 0; s < shards; ++s) {
-    threads.emplace_back([&, s] {
-      RunOne(&failures, static_cast<std::size_t>(s), [&] {
-        ThreadShard collective{&group, s};
-        work(collective);
-      });
-      group.meeting.Leave();
+  auto const run = [&](int s) {
+    RunOne(&failures, static_cast<std::size_t>(s), [&] {
+      ThreadShard collective{&group, s};
+      work(collective);
     });
+    group.meeting.Leave();
+  };
+  bool const started = RunOne(&failures, static_cast<std::size_t>(shards) - 1, [&] {
+    for (int s = 0; s < shards; ++s) StartThread(&threads, [&, s] { run(s); });
+  });
+  if (!started) {  // those that run do not wait for the others
+    for (auto s = static_cast<int>(threads.size()); s < shards; ++s) group.meeting.Leave();
   }
   for (std::thread& thread : threads) thread.join();
   failures.Throw();
@@ -215,10 +230,19 @@ struct ShardThreads::State {
   std::function<void()> on_failure;
   pid_t process{getpid()};
 
+  /// Ends the threads, which have nothing to do.
+  void End() {
+    {
+      std::lock_guard<std::mutex> const lock{mutex};
+      ended = true;
+      changed.notify_all();
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
   void RunOwn(int shard) {
-    if (RunOne(failures, static_cast<std::size_t>(shard), [&] { (*work)(shard); })) return;
-    group.meeting.Leave();
-    if (on_failure) on_failure();
+    bool const done = RunOne(failures, static_cast<std::size_t>(shard), [&] { (*work)(shard); });
+    group.meeting.Leave();  // nobody waits for who has ended
+    if (!done && on_failure) on_failure();
   }
   /// Waits until done(). Works follow each other in short time, and a thread that sleeps is late.
   template <typename F>
@@ -247,7 +271,12 @@ struct ShardThreads::State {
 
 ShardThreads::ShardThreads(int shards, std::function<void()> on_failure) : state_{new State{shards}} {
   state_->on_failure = std::move(on_failure);
-  for (int s = 1; s < shards; ++s) state_->threads.emplace_back([this, s] { state_->Live(s); });
+  try {
+    for (int s = 1; s < shards; ++s) StartThread(&state_->threads, [state = state_.get(), s] { state->Live(s); });
+  } catch (...) {
+    state_->End();
+    throw;
+  }
 }
 
 ShardThreads::~ShardThreads() {
@@ -255,12 +284,7 @@ ShardThreads::~ShardThreads() {
     for (std::thread& thread : state_->threads) thread.detach();
     return;
   }
-  {
-    std::lock_guard<std::mutex> const lock{state_->mutex};
-    state_->ended = true;
-    state_->changed.notify_all();
-  }
-  for (std::thread& thread : state_->threads) thread.join();
+  state_->End();
 }
 
 int ShardThreads::shards() const { return static_cast<int>(state_->collectives.size()); }

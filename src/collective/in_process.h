@@ -19,7 +19,7 @@ namespace xgbgpu {
 void RunShards(int shards, std::function<void(Collective&)> const& work);
 
 /// Threads that stay, one for each shard, for works that are short and many. The caller's thread is that of the first
-/// shard. Not thread-safe.
+/// shard. Not thread-safe. Throws Error if a thread cannot be started, as RunShards does.
 class ShardThreads {
  public:
   /// on_failure() is called by every thread whose work has thrown, at once, while others may still work; or empty.
@@ -31,7 +31,8 @@ class ShardThreads {
   int shards() const;
   /// Returns the collective of a shard. It is used by that shard's work alone, or by nobody.
   Collective* of(int shard) const;
-  /// Calls work(shard) for all shards at the same time, and waits. Throws as RunShards does; works can be run again.
+  /// Calls work(shard) for all shards at the same time, and waits. Nobody waits for a shard whose work has ended. Throws
+  /// as RunShards does; works can be run again.
   void Run(std::function<void(int)> const& work);
 
  private:

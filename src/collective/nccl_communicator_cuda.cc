@@ -1,14 +1,16 @@
 #include "collective/nccl_communicator_cuda.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <optional>
 #include <sstream>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -25,7 +27,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kShort = std::chrono::microseconds{200};  ///< that an exchange takes NCCL to enqueue, in a thread
+/// A thread waits so long without sleeping: NCCL mostly enqueues an exchange in this time.
+constexpr auto kShort = std::chrono::microseconds{200};
 constexpr auto kPause = std::chrono::microseconds{500};  ///< between two looks at what takes longer
 constexpr auto kStuck = std::chrono::seconds{1};         ///< longer than a call takes
 constexpr auto kLook = std::chrono::milliseconds{5};     ///< between two looks at exchanges that are under way
@@ -67,6 +70,7 @@ struct NcclCommunicator::State {
   NcclFunctions const nccl;
   std::shared_ptr<NcclWords> const words;
   NcclPatience const patience;
+  pid_t const process{getpid()};  ///< a process that is forked from this one has neither its thread nor its GPU
   int devices{0}, device{0};
 
   std::mutex calls;        ///< NCCL is called by one thread at a time
@@ -74,7 +78,7 @@ struct NcclCommunicator::State {
 
   std::mutex mutex;  ///< of what follows
   std::condition_variable changed;
-  std::string failure;                  ///< empty: there was none
+  std::string failure;                  ///< whole sentences; empty: there was none
   std::uint32_t begun{0};               ///< number of the last exchange
   std::optional<HostWord> failed_here;  ///< has a process of this host failed?
   bool has_ended{false};                ///< the thread, but for leaving
@@ -91,6 +95,7 @@ struct NcclCommunicator::State {
   /// From now on nothing is exchanged. The thread that watches aborts the communicator. Processes of this host, which
   /// no network tells of that, are told unless this is the end that all have come to.
   void Fail(std::string const& why, bool is_end = false) {
+    if (getpid() != process) return;
     std::lock_guard<std::mutex> const lock{mutex};
     if (!failure.empty()) return;
     failure = why;
@@ -168,6 +173,17 @@ struct NcclCommunicator::State {
     return asked != kNcclSuccess ? asked : result;
   }
 
+  /// Starts the thread that watches. Throws DeviceError.
+  void StartWatch(std::shared_ptr<State> const& self, std::function<void()> const& enter) {
+    try {
+      watch = std::thread{[self, enter] {
+        if (enter) enter();
+        self->Watch();
+      }};
+    } catch (std::system_error const& error) {
+      Throw<DeviceError>("The thread that watches NCCL cannot be started: ", error.what());
+    }
+  }
   /// Watches exchanges until something has failed, which the end is, too; then gives up.
   void Watch() {
     std::unique_lock<std::mutex> lock{mutex};
@@ -182,11 +198,12 @@ struct NcclCommunicator::State {
         if (finished != seen) since = Clock::now();
         seen = finished;
         if (result != kNcclSuccess && result != kNcclInProgress) {
-          Fail("NCCL reports: " + TextOf(result));
+          Fail("The GPU of another worker has stopped or cannot be reached, so all stop. NCCL says: " + TextOf(result));
         } else if (failed_here->IsSet()) {
-          Fail("another worker of this host has failed");
+          Fail("The GPU of another worker has stopped, so all stop: a worker of this host has failed");
         } else if (Clock::now() - since > Seconds(patience.exchange)) {
-          Fail("nothing was heard for " + SecondsText(patience.exchange));
+          Fail("The GPU of another worker has stopped or cannot be reached, so all stop: nothing was heard for " +
+               SecondsText(patience.exchange));
         }
         lock.lock();
         changed.wait_for(lock, kLook, [&] { return !failure.empty(); });
@@ -208,16 +225,15 @@ struct NcclCommunicator::State {
       changed.notify_all();
     }
     NcclResult const result = Complete(patience.exchange, call);
-    if (result == kNcclInProgress) Fail("a call of NCCL has not ended");
-    if (result != kNcclSuccess) Fail("NCCL reports: " + TextOf(result));
+    if (result == kNcclInProgress) Fail("A call of NCCL has not ended, so all stop");
+    if (result != kNcclSuccess) Fail("NCCL has refused a call, so all stop. It says: " + TextOf(result));
     Check();
     return number;
   }
 
   void Check() {
     std::string const why = Failure();
-    if (why.empty()) return;
-    throw ShardsLost{"The GPU of another worker has stopped or cannot be reached, so all stop: " + why};
+    if (!why.empty()) throw ShardsLost{why};
   }
 };
 
@@ -229,7 +245,6 @@ NcclCommunicator::NcclCommunicator(NcclLibrary const& library, Collective* group
   state.devices = group->shards();
   state.device = group->shard();
   CheckOwnDevices(group, gpu);
-  setenv("NCCL_NVLS_ENABLE", "0", 0);
   NcclUniqueId id{};
   Agree(*group, {{"version of NCCL", library.VersionText()}}, [&] {
     if (state.device != 0) return;
@@ -245,35 +260,40 @@ NcclCommunicator::NcclCommunicator(NcclLibrary const& library, Collective* group
       try {
         state.Meet(id);
         state.failed_here.emplace("xgbgpu-" + std::to_string(HashText({id.bytes, sizeof(id.bytes)})));
-      } catch (DeviceError const&) {
+        state.StartWatch(state_, enter);
+      } catch (Error const&) {
         state.GiveUp();  // before this process says so: the others may still wait for it
         throw;
       }
     });
   } catch (...) {
     if (state.failed_here) state.failed_here->CloseName();
-    state.GiveUp();
+    state.Fail("Not all workers' GPUs have met", true);
+    state.watch.joinable() ? End() : state.GiveUp();
     throw;
   }
   state.failed_here->CloseName();
-  state.watch = std::thread{[shared = state_, enter = std::move(enter)] {
-    if (enter) enter();
-    shared->Watch();
-  }};
 }
 
 void NcclCommunicator::End() noexcept {
   State& state = *state_;
   if (!state.watch.joinable()) return;
+  if (getpid() != state.process) {
+    state.watch.detach();
+    new std::shared_ptr<State>{state_};  // never freed: somebody may have held its locks when the process was forked
+    return;
+  }
   if (!state.Failed()) {
     NcclResult const result =
         state.Complete(state.patience.end, [&](NcclComm comm) { return state.nccl.CommFinalize(comm); });
+    NcclComm gone = nullptr;
     if (result == kNcclSuccess) {
       std::lock_guard<std::mutex> const lock{state.calls};
-      state.nccl.CommDestroy(state.comm);
-      state.comm = nullptr;
+      gone = std::exchange(state.comm, nullptr);
     }
-    state.Fail("the process group has ended", true);  // if NCCL is still there, it is aborted
+    if (gone != nullptr) state.nccl.CommDestroy(gone);
+    // If NCCL is still there, it is aborted.
+    state.Fail("The process group has ended, so its GPUs train no more; allowed: to begin a new training", true);
   }
   std::unique_lock<std::mutex> lock{state.mutex};
   bool const ended = state.changed.wait_for(lock, Seconds(state.patience.end), [&] { return state.has_ended; });
@@ -296,7 +316,9 @@ std::uint32_t NcclCommunicator::AllGather(std::int64_t const* from, std::int64_t
   return state_->Exchange([&](NcclComm comm) { return state_->nccl.AllGather(from, to, n, kNcclInt64, comm, stream); });
 }
 
-void NcclCommunicator::Abort() noexcept { state_->Fail("this worker has failed"); }
+void NcclCommunicator::Abort() noexcept {
+  state_->Fail("This worker's part of a training has failed, so its GPU takes part in nothing more");
+}
 bool NcclCommunicator::failed() const { return state_->Failed(); }
 void NcclCommunicator::Check() const { state_->Check(); }
 

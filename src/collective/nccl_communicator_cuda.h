@@ -41,8 +41,6 @@ class NcclCommunicator {
   /// others OtherShardFailed. The device must be current. `gpu` is what no two devices have in common (a UUID), as a
   /// text. `words` are 0. enter() is called once by the thread that watches.
   ///
-  /// NVLink multicast is off unless the user has set NCCL_NVLS_ENABLE: some virtual machines hang in it.
-  ///
   /// Throws  InvalidArgument (versions of NCCL differ), Unsupported (two processes have one device), DeviceError
   NcclCommunicator(NcclLibrary const& library, Collective* group, std::string const& gpu,
                    std::shared_ptr<NcclWords> words, NcclPatience const& patience = {},

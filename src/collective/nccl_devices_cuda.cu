@@ -20,8 +20,9 @@ struct ExchangeEnd {
   NcclWords* words;
   std::uint32_t number;
 
-  /// To be called by all threads of a block. Tells the host, and returns whether what was exchanged means anything.
-  __device__ bool Comes() const {
+  /// To be called by all threads of a block. Tells the host that the exchange is over. Returns whether what it has brought
+  /// counts.
+  __device__ bool TellEnd() const {
     __shared__ std::uint32_t lost;
     if (threadIdx.x == 0) {
       lost = *static_cast<std::uint32_t const volatile*>(&words->lost);
@@ -56,7 +57,7 @@ __global__ void PackNumbersKernel(DeviceNumbers numbers, std::int64_t* own) {
 /// `all` [devices, DeviceNumbers::kMost] has what each device told.
 __global__ void UnpackNumbersKernel(DeviceNumbers numbers, bool const* unless, std::int64_t const* all, int devices,
                                     ExchangeEnd end) {
-  bool const comes = end.Comes();
+  bool const comes = end.TellEnd();
   if (!comes || (unless != nullptr && *unless)) return;
   NumberPlace const place{numbers};
   std::uint32_t const i = threadIdx.x;
@@ -75,7 +76,7 @@ __global__ void UnpackNumbersKernel(DeviceNumbers numbers, bool const* unless, s
 }
 
 __global__ void TakeSumsKernel(std::int64_t const* sums, std::int64_t* values, std::uint64_t n, ExchangeEnd end) {
-  if (!end.Comes()) return;
+  if (!end.TellEnd()) return;
   std::uint64_t const step = std::uint64_t{gridDim.x} * blockDim.x;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) values[i] = sums[i];
 }
@@ -126,7 +127,7 @@ __global__ void PackLevelKernel(LevelPiece piece, longlong2* sums) {
 }
 
 __global__ void UnpackLevelKernel(LevelPiece piece, longlong2 const* sums, ExchangeEnd end) {
-  if (!end.Comes()) return;
+  if (!end.TellEnd()) return;
   std::uint64_t const step = std::uint64_t{gridDim.x} * blockDim.x;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < piece.n; i += step) {
     if (longlong2* const cell = piece.cell(i)) *cell = sums[i];

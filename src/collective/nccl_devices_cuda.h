@@ -32,7 +32,7 @@ class NcclDevices final : public DeviceCollective {
   /// NCCL can be recorded, but waits for all graphs with its calls to go before it ends or aborts a communicator, and a
   /// recording that something else spoils would be an error of the communicator.
   bool recordable() const override { return false; }
-  /// With `unless` all is told, and forgotten.
+  /// Numbers are sent even if `*unless` is set; they are dropped when they arrive.
   void Combine(DeviceNumbers const& numbers, bool const* unless, cudaStream_t stream) override;
   void Sum(std::int64_t* values, std::uint64_t n, cudaStream_t stream) override;
   void SumLevel(GrowingTree const& tree, DeviceHistograms const& histograms, LevelBounds const& bounds,
@@ -43,7 +43,7 @@ class NcclDevices final : public DeviceCollective {
   void BestOfLevel(GrowingTree const& tree, LevelBounds const& bounds, cudaStream_t stream) override;
   void Check() const override { communicator_->Check(); }
 
-  // Those of NcclCommunicator.
+  // As in NcclCommunicator.
   void Abort() noexcept { communicator_->Abort(); }
   void End() noexcept;
   bool failed() const { return communicator_->failed(); }

@@ -56,6 +56,8 @@ void* Find() {
     Throw<Unsupported>("NCCL cannot be loaded", given.empty() ? "" : " from the file that XGBGPU_NCCL names", ": ",
                        tried, ". ", kHowToGetIt);
   }
+  // NVLink multicast is off unless the user wants it: some virtual machines hang in it.
+  setenv("NCCL_NVLS_ENABLE", "0", 0);
   return handle;
 }
 

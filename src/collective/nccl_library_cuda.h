@@ -64,7 +64,8 @@ struct NcclLibrary {
 
 /// Returns NCCL. It is looked for, in this order: in the file that the environment variable XGBGPU_NCCL names, and then
 /// nowhere else; in this process, where another library may have loaded it; where the system's loader finds libraries;
-/// and in the file that XGBGPU_NCCL_WHEEL names, which the Python package sets to PyPI's. It stays loaded.
+/// and in the file that XGBGPU_NCCL_WHEEL names, which the Python package sets to PyPI's. It stays loaded. The environment
+/// variable NCCL_NVLS_ENABLE becomes 0 in this process, unless it is set.
 ///
 /// Throws  Unsupported, which says where it was looked for and what to install; or that it is older than 2.14
 NcclLibrary const& LoadNccl();

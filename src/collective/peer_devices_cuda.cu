@@ -568,15 +568,16 @@ PeerDevices::PeerDevices(Collective* group, int device, double seconds) {
   if (n > static_cast<std::size_t>(kMostDevices)) {
     Throw<Unsupported>("There are ", n, " processes that would train together on GPUs; supported: ", kMostDevices);
   }
-  memory_ = std::make_unique<Memory>(std::vector<int>{device}, MostBlocks(n));
   std::size_t const flag_bytes = (sizeof(Flags) + 255) / 256 * 256;
-  std::size_t const box_bytes = BoxCells(n, memory_->blocks) * sizeof(GradientSum);
   cudaIpcMemHandle_t handle{};
   static_assert(sizeof(handle) % sizeof(std::uint32_t) == 0);
-  memory_->of.push_back(std::make_unique<Memory::OfDevice>());
-  Memory::OfDevice& shared = *memory_->of.back();
+  // Whatever fails, fails for all: they may go on together in another way.
   AllOrNone(*group, [&] {
     DeviceScope const scope{device};
+    memory_ = std::make_unique<Memory>(std::vector<int>{device}, MostBlocks(n));
+    memory_->of.push_back(std::make_unique<Memory::OfDevice>());
+    Memory::OfDevice& shared = *memory_->of.back();
+    std::size_t const box_bytes = BoxCells(n, memory_->blocks) * sizeof(GradientSum);
     shared.boxes = {&shared.arena, "sums of other devices", (flag_bytes + box_bytes) / sizeof(GradientSum)};
     CheckCuda(cudaMemset(shared.boxes.data(), 0, flag_bytes), "clearing flags");
     CheckCuda(cudaDeviceSynchronize(), "clearing flags");
@@ -588,7 +589,7 @@ PeerDevices::PeerDevices(Collective* group, int device, double seconds) {
   AllOrNone(*group, [&] {
     DeviceScope const scope{device};
     for (std::size_t p = 0; p < n; ++p) {
-      void* begin = shared.boxes.data();
+      void* begin = memory_->of.back()->boxes.data();
       if (p != own) {
         std::memcpy(&handle, all[p].data(), sizeof(handle));
         CheckCuda(cudaIpcOpenMemHandle(&begin, handle, cudaIpcMemLazyEnablePeerAccess),
@@ -598,10 +599,10 @@ PeerDevices::PeerDevices(Collective* group, int device, double seconds) {
       memory_->flags.push_back(static_cast<Flags*>(begin));
       memory_->boxes.push_back(reinterpret_cast<GradientSum*>(static_cast<std::uint8_t*>(begin) + flag_bytes));
     }
+    *memory_->words.data() = {};
+    members_.resize(n);
+    members_[own] = MakeMember(own, device, seconds);
   });
-  *memory_->words.data() = {};
-  members_.resize(n);
-  members_[own] = MakeMember(own, device, seconds);
 }
 
 PeerDevices::~PeerDevices() = default;

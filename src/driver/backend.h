@@ -110,9 +110,14 @@ std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::vector<std::shared_ptr<Dev
 /// make one at the same time (driver/group_builder.h).
 std::unique_ptr<TreeBuilder> MakeGroupBuilder(std::shared_ptr<DeviceMatrix const> matrix, Shard const& place,
                                               int threads);
-/// Returns the device of this process, of the `devices` that it sees, if it names none (DeviceOfWorker in
-/// driver/device_policy.h). All processes of the group ask at the same time for the first time, and know it then.
-int OwnDevice(Collective* group, int devices);
+/// A process of a group among those of its host.
+struct WorkerPlace {
+  int device;             ///< if it names none (DeviceOfWorker in driver/device_policy.h)
+  std::uint64_t on_host;  ///< processes of the group that are on its host, this one included
+};
+/// Returns where this process is, which sees `devices` devices. All processes of the group ask at the same time for the
+/// first time, and know it then.
+WorkerPlace PlaceOfWorker(Collective* group, int devices);
 /// Can the devices of all processes train together? All processes ask at the same time; each tells its own device.
 /// *why_not is set if not (driver/group_devices.h).
 bool DevicesCanMeet(Collective* group, int device, std::string* why_not);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 #include "collective/collective.h"
 
@@ -53,26 +54,27 @@ std::pair<std::shared_ptr<Dataset const>, std::int64_t> DatasetCache::FindLocked
 
 std::shared_ptr<Dataset const> DatasetCache::Get(DatasetRequest const& request) {
   if (request.place.shards != nullptr) return GetWithShards(request);
+  DropExpired();
   {
     std::lock_guard<std::mutex> lock{mutex_};
-    DropExpiredLocked();
     if (auto dataset = FindLocked(request).first) return dataset;
   }
   auto dataset = request.make();
+  std::shared_ptr<Dataset const> before;  // goes without the lock
   std::lock_guard<std::mutex> lock{mutex_};
   // If another thread was quicker, its dataset is for all: FindLocked gives the first, and a model with a trainer on a
   // later one would make a second trainer in its next round.
   if (auto found = FindLocked(request).first) return found;
-  KeepLocked(request, dataset, 1);
+  before = KeepLocked(request, dataset, 1);
   return dataset;
 }
 
 std::shared_ptr<Dataset const> DatasetCache::GetWithShards(DatasetRequest const& request) {
   Collective* const shards = request.place.shards;
   std::pair<std::shared_ptr<Dataset const>, std::int64_t> found;
+  DropExpired();
   {
     std::lock_guard<std::mutex> lock{mutex_};
-    DropExpiredLocked();
     found = FindLocked(request);
   }
   std::int64_t most[] = {found.second, -found.second};
@@ -80,16 +82,17 @@ std::shared_ptr<Dataset const> DatasetCache::GetWithShards(DatasetRequest const&
   if (found.second != 0 && most[0] == -most[1]) return found.first;
   auto dataset = request.make();
   std::int64_t const made = DrawNumber(shards);
+  std::shared_ptr<Dataset const> before;  // goes without the lock
   std::lock_guard<std::mutex> lock{mutex_};
   slots_.erase(std::remove_if(slots_.begin(), slots_.end(),
                               [&](Slot const& slot) { return slot.key == request.key && slot.place.shards == shards; }),
                slots_.end());
-  KeepLocked(request, dataset, made);
+  before = KeepLocked(request, dataset, made);
   return dataset;
 }
 
-void DatasetCache::KeepLocked(DatasetRequest const& request, std::shared_ptr<Dataset const> dataset,
-                              std::int64_t made) {
+std::shared_ptr<Dataset const> DatasetCache::KeepLocked(DatasetRequest const& request,
+                                                        std::shared_ptr<Dataset const> dataset, std::int64_t made) {
   slots_.push_back({request.key,
                     request.max_bin,
                     request.place,
@@ -100,16 +103,13 @@ void DatasetCache::KeepLocked(DatasetRequest const& request, std::shared_ptr<Dat
                     dataset,
                     made});
   last_key_ = request.key;
-  last_ = std::move(dataset);
+  return std::exchange(last_, std::move(dataset));
 }
 
 void DatasetCache::DropExpired() {
+  std::shared_ptr<Dataset const> gone;  // without the lock: to free memory of a device is to wait for what runs there
   std::lock_guard<std::mutex> lock{mutex_};
-  DropExpiredLocked();
-}
-
-void DatasetCache::DropExpiredLocked() {
-  if (last_key_.expired()) last_.reset();
+  if (last_key_.expired()) gone = std::move(last_);
   EraseExpired(&slots_);
   slots_.erase(std::remove_if(slots_.begin(), slots_.end(), [](Slot const& slot) { return slot.dataset.expired(); }),
                slots_.end());

@@ -61,8 +61,9 @@ class DatasetCache {
   /// Returns the dataset and its number, or null and 0.
   std::pair<std::shared_ptr<Dataset const>, std::int64_t> FindLocked(DatasetRequest const& request);
   std::shared_ptr<Dataset const> GetWithShards(DatasetRequest const& request);
-  void KeepLocked(DatasetRequest const& request, std::shared_ptr<Dataset const> dataset, std::int64_t made);
-  void DropExpiredLocked();
+  /// Keeps the dataset as the newest one, and returns the one that was.
+  std::shared_ptr<Dataset const> KeepLocked(DatasetRequest const& request, std::shared_ptr<Dataset const> dataset,
+                                            std::int64_t made);
 
   std::mutex mutex_;
   std::vector<Slot> slots_;

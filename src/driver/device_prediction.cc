@@ -56,11 +56,8 @@ bool DevicePrediction::TakeModel(ModelView const& model, Place const& place, int
   std::vector<int> const ordinals = OrdinalsOf(place);
   std::vector<std::unique_ptr<DevicePredictor>> made(wanted);
   auto const make = [&](std::size_t i) { made[i] = MakeDevicePredictor(forest, ordinals[i]); };
-  if (devices == 1) {
-    make(0);
-  } else {
-    RunShards(devices, [&](Collective const& thread) { make(static_cast<std::size_t>(thread.shard())); });
-  }
+  ShardThreads threads{devices};
+  threads.Run([&](int i) { make(static_cast<std::size_t>(i)); });
   predictors_ = std::move(made);
   turned_away_ = 0;
   rounds_ = model.rounds;

@@ -47,7 +47,9 @@ void Explanation::Explain(WorkPlace where, char const* what, RowSource const& ro
   if (where.place.backend == BackendKind::kCuda) {
     std::vector<int> const ordinals = OrdinalsOf(where.place);
     int devices = 1;
-    if (MayBeDealt(rows)) devices = PredictionPolicy::Devices(where.place.devices, work, policy_.dealt_explanations);
+    if (!several_fail_ && MayBeDealt(rows)) {
+      devices = PredictionPolicy::Devices(where.place.devices, work, policy_.dealt_explanations);
+    }
     for (;; devices = 1) {
       try {
         ReadInParts(rows, devices, [&](int i, RowSource const& part) {
@@ -60,6 +62,7 @@ void Explanation::Explain(WorkPlace where, char const* what, RowSource const& ro
         warn_(devices > 1 ? std::string{what} + " on several GPUs" : what,
               std::string{what} + " are computed on " + instead + e.what());
         if (devices == 1) break;
+        several_fail_ = true;
       }
     }
   }
@@ -133,6 +136,7 @@ void Explanation::Forget() {
   std::lock_guard<std::mutex> lock{mutex_};
   paths_.reset();
   rounds_ = 0;
+  several_fail_ = false;
 }
 
 }  // namespace xgbgpu

@@ -3,6 +3,7 @@
 #ifndef XGBGPU_DRIVER_EXPLANATION_H_
 #define XGBGPU_DRIVER_EXPLANATION_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -59,6 +60,7 @@ class Explanation {
   std::mutex mutex_;
   std::shared_ptr<PathForest const> paths_;
   std::uint32_t rounds_{0};  ///< rounds of the model in paths_
+  mutable std::atomic<bool> several_fail_{false};
 };
 
 }  // namespace xgbgpu

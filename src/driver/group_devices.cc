@@ -106,24 +106,39 @@ bool AreOnOneHost(Collective* group) {
   return std::adjacent_find(hosts.begin(), hosts.end(), std::not_equal_to<>{}) == hosts.end();
 }
 
-std::shared_ptr<GroupDevices> Make(Collective* group, int device) {
-  std::string why_no_peers;
-  if (AreOnOneHost(group)) {
-    try {
-      return std::make_shared<PeersOfOneHost>(group, device);
-    } catch (ShardsLost const&) {
-      throw;
-    } catch (Error const& error) {
-      why_no_peers = std::string{"their GPUs cannot reach each other's memory: "} + error.what() + "; and ";
-    }
-  }
+/// Why devices cannot be made.
+struct Refusal {
+  std::string why;
+  bool may_pass{false};  ///< memory was short, say, or somebody came late: another time they may be made
+};
+
+/// Calls make(). If that throws, notes why, and returns null.
+template <typename F>
+std::shared_ptr<GroupDevices> TryToMake(Refusal* refusal, F&& make) {
+  std::string why;
   try {
-    return std::make_shared<WithNccl>(group, device);
+    return make();
   } catch (ShardsLost const&) {
     throw;
+  } catch (DeviceError const& error) {
+    why = error.what();
+    refusal->may_pass = true;
   } catch (Error const& error) {
-    Throw<Unsupported>(why_no_peers, error.what());
+    why = error.what();
   }
+  refusal->why += (refusal->why.empty() ? "" : "; and ") + why;
+  return nullptr;
+}
+
+/// Returns null if they cannot be made. All get the same `may_pass`.
+std::shared_ptr<GroupDevices> Make(Collective* group, int device, Refusal* refusal) {
+  std::shared_ptr<GroupDevices> made;
+  if (AreOnOneHost(group)) {
+    made = TryToMake(refusal, [&] { return std::make_shared<PeersOfOneHost>(group, device); });
+  }
+  if (made == nullptr) made = TryToMake(refusal, [&] { return std::make_shared<WithNccl>(group, device); });
+  if (made == nullptr) refusal->may_pass = group->AnyOf(refusal->may_pass);
+  return made;
 }
 
 /// The devices of all groups of this process.
@@ -136,7 +151,7 @@ class AllGroups {
 
   std::shared_ptr<GroupDevices> Get(Collective* group, int device) {
     enum : std::int64_t { kHere, kRefused, kMissing };
-    Slot found = Find(group, device);
+    Slot const found = Find(group, device);
     std::int64_t const state = found.group == nullptr ? kMissing : found.devices ? kHere : kRefused;
     std::int64_t most[] = {state, -state};
     group->Max({most, 2});  // without the lock: another thread may be in another group
@@ -144,16 +159,14 @@ class AllGroups {
     if (most[0] == kRefused && most[0] == -most[1]) throw Unsupported{found.why_not};
     // What one process has lost, none may find again. Trainings that have it keep it until they end.
     Take(group);
-    found = {group, device, nullptr, {}};
-    try {
-      found.devices = Make(group, device);
-    } catch (Unsupported const& error) {
-      found.why_not = error.what();
+    Refusal refusal;
+    auto made = Make(group, device, &refusal);
+    if (made != nullptr || !refusal.may_pass) {
+      std::lock_guard<std::mutex> const lock{mutex_};
+      slots_.push_back({group, device, made, refusal.why});
     }
-    std::lock_guard<std::mutex> const lock{mutex_};
-    slots_.push_back(found);
-    if (found.devices == nullptr) throw Unsupported{found.why_not};
-    return found.devices;
+    if (made == nullptr) throw Unsupported{refusal.why};
+    return made;
   }
 
   /// Removes and returns what there is of a group.
@@ -172,7 +185,7 @@ class AllGroups {
   struct Slot {
     Collective* group;  ///< lives as long as the process
     int device;
-    std::shared_ptr<GroupDevices> devices;  ///< null: they cannot be made
+    std::shared_ptr<GroupDevices> devices;  ///< null: they can never be made
     std::string why_not;
   };
 
@@ -202,15 +215,17 @@ std::string NcclHere(std::string* why_not) {
   }
 }
 
-int OwnDevice(Collective* group, int devices) {
+WorkerPlace PlaceOfWorker(Collective* group, int devices) {
   // A group is of one thread, and no address of a group comes twice. Some workers of a group are a group of their own:
   // who has asked for which, all of that one know.
-  thread_local std::map<Collective const*, int> own_devices;
-  auto const known = own_devices.find(group);
-  if (known != own_devices.end()) return known->second;
+  thread_local std::map<Collective const*, WorkerPlace> places;
+  auto const known = places.find(group);
+  if (known != places.end()) return known->second;
   auto const hosts = NumbersOfAll(group, HostNumber());
   auto const first = NumbersOfAll(group, NumberOfFirstDevice());
-  return own_devices[group] = DeviceOfWorker(hosts, first, static_cast<std::size_t>(group->shard()), devices);
+  auto const own = static_cast<std::size_t>(group->shard());
+  auto const on_host = std::count(hosts.begin(), hosts.end(), hosts[own]);
+  return places[group] = {DeviceOfWorker(hosts, first, own, devices), static_cast<std::uint64_t>(on_host)};
 }
 
 std::shared_ptr<GroupDevices> GroupDevices::Of(Collective* group, int device) {

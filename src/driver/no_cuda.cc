@@ -41,7 +41,7 @@ std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::vector<std::shared_ptr<Dev
   ThrowNoCuda();
 }
 std::unique_ptr<TreeBuilder> MakeGroupBuilder(std::shared_ptr<DeviceMatrix const>, Shard const&, int) { ThrowNoCuda(); }
-int OwnDevice(Collective*, int) { ThrowNoCuda(); }
+WorkerPlace PlaceOfWorker(Collective*, int) { ThrowNoCuda(); }
 bool DevicesCanMeet(Collective*, int, std::string*) { ThrowNoCuda(); }
 void ForgetDevices(Collective const*) {}
 std::string NcclHere(std::string* why_not) {

@@ -79,7 +79,8 @@ void ReadInParts(RowSource const& source, int parts, std::function<void(int, Row
     return;
   }
   RowBatch const* batch = nullptr;
-  RunShards(parts, [&](Collective& threads) { read(threads.shard(), Part{source, &threads, &batch}); });
+  ShardThreads threads{parts};
+  threads.Run([&](int i) { read(i, Part{source, threads.of(i), &batch}); });
 }
 
 }  // namespace xgbgpu

@@ -8,15 +8,15 @@
 
 namespace xgbgpu {
 
-/// Calls read(i, part) for every i < parts, at the same time, each in a thread of its own, and waits. With one part it
-/// calls read(0, source) in the calling thread.
+/// Calls read(i, part) for every i < parts, at the same time, and waits: read(0, part) in the calling thread, the others
+/// each in a thread of its own. With one part it calls read(0, source).
 ///
 /// Every row is in one part, and keeps its number; rows() of a part is that of the source. If the source is one array,
 /// a part has consecutive rows of it (ForEachArray). Else a part has consecutive rows of each batch, so that one thread
 /// makes the batches and all have something to do with each. A part may have no rows.
 ///
 /// In      read    all make the same passes over the batches of their parts
-///         source  is read by one thread at a time, unless it is one array; that need not be the calling thread
+///         source  is read by the calling thread, unless it is one array
 /// Cost    four meetings of all threads for each batch
 /// Throws  what the first that failed, by number, has thrown, after all have ended. If one fails, the others do not
 ///         wait for it

@@ -142,6 +142,12 @@ std::shared_ptr<Dataset const> Dataset::BinOwnShard(RowSource const& source, Cut
   return std::shared_ptr<Dataset const>{new Dataset{place, std::move(shards)}};
 }
 
+std::shared_ptr<Dataset const> Dataset::Bin(RowSource const& source, Cuts cuts, Place const& place, int threads) {
+  bool const on_devices = place.backend == BackendKind::kCuda || place.with_rows != nullptr;
+  return on_devices ? BinOwnShard(source, std::move(cuts), place, threads)
+                    : BinOnHost(source, std::move(cuts), place, threads);
+}
+
 std::shared_ptr<Dataset const> Dataset::Build(RowSource const& source, Span<float const> weights, int max_bin,
                                               int threads, Place place) {
   CheckThreads(threads);
@@ -152,9 +158,7 @@ std::shared_ptr<Dataset const> Dataset::Build(RowSource const& source, Span<floa
   }
   Cuts cuts = WithMemoryFor(
       kCuts, [&] { return host::ComputeCuts(source, weights, max_bin, threads, ShardsOf(place), CutBytes(place)); });
-  if (place.backend == BackendKind::kCuda || place.with_rows != nullptr)
-    return BinOwnShard(source, std::move(cuts), place, threads);
-  return BinOnHost(source, std::move(cuts), place, threads);
+  return Bin(source, std::move(cuts), place, threads);
 }
 
 std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, int threads, Place place) {
@@ -165,9 +169,7 @@ std::shared_ptr<Dataset const> Dataset::FromBinEdges(RowSource const& source, in
   }
   Cuts cuts =
       WithMemoryFor(kCuts, [&] { return host::CutsFromBinEdges(source, threads, ShardsOf(place), CutBytes(place)); });
-  if (place.backend == BackendKind::kCuda || place.with_rows != nullptr)
-    return BinOwnShard(source, std::move(cuts), place, threads);
-  return BinOnHost(source, std::move(cuts), place, threads);
+  return Bin(source, std::move(cuts), place, threads);
 }
 
 std::shared_ptr<Dataset const> Dataset::BuildWithCuts(RowSource const& source, Cuts const& cuts, int threads,

@@ -361,9 +361,6 @@ std::unique_ptr<DeviceMatrix> QuantiseOwnShard(RowSource const& source, Cuts cut
                                                Collective* group, MemoryLimits const& limits) {
   DeviceScope const scope{device};
   BuildOptions const options{device, threads, 0, SharersOfDevice(device, group)};
-  // A limit that the user gives is each process's own.
-  MemoryLimits const own_limits =
-      limits.host_bytes != 0 ? limits : ShareOfHost(limits, static_cast<std::uint64_t>(group->shards()));
   DeviceArena arena{"Quantising the matrix on the GPU"};
   std::optional<host::RowSizes> sizes;
   std::optional<MatrixBuilder> builder;
@@ -393,7 +390,7 @@ std::unique_ptr<DeviceMatrix> QuantiseOwnShard(RowSource const& source, Cuts cut
       group->AnyOf(InCoreBytes(layout, own) > limit)) {
     std::unique_ptr<DeviceMatrix> paged;
     AllOrNone(*group,
-              [&] { paged = MakePages(source, builder->cuts(), std::move(layout), own, options, own_limits, limit); });
+              [&] { paged = MakePages(source, builder->cuts(), std::move(layout), own, options, limits, limit); });
     return paged;
   }
   for (;; facts.room = 0) {

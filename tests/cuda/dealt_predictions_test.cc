@@ -6,9 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "array_case.h"
@@ -51,22 +54,29 @@ struct Sources {
   ArraySource array;
 };
 
-/// Notes which thread reads the batches of another source.
+/// An array that notes which threads ask for it.
 class WatchedSource final : public RowSource {
  public:
   explicit WatchedSource(RowSource const& rows) : rows_{rows} {}
 
   std::uint64_t rows() const override { return rows_.rows(); }
   FeatureIndex features() const override { return rows_.features(); }
-  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
-    reader_ = std::this_thread::get_id();
-    rows_.ForEachBatch(visit);
+  std::optional<DenseValues> dense() const override {
+    std::lock_guard<std::mutex> const lock{mutex_};
+    threads_.insert(std::this_thread::get_id());
+    return rows_.dense();
   }
-  bool was_dealt() const { return reader_ != std::this_thread::get_id(); }
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override { rows_.ForEachBatch(visit); }
+  /// How many threads have asked since the last call?
+  std::size_t TakeThreads() {
+    std::lock_guard<std::mutex> const lock{mutex_};
+    return std::exchange(threads_, {}).size();
+  }
 
  private:
   RowSource const& rows_;
-  mutable std::thread::id reader_;
+  mutable std::mutex mutex_;
+  mutable std::set<std::thread::id> threads_;
 };
 
 class DealtPredictionTest : public ::testing::TestWithParam<int> {
@@ -222,13 +232,14 @@ TEST_P(DealtPredictionTest, ExplanationsAreThoseOfOneDevice) {
       EXPECT_EQ(Bits(found), Bits(expected)) << rows;
     }
     std::vector<float> found;
-    WatchedSource const watched{sources.many};
+    auto const parts = static_cast<std::size_t>(GetParam());
+    WatchedSource watched{sources.array};
     ASSERT_TRUE(several.Contributions(model.View(), On(GetParam()), watched, base, 0, false, &found));
-    EXPECT_TRUE(watched.was_dealt());
+    EXPECT_EQ(watched.TakeThreads(), parts);
     ASSERT_TRUE(several.Contributions(model.View(), On(1), watched, base, 0, false, &found));
-    EXPECT_FALSE(watched.was_dealt());
+    EXPECT_EQ(watched.TakeThreads(), 1U);
     ASSERT_TRUE(several.Interactions(model.View(), On(GetParam()), watched, base, 0, &found));
-    EXPECT_TRUE(watched.was_dealt());
+    EXPECT_EQ(watched.TakeThreads(), parts);
   }
   EXPECT_EQ(model.warnings, 0);
 }

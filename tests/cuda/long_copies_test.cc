@@ -73,5 +73,19 @@ TEST_F(LongCopiesTest, APinnedPieceIsLentAgain) {
   EXPECT_LT(small.bytes(), kMiB) << "a large piece was lent for a byte";
 }
 
+TEST_F(LongCopiesTest, NewPinnedPiecesAreKeptInPlaceOfOldOnes) {
+  {
+    std::vector<PinnedPiece> pieces(20);
+    for (PinnedPiece& piece : pieces) piece = PinnedPiece{8 * kMiB};
+  }  // 160 MiB
+  std::uint8_t* given = nullptr;
+  {
+    PinnedPiece const piece{kMiB};
+    given = piece.data();
+  }
+  PinnedPiece const again{kMiB};
+  EXPECT_EQ(again.data(), given);
+}
+
 }  // namespace
 }  // namespace xgbgpu

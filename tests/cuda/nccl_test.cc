@@ -169,7 +169,8 @@ struct FakeNccl {
 };
 FakeNccl* FakeNccl::now = nullptr;
 
-NcclPatience Short() { return {2, 0.3, 2}; }
+/// Nobody comes late here: failures are told, and a busy machine is slow.
+constexpr NcclPatience kPatient{2, 20, 5};
 
 class NcclTest : public ::testing::Test {
  protected:
@@ -207,7 +208,7 @@ class NcclTest : public ::testing::Test {
   };
 
   /// All ranks meet, exchange and part. Returns what each that failed said; empty where all went well.
-  std::map<int, std::string> Train(NcclPatience const& patience = Short()) {
+  std::map<int, std::string> Train(NcclPatience const& patience = kPatient) {
     std::map<int, std::string> said;
     std::mutex mutex;
     RunShards(kRanks, [&](Collective& group) {
@@ -234,7 +235,6 @@ TEST_F(NcclTest, RanksMeetExchangeAndPart) {
   EXPECT_EQ(nccl.calls[0], first);
   EXPECT_EQ(nccl.calls[1], rest);
   EXPECT_EQ(nccl.calls[2], rest);
-  EXPECT_STREQ(std::getenv("NCCL_NVLS_ENABLE"), "0");
 }
 
 /// Whatever call of whatever rank fails: if it is one before the end, all get an error in time, and no communicator is
@@ -277,7 +277,7 @@ TEST_F(NcclTest, TwoRanksOnOneGpuAreRefusedBeforeNcclIsAsked) {
   RunShards(kRanks, [&](Collective& group) {
     std::string const gpu = group.shard() == 1 ? "GPU-0" : "GPU-" + std::to_string(group.shard());
     try {
-      NcclCommunicator const communicator{FakeNccl::Library(), &group, gpu, std::make_shared<NcclWords>(), Short()};
+      NcclCommunicator const communicator{FakeNccl::Library(), &group, gpu, std::make_shared<NcclWords>(), kPatient};
       ADD_FAILURE() << "no error";
     } catch (Unsupported const& error) {
       EXPECT_STREQ(error.what(), "shards 0 and 1 would train on the same GPU, 'GPU-0', and NCCL needs a GPU for each");
@@ -291,7 +291,7 @@ TEST_F(NcclTest, VersionsThatDifferAreNamed) {
     NcclLibrary library = FakeNccl::Library();
     if (group.shard() == 2) library.version = 21805;
     try {
-      Rank const rank{&group, Short(), library};
+      Rank const rank{&group, kPatient, library};
       ADD_FAILURE() << "no error";
     } catch (InvalidArgument const& error) {
       EXPECT_STREQ(error.what(),
@@ -303,23 +303,24 @@ TEST_F(NcclTest, VersionsThatDifferAreNamed) {
 
 TEST_F(NcclTest, ARankThatDoesNotComeIsWaitedForSoLongAndNotLonger) {
   RunShards(kRanks, [&](Collective& group) {
-    Rank rank{&group, Short()};
+    Rank rank{&group, {2, 0.3, 5}};
     EXPECT_EQ(rank.Sum(), kRanks);
+    group.AnyOf(false);  // all begin to wait now
+    auto const begin = Clock::now();
     if (group.shard() == 1) {
       group.AnyOf(false);
       return;
     }
-    auto const begin = Clock::now();
     try {
       rank.Sum();
       ADD_FAILURE() << "no error";
     } catch (ShardsLost const& error) {
       std::string const text = error.what();
       EXPECT_TRUE(text.find("0.3 seconds") != std::string::npos || text.find("remote error") != std::string::npos ||
-                  text.find("another worker of this host") != std::string::npos)
+                  text.find("a worker of this host has failed") != std::string::npos)
           << text;
     }
-    EXPECT_GE(Clock::now() - begin, std::chrono::milliseconds{200});
+    EXPECT_GE(Clock::now() - begin, std::chrono::milliseconds{150}) << "one of them may begin a little later";
     EXPECT_TRUE(rank.communicator.failed());
     EXPECT_THROW(rank.Sum(), ShardsLost);
     group.AnyOf(false);
@@ -341,7 +342,7 @@ TEST_F(NcclTest, ARankThatStopsStopsTheOthersAtOnce) {
 
 TEST_F(NcclTest, AGroupThatHasEndedHasNoNccl) {
   RunShards(kRanks, [&](Collective& group) {
-    Rank rank{&group, Short()};
+    Rank rank{&group, kPatient};
     EXPECT_EQ(rank.Sum(), kRanks);
     rank.communicator.End();
     {

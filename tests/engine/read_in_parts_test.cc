@@ -167,7 +167,7 @@ TEST(ReadInPartsTest, PartsAreReadAtTheSameTimeAndOneByTheCaller) {
     while (here < 3) std::this_thread::yield();  // for ever, if one waited for another's end
   });
   EXPECT_EQ(threads.size(), 3U);
-  EXPECT_EQ(threads.count(std::this_thread::get_id()), 0U);
+  EXPECT_EQ(threads.count(std::this_thread::get_id()), 1U);
   ReadInParts(source, 1, [&](int, RowSource const& part) {
     EXPECT_EQ(&part, &source);
     threads = {std::this_thread::get_id()};

@@ -4,6 +4,7 @@ Without XGBGPU_TEST_BACKEND=cuda it is tested what can be without a GPU. Data ar
 several GPUs at all.
 """
 
+import contextlib
 import ctypes
 import json
 import os
@@ -515,10 +516,17 @@ def test_after_a_worker_of_another_host_has_failed_all_train_again(two_hosts: Gr
     assert_models_of_one(two_hosts, ["logistic with weights", "categories"], SHARES[2])
 
 
+@contextlib.contextmanager
+def ended(group: Group) -> Iterator[Group]:
+    try:
+        yield group
+    finally:
+        group.end()
+
+
 @on_gpu
 def test_a_worker_of_another_host_that_is_killed_is_an_error_at_once(two_hosts: Group, tmp_path: Any) -> None:
-    group = Group(2, hosts("0", "1"))
-    with ThreadPoolExecutor(1) as pool:
+    with ended(Group(2, hosts("0", "1"))) as group, ThreadPoolExecutor(1) as pool:
         training = pool.submit(group.run, group_scenarios.trains_until_it_fails, SHARES[2], str(tmp_path), limit=120,
                                rabit_timeout_sec=20)  # fmt: skip
         while len(os.listdir(tmp_path)) < 2 and not training.done():
@@ -527,7 +535,6 @@ def test_a_worker_of_another_host_that_is_killed_is_an_error_at_once(two_hosts: 
         killed = time.monotonic()
         group.workers[1].process.kill()
         answer = training.result()[0]
-    group.end()
     assert time.monotonic() - killed < 40
     assert isinstance(answer, WorkerError)
     assert "GPU of another worker has stopped" in str(answer) or "does not reach the others any more" in str(answer)
@@ -537,17 +544,17 @@ def test_a_worker_of_another_host_that_is_killed_is_an_error_at_once(two_hosts: 
 def test_two_workers_on_one_gpu_of_what_look_like_two_hosts_are_refused() -> None:
     if not device_info()["nccl"]:
         pytest.skip(device_info()["why_no_nccl"])
-    group = Group(2, hosts("0", "0"))
-    for answer in group.run(group_scenarios.places, SHARES[2]):
+    with ended(Group(2, hosts("0", "0"))) as group:
+        answers = group.run(group_scenarios.places, SHARES[2])
+    for answer in answers:
         assert isinstance(answer, WorkerError) and "workers 0 and 1 would train on the same GPU" in str(answer)
-    group.end()
 
 
 @on_gpu
 def test_without_nccl_an_error_says_what_to_install() -> None:
-    group = Group(2, hosts("0", "0", XGBGPU_NCCL="/nowhere/libnccl.so.2"))
-    for answer in group.run(group_scenarios.places, SHARES[2]):
+    with ended(Group(2, hosts("0", "0", XGBGPU_NCCL="/nowhere/libnccl.so.2"))) as group:
+        answers = group.run(group_scenarios.places, SHARES[2])
+    for answer in answers:
         assert isinstance(answer, WorkerError), answer
         for words in ("NCCL cannot be loaded", "/nowhere/libnccl.so.2", "nvidia-nccl-cu13", "gpu_backend=host"):
             assert words in str(answer)
-    group.end()

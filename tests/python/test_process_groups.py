@@ -216,7 +216,7 @@ def test_a_worker_that_has_trained_a_dart_before_joins_others_that_have_not() ->
 def test_a_worker_that_waits_elsewhere_is_an_error_of_all(what: str) -> None:
     with group_of(2) as group:
         answers = group.run(group_scenarios.waits_elsewhere, SHARES[2], what, limit=60, rabit_timeout_sec=3)
-    say(answers[:1], "worker 0 of 2 does not reach the others any more", "a stock tree_method, another kind of matrix")
+    say(answers[:1], "worker 0 of 2 does not reach the others any more", "a stock tree_method, with another kind of matrix")
     assert isinstance(answers[1], WorkerError)
     assert max(group.seconds) < 14
 
