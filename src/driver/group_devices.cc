@@ -109,7 +109,7 @@ bool AreOnOneHost(Collective* group) {
 /// Why devices cannot be made.
 struct Refusal {
   std::string why;
-  bool may_pass{false};  ///< memory was short, say, or somebody came late: another time they may be made
+  bool may_pass{false};  ///< memory was short: another time they may be made
 };
 
 /// Calls make(). If that throws, notes why, and returns null.
@@ -120,7 +120,7 @@ std::shared_ptr<GroupDevices> TryToMake(Refusal* refusal, F&& make) {
     return make();
   } catch (ShardsLost const&) {
     throw;
-  } catch (DeviceError const& error) {
+  } catch (OutOfDeviceMemory const& error) {
     why = error.what();
     refusal->may_pass = true;
   } catch (Error const& error) {
@@ -185,7 +185,7 @@ class AllGroups {
   struct Slot {
     Collective* group;  ///< lives as long as the process
     int device;
-    std::shared_ptr<GroupDevices> devices;  ///< null: they can never be made
+    std::shared_ptr<GroupDevices> devices;  ///< null: they cannot be made, and to try again would take its time
     std::string why_not;
   };
 
