@@ -50,8 +50,12 @@ class KeptPieces {
     return data;
   }
 
-  /// Keeps the piece, in place of older ones where there is no room for all.
+  /// Keeps the piece, in place of older ones where there is no room for all; frees one that is larger than all room.
   void Give(Piece piece) {
+    if (piece.bytes > kMostKept) {
+      cudaFreeHost(piece.data);
+      return;
+    }
     {
       std::lock_guard<std::mutex> const lock{mutex_};
       pieces_.push_back(piece);
