@@ -22,7 +22,7 @@ namespace xgbgpu::cuda {
 ///         are not shared out: every device searches all of them
 class NcclDevices final : public DeviceCollective {
  public:
-  /// As NcclCommunicator; `device` is an ordinal.
+  /// `device` is an ordinal. The other arguments, and what is thrown, are those of NcclCommunicator.
   NcclDevices(NcclLibrary const& library, Collective* group, int device, NcclPatience const& patience = {});
   ~NcclDevices() override;
 
@@ -43,7 +43,7 @@ class NcclDevices final : public DeviceCollective {
   void BestOfLevel(GrowingTree const& tree, LevelBounds const& bounds, cudaStream_t stream) override;
   void Check() const override { communicator_->Check(); }
 
-  // As in NcclCommunicator.
+  // These do what those of NcclCommunicator do.
   void Abort() noexcept { communicator_->Abort(); }
   void End() noexcept;
   bool failed() const { return communicator_->failed(); }

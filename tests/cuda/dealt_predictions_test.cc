@@ -41,7 +41,7 @@ PredictionPolicy Eager() {
 
 WorkPlace On(int devices) { return {{BackendKind::kCuda, 0, nullptr, devices}, 4}; }
 
-/// The same rows in one batch, in many, and as an array.
+/// Has the same rows in one batch, in many, and as an array.
 struct Sources {
   explicit Sources(reference::Values const& values)
       : one{values},
