@@ -351,27 +351,38 @@ void Booster::DoBoost(xgboost::DMatrix* data, HostGradients* gradients, HostCach
   });
 }
 
+std::int64_t Booster::TreesPerOutput() const {
+  xgboost::Json config{xgboost::Object{}};
+  stock_->SaveConfig(&config);
+  xgboost::Json const& model = GBTreeSection(&config)["gbtree_model_param"];
+  return std::stoll(xgboost::get<xgboost::String const>(model["num_parallel_tree"]));
+}
+
 Booster::RoundPlan Booster::PlanRound(xgboost::DMatrix* data, HostGradients const& gradients, HostCache* cache,
                                       xgboost::ObjFunction const* objective, bool on_device) {
   RoundPlan plan;
   RoundOrder& order = plan.order;
   xgboost::MetaInfo const& info = data->Info();
   auto const check_gradients = [&] { CheckFinite(View(gradients), gradients.Size() / info.num_row_); };
+  ProcessGroup* const group = ProcessGroup::OfThisThread();
   auto const decide = [&] {
     order.params =
         ToTrainParams(config_.tree(), config_.device(), static_cast<std::uint64_t>(ctx_->seed), config_.IsExact());
     order.params.feature_weights = FeatureWeights(info);
     order.iteration = Rounds();
-    order.leaves = LeafRuleOf(objective);
+    if (config_.LetsObjectivesSetLeaves()) order.leaves = LeafRuleOf(objective);
     bool const changes_leaves = order.leaves != LeafRule::kSums;
     if (changes_leaves) CheckLeafRule(order.params, info.weights_.Size() != 0);
+    if (order.leaves == LeafRule::kMedians) {
+      CheckMediansAddUp(kind_ == Kind::kDart, TreesPerOutput());
+      if (group == nullptr || group->shard() == 0) SayWhatEtaDoes(order.params.learning_rate);
+    }
     changed_on_host_ = changes_leaves && !on_device;
     if (changed_on_host_) {
       plan.residuals = {info.labels.Data()->ConstHostVector(), info.weights_.ConstHostVector(),
                         NeedMargins(data, cache)};
     }
   };
-  ProcessGroup* const group = ProcessGroup::OfThisThread();
   if (group == nullptr) {
     decide();
     if (!on_device && gradients.Size() > info.num_row_) check_gradients();

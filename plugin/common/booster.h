@@ -113,6 +113,8 @@ class Booster {
   std::uint32_t Rounds() const { return static_cast<std::uint32_t>(stock_->BoostedRounds()); }
   /// The model as it is now.
   ModelView Model() const;
+  /// The trees that a round has for each output (num_parallel_tree).
+  std::int64_t TreesPerOutput() const;
   /// Trees are grown by our updater and margins are sums of their leaves: nothing that stock code has to see.
   bool OwnsRounds() const { return config_.Trains() && config_.Sequence() == kUpdater; }
   /// The model is changed by others than us: nothing that we have made of it is true any more.

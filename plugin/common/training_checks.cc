@@ -5,6 +5,7 @@
 #include "core/message.h"
 #include "core/quoted.h"
 #include "host/booster_config.h"
+#include "notice.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -37,6 +38,36 @@ void CheckDevices(DeviceParam const& param, bool exact) {
                        ", and tree_method is 'gpu_exact', which needs all columns in memory; supported: "
                        "gpu_memory_limit=0, or tree_method=gpu_hist");
   }
+}
+
+namespace {
+
+constexpr char kWhyMedians[] =
+    " and objective is 'reg:absoluteerror', whose leaves in gpu_hist are whole medians of what the rows lack, as in "
+    "hist: ";
+constexpr char kOtherThanMedians[] = ", tree_method=gpu_exact, or another objective (reg:pseudohubererror)";
+
+}  // namespace
+
+void CheckMediansAddUp(bool is_dart, std::int64_t trees_per_output) {
+  if (is_dart) {
+    Throw<Unsupported>("Parameter booster is 'dart'", kWhyMedians, "trees of other weights would miss the labels; ",
+                       "allowed: booster=gbtree", kOtherThanMedians);
+  }
+  if (trees_per_output > 1) {
+    Throw<Unsupported>("Parameter num_parallel_tree is ", trees_per_output, kWhyMedians,
+                       "the trees of a forest would add up to a multiple of the labels; allowed: num_parallel_tree=1 ",
+                       "(XGBRFRegressor sets it to n_estimators)", kOtherThanMedians);
+  }
+}
+
+void SayWhatEtaDoes(float eta) {
+  if (eta == 1) return;
+  WarnOnce(
+      "eta of medians",
+      Message("parameter eta (learning_rate) is ", eta, " and has no effect: with objective=reg:absoluteerror the ",
+              "leaves of gpu_hist are whole medians, as in hist. Write eta=1, or tree_method=gpu_exact, which ",
+              "applies it."));
 }
 
 void CheckLeavesInGroup(LeafRule leaves, int workers) {

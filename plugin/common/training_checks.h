@@ -4,6 +4,7 @@
 
 #include <xgboost/data.h>
 
+#include <cstdint>
 #include <string>
 
 #include "driver/boosting_round.h"
@@ -22,6 +23,13 @@ void CheckDevices(DeviceParam const& param, bool exact);
 /// Throws InvalidArgument if the user wants existing trees updated (`updates`). XGBoost says so, too, but names the
 /// updater, which the user has not chosen.
 void CheckGrows(bool updates, char const* tree_method);
+
+/// Throws Unsupported if leaves that are medians would not add up to a prediction: those of a dart, or of several trees
+/// for each output in one round.
+void CheckMediansAddUp(bool is_dart, std::int64_t trees_per_output);
+
+/// Says once that leaves which are medians do not depend on eta, if that is not 1.
+void SayWhatEtaDoes(float eta);
 
 /// Throws Unsupported if leaves are set by an objective that knows its own worker's rows alone.
 void CheckLeavesInGroup(LeafRule leaves, int workers);

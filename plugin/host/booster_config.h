@@ -47,6 +47,11 @@ class BoosterConfig {
   bool Updates() const { return updates_; }
   /// True if trees have exact thresholds (gpu_exact).
   bool IsExact() const { return method_ == Method::kExact; }
+  /// True if an objective that sets leaves, reg:absoluteerror for instance, may set those of new trees. Stock code lets
+  /// it if the last updater says which leaf a row is in, as `hist` does; `exact` and `prune` do not.
+  bool LetsObjectivesSetLeaves() const {
+    return !IsExact() && (updaters_.empty() || updaters_.back() == kPublicUpdater);
+  }
   /// True if large predictions may be made on a device, where there is one.
   bool MayPredictOnDevice() const {
     return !cpu_predictor_ && (gpu_predictor_ || InCharge()) && device_.gpu_backend != "host";

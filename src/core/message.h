@@ -6,6 +6,7 @@
 #include <charconv>
 #include <locale>
 #include <sstream>
+#include <string>
 #include <type_traits>
 
 #include "core/quoted.h"
@@ -25,13 +26,19 @@ void AppendTo(std::ostringstream* text, Part const& part) {
   }
 }
 
-/// Throws an Exception whose text is the parts, one after the other, in every locale the same.
-template <typename Exception, typename... Parts>
-[[noreturn]] void Throw(Parts const&... parts) {
+/// Returns the parts, one after the other, in every locale the same.
+template <typename... Parts>
+std::string Message(Parts const&... parts) {
   std::ostringstream text;
   text.imbue(std::locale::classic());
   (AppendTo(&text, parts), ...);
-  throw Exception{text.str()};
+  return text.str();
+}
+
+/// Throws an Exception whose text is the parts.
+template <typename Exception, typename... Parts>
+[[noreturn]] void Throw(Parts const&... parts) {
+  throw Exception{Message(parts...)};
 }
 
 }  // namespace xgbgpu

@@ -7,7 +7,21 @@ same gradients.
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import Batches, fresh, make_data, only_ours, params, raw, sampled, stock_params, train, trees_of
+from support import (
+    LIBRARY,
+    Batches,
+    assert_same_trees,
+    fresh,
+    make_data,
+    only_ours,
+    params,
+    raw,
+    run_python,
+    sampled,
+    stock_params,
+    train,
+    trees_of,
+)
 
 X, Y = make_data(2000, 6, seed=11, missing=0.1)
 V, VY = make_data(1500, 6, seed=12, missing=0.1)
@@ -28,7 +42,6 @@ SETTINGS = {
     "stump": dict(max_depth=1),
     "no split": dict(gamma=1e9),
     "rows alone": dict(max_depth=12, min_child_weight=0),
-    "forest": dict(num_parallel_tree=3, max_depth=4),
     "lossguide": dict(grow_policy="lossguide", max_leaves=20, max_depth=0),
     "slow": dict(eta=0.01),
 }
@@ -46,45 +59,41 @@ def median(residuals: np.ndarray, weights: np.ndarray) -> np.float32:
 def test_trees_are_stocks(case: str, settings: str) -> None:
     data, model = xgb.DMatrix(X, **DATA[case]), None
     how = dict(objective=OBJECTIVE, **SETTINGS[settings])
-    trees = SETTINGS[settings].get("num_parallel_tree", 1)
     same = 0
     for _ in range(3):
         ours, stock = (xgb.train(f(**how), data, 1, xgb_model=model) for f in (params, stock_params))
-        for a, b in zip(trees_of(ours)[-trees:], trees_of(stock)[-trees:]):
-            # Where a sum of weights is rounded another way, another split may be the best: then leaves have other rows.
-            if not (np.array_equal(a.left, b.left) and np.array_equal(a.feature, b.feature)):
-                continue
-            if np.array_equal(a.threshold[a.splits], b.threshold[b.splits]):
-                assert a.threshold.tobytes() == b.threshold.tobytes()
-                same += 1
+        a, b = trees_of(ours)[-1], trees_of(stock)[-1]
         model = stock
-    assert same >= (3 * trees if "weight" not in DATA[case] else trees)
+        # Where a sum of weights is rounded another way, another split may be the best: then leaves have other rows.
+        if not (np.array_equal(a.left, b.left) and np.array_equal(a.feature, b.feature)):
+            continue
+        if np.array_equal(a.threshold[a.splits], b.threshold[b.splits]):
+            assert a.threshold.tobytes() == b.threshold.tobytes()
+            same += 1
+    assert same >= (3 if "weight" not in DATA[case] else 1)
 
 
 @pytest.mark.parametrize("sample", [1.0, 0.5])
-@pytest.mark.parametrize("trees", [1, 3])
-def test_leaves_are_medians_of_their_rows(sample: float, trees: int) -> None:
+def test_leaves_are_medians_of_their_rows(sample: float) -> None:
     margin = np.linspace(-1, 1, len(X)).astype(np.float32)
     data = xgb.DMatrix(X, Y, weight=WEIGHT, base_margin=margin)
-    booster = xgb.Booster(
-        params(objective=OBJECTIVE, max_depth=4, num_parallel_tree=trees, subsample=sample, eta=0.1), [data]
-    )
+    booster = xgb.Booster(params(objective=OBJECTIVE, max_depth=4, subsample=sample, eta=0.1), [data])
     for number in range(4):
         booster.update(data, number)
-        leaf_of = booster.predict(data, pred_leaf=True).reshape(len(X), -1)[:, -trees:]
-        residual = Y - margin  # before the round, for every tree of a forest
-        for k, tree in enumerate(trees_of(booster)[-trees:]):
-            for leaf in tree.leaves:
-                rows = (leaf_of[:, k] == leaf) & (WEIGHT > 0)
-                if sample == 1.0:
-                    assert tree.threshold[leaf] == median(residual[rows], WEIGHT[rows])
-                else:  # which rows of the leaf were in the sample is not known here
-                    assert tree.threshold[leaf] in residual[rows]
+        leaf_of = booster.predict(data, pred_leaf=True).reshape(len(X), -1)[:, -1]
+        residual = Y - margin  # before the round
+        tree = trees_of(booster)[-1]
+        for leaf in tree.leaves:
+            rows = (leaf_of == leaf) & (WEIGHT > 0)
+            if sample == 1.0:
+                assert tree.threshold[leaf] == median(residual[rows], WEIGHT[rows])
+            else:  # which rows of the leaf were in the sample is not known here
+                assert tree.threshold[leaf] in residual[rows]
         margin = booster.predict(data, output_margin=True)
 
 
 @pytest.mark.parametrize(
-    "settings", [dict(max_depth=4), dict(max_depth=4, num_parallel_tree=2, **sampled(subsample=0.7))], ids=str
+    "settings", [dict(max_depth=4), dict(max_depth=4, **sampled(subsample=0.7))], ids=str
 )
 def test_everybody_sees_the_new_leaves(settings: dict) -> None:
     train_data, valid = xgb.DMatrix(X, Y, weight=WEIGHT), xgb.DMatrix(V, VY)
@@ -170,12 +179,11 @@ def test_what_it_cannot_do(parts: dict, words: str) -> None:
 
 @only_ours
 @pytest.mark.parametrize("own", [False, True], ids=["gradients", "own gradients"])
-@pytest.mark.parametrize("how", [{}, dict(booster="dart", rate_drop=0.5), dict(num_parallel_tree=2)], ids=str)
 @pytest.mark.parametrize("weight", [np.ones(len(X)), WEIGHT], ids=["plain", "weighted"])
-def test_pages(tmp_path, weight: np.ndarray, how: dict, own: bool) -> None:
+def test_pages(tmp_path, weight: np.ndarray, own: bool) -> None:
     models = []
     for data in (xgb.DMatrix(X, Y, weight=weight), xgb.DMatrix(Batches(X, Y, [700], str(tmp_path / "cache"), weight))):
-        booster = xgb.Booster(params(objective=OBJECTIVE, **how), [data])
+        booster = xgb.Booster(params(objective=OBJECTIVE), [data])
         for i in range(4):
             if own:
                 booster.boost(data, np.sign(booster.predict(data) - Y), weight)
@@ -223,14 +231,13 @@ def test_samples_by_gradient_of_weighted_rows(how: dict) -> None:
 
 
 @only_ours
-@pytest.mark.parametrize("booster", ["gbtree", "dart"])
-def test_own_gradients_right_after_a_round(booster: str) -> None:
+def test_own_gradients_right_after_a_round() -> None:
     """Medians are of the margins after all rounds, whether or not somebody has asked for these."""
     gradient, hessian = RNG.normal(size=len(X)).astype(np.float32), np.ones(len(X), dtype=np.float32)
     models = []
     for asks in (False, True):
         data = xgb.DMatrix(X, Y)
-        live = xgb.Booster(params(objective=OBJECTIVE, booster=booster, max_depth=3), [data])
+        live = xgb.Booster(params(objective=OBJECTIVE, max_depth=3), [data])
         for number in range(2):
             live.update(data, number)
             if asks:
@@ -238,3 +245,101 @@ def test_own_gradients_right_after_a_round(booster: str) -> None:
             live.boost(data, gradient, hessian)
         models.append(raw(live))
     assert models[0] == models[1]
+
+
+FOREST = "Parameter num_parallel_tree is 3 and objective is 'reg:absoluteerror'.*allowed: num_parallel_tree=1.*gpu_exact"
+DART = "Parameter booster is 'dart' and objective is 'reg:absoluteerror'.*allowed: booster=gbtree.*gpu_exact"
+
+
+@only_ours
+@pytest.mark.parametrize(
+    "how, words",
+    [
+        (dict(num_parallel_tree=3), FOREST),
+        (dict(num_parallel_tree=3, subsample=0.5, eta=1, grow_policy="lossguide"), FOREST),
+        (dict(booster="dart"), DART),
+        (dict(booster="dart", rate_drop=0.5, num_parallel_tree=3), DART),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("matrix", [xgb.DMatrix, xgb.QuantileDMatrix])
+def test_medians_of_forests_and_darts_are_refused(how: dict, words: str, matrix) -> None:
+    with pytest.raises(xgb.core.XGBoostError, match=words):
+        train(matrix(X, Y), 2, objective=OBJECTIVE, **how)
+
+
+@only_ours
+def test_forests_are_refused_whoever_asks(tmp_path) -> None:
+    data = xgb.DMatrix(X, Y)
+    Error = xgb.core.XGBoostError
+    with pytest.raises(Error, match=FOREST.replace("is 3", "is 7")):
+        xgb.XGBRFRegressor(**params(objective=OBJECTIVE), n_estimators=7, learning_rate=0.1).fit(X, Y)
+    with pytest.raises(Error, match=FOREST):
+        xgb.XGBRegressor(**params(objective=OBJECTIVE), num_parallel_tree=3, n_estimators=2).fit(X, Y)
+    # A forest of another objective or method that goes on.
+    for began in (params(num_parallel_tree=3), stock_params(objective=OBJECTIVE, num_parallel_tree=3)):
+        forest = xgb.train(began, data, 1)
+        with pytest.raises(Error, match=FOREST):
+            xgb.train(params(objective=OBJECTIVE), data, 1, xgb_model=forest)
+    # Gradients of one's own do not help: the objective sets the leaves.
+    booster = xgb.Booster(params(objective=OBJECTIVE, num_parallel_tree=3), [data])
+    with pytest.raises(Error, match=FOREST):
+        booster.boost(data, np.ones(len(X)), np.ones(len(X)))
+    assert booster.num_boosted_rounds() == 0
+
+
+@only_ours
+def test_a_refused_round_leaves_the_booster_as_it_was() -> None:
+    data = xgb.DMatrix(X, Y)
+    how = params(objective=OBJECTIVE, max_depth=3)
+    forest = xgb.train(params(num_parallel_tree=3, max_depth=3), data, 2)
+    live, plain = forest.copy(), forest.copy()
+    live.set_param("objective", OBJECTIVE)
+    with pytest.raises(xgb.core.XGBoostError, match=FOREST):
+        live.update(data, 2)
+    live.set_param("objective", "reg:squarederror")
+    for booster in (live, plain):
+        booster.update(data, 2)
+    assert_same_trees(live, plain)
+    live, plain = xgb.Booster({**how, "num_parallel_tree": 3}, [data]), xgb.Booster(how, [data])
+    with pytest.raises(xgb.core.XGBoostError, match=FOREST):
+        live.update(data, 0)
+    live.set_param("num_parallel_tree", 1)  # it counts as long as there is no tree
+    for number in range(3):
+        for booster in (live, plain):
+            booster.update(data, number)
+    assert raw(live) == raw(plain)
+
+
+@only_ours
+def test_another_updater_after_ours_leaves_sums_as_with_stock_hist() -> None:
+    """Stock takes leaves from the objective if the last updater says which leaf a row is in. prune does not."""
+    x, y = make_data(800, 4, levels=20)
+    data = xgb.DMatrix(x, y)
+    how = dict(objective=OBJECTIVE, eta=0.1, num_parallel_tree=2, max_depth=3)
+    models = [
+        xgb.train(params(updater="grow_gpu_hist,prune", **how), data, 1),
+        xgb.train(stock_params(updater="grow_quantile_histmaker,prune", **how), data, 1),
+    ]
+    assert np.abs(models[0].predict(data) - models[1].predict(data)).max() < 1e-6
+    assert np.ptp(models[0].predict(data)) < 0.25  # eta counts
+
+
+ETA = "xgboost-gpu: parameter eta (learning_rate) is {} and has no effect"
+
+
+@only_ours
+@pytest.mark.parametrize("eta, said", [(0.25, 1), (1, 0)])
+@pytest.mark.parametrize("method, speaks", [("gpu_hist", True), ("gpu_exact", False), ("hist", False)])
+def test_one_line_says_that_eta_has_no_effect(method: str, speaks: bool, eta: float, said: int) -> None:
+    code = f"""
+import numpy as np, xgboost as xgb
+x = np.random.default_rng(0).normal(size=(200, 3)); data = xgb.DMatrix(x, x[:, 0])
+how = dict(tree_method={method!r}, objective={OBJECTIVE!r}, eta={eta})
+for _ in range(2):
+    booster = xgb.train(how, data, 3)
+    xgb.XGBRegressor(n_estimators=3, tree_method={method!r}, objective={OBJECTIVE!r}, learning_rate={eta}).fit(x, x[:, 0])
+xgb.train(dict(how, objective="reg:squarederror"), data, 2)
+"""
+    done = run_python(code, library=LIBRARY)
+    assert (done.stdout + done.stderr).count(ETA.format(eta)) == said * speaks

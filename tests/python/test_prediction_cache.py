@@ -27,7 +27,6 @@ CASES = {
     "classes hard": (CLASSES, dict(objective="multi:softmax", num_class=5)),
     "forest": (Y, dict(num_parallel_tree=4, subsample=0.7, colsample_bynode=0.6)),
     "forest of classes": (CLASSES, dict(objective="multi:softprob", num_class=5, num_parallel_tree=2)),
-    "forest of absolute errors": (Y, dict(objective="reg:absoluteerror", num_parallel_tree=2)),
     "subsample": (Y, dict(subsample=0.3)),
     "columns": (Y, dict(colsample_bytree=0.5, colsample_bylevel=0.7, colsample_bynode=0.8)),
     "lossguide": (Y, dict(grow_policy="lossguide", max_depth=0, max_leaves=20)),
