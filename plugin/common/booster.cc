@@ -541,6 +541,7 @@ void Booster::PredictBatch(xgboost::DMatrix* data, HostCache* out, bool training
   trainers_.DropExpired();
   binned_values_.DropExpired();
   time_orders_.DropExpired();
+  AtBoundary("predicting", [&] { CheckRounds(rounds); });
   LastPrediction() = {self_, data, out, &out->predictions, nullptr, nullptr, {}, training, false};
   DropOlderMargins(data, out, training);
   if (kind_ == Kind::kDart) {

@@ -60,7 +60,7 @@ class Booster {
   bool InplacePredict(xgboost::DMatrix* data, float missing, HostCache* out, RoundRange rounds) const;
   bool PredictLeaf(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds);
   bool PredictContribution(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, bool approximate);
-  bool PredictInteractions(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds);
+  bool PredictInteractions(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, bool approximate);
 
   /// predict() is XGBoost's own, with `values` numbers for each row and output. Where we are in charge a failed
   /// allocation, of which XGBoost says nothing, becomes an error that says how much it needs.
@@ -126,6 +126,12 @@ class Booster {
   /// Does the work of InplacePredict; false if the host has to do it.
   bool PredictArrays(InPlaceArrays const& arrays, xgboost::DMatrix const& data, float missing, HostCache* out,
                      RoundRange rounds) const;
+  /// Throws InvalidArgument unless the model has these rounds. Stock methods have their own words and results, but a
+  /// stock dart would read on behind its last round.
+  void CheckRounds(RoundRange rounds) const;
+  /// Does what CheckRounds does, for a `result` that only rounds from the first on have: a stock dart would give that of
+  /// all rounds up to the last. The range may end behind the last round, which SHAP counts in trees.
+  void CheckFirstRounds(RoundRange rounds, char const* result) const;
   /// Calls predict(rows, rounds, base, margins) for the rounds that XGBoost's cache does not have yet: PredictMargins
   /// of one of the engine's predictions. False if stock code has to do it.
   template <typename Predict>
@@ -188,8 +194,6 @@ class Booster {
 
   // The rest is for a dart (booster_dart.cc), where the margins of kept rows are weighed leaf columns.
 
-  /// Throws InvalidArgument if rounds end behind the last: the stock dart would read on there.
-  void CheckDartRounds(std::uint32_t last) const;
   /// PredictBatch of a dart.
   void PredictDart(xgboost::DMatrix* data, HostCache* out, bool training, RoundRange rounds);
   /// Predicts all rounds, if `training` without the trees that were drawn last. Returns false if stock code has to.

@@ -12,14 +12,7 @@
 
 namespace xgbgpu::plugin {
 
-void Booster::CheckDartRounds(std::uint32_t last) const {
-  if (kind_ != Kind::kDart || last <= Rounds()) return;
-  Throw<InvalidArgument>("iteration_range ends at ", last, "; allowed: at most ", Rounds(),
-                         ", the rounds of the model");
-}
-
 void Booster::PredictDart(xgboost::DMatrix* data, HostCache* out, bool training, RoundRange rounds) {
-  AtBoundary("predicting", [&] { CheckDartRounds(rounds.last); });
   bool const ours = OwnsRounds();
   if (!ours && training) dart_.Forget();
   if (ours && training) AtBoundary("drawing trees to drop", [&] { dart_.Draw(); });

@@ -1,5 +1,6 @@
 /// Predictions of a booster for rows that are not kept. They are made on a device where that is worth the way, else by
 /// stock code.
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -28,6 +29,31 @@ bool IsThere(HostCache const& out, std::uint32_t first, std::uint32_t last) {
 }
 
 }  // namespace
+
+void Booster::CheckRounds(RoundRange rounds) const {
+  std::uint32_t const all = Rounds();
+  if (kind_ != Kind::kDart && (!config_.InCharge() || all == 0)) return;
+  // XGBoost takes a negative number of the caller's for a large one.
+  auto const first = static_cast<std::int32_t>(rounds.first), last = static_cast<std::int32_t>(rounds.last);
+  if (rounds.last > all) {
+    Throw<InvalidArgument>("iteration_range ends at ", last, "; allowed: at most ", all, ", the rounds of the model");
+  }
+  if (!config_.InCharge() || rounds.first <= (rounds.last == 0 ? all : rounds.last)) return;
+  Throw<InvalidArgument>("iteration_range begins at ", first, " and ends at ", last,
+                         "; allowed: 0 <= begin <= end <= ", all, ", where 0 as the end means all rounds of the model");
+}
+
+void Booster::CheckFirstRounds(RoundRange rounds, char const* result) const {
+  if (!config_.InCharge()) return;
+  constexpr std::uint32_t kMost = std::numeric_limits<std::int32_t>::max();
+  bool const may_be_cut = rounds.last > Rounds() && rounds.last <= kMost;
+  CheckRounds({rounds.first, may_be_cut ? 0 : rounds.last});
+  if (rounds.first == 0) return;
+  Throw<InvalidArgument>(
+      "iteration_range begins at ", rounds.first, "; predicting ", result,
+      " supports only iteration end: allowed is 0. The slice booster[begin:end] has the trees of other "
+      "rounds");
+}
 
 /// Drops margins for our methods only: with stock methods they go on as in stock code.
 void Booster::DropOlderMargins(xgboost::DMatrix* data, HostCache* out, bool training) {
@@ -179,7 +205,7 @@ std::optional<WorkPlace> Booster::WorthADevice(DevicePrediction* prediction, Mod
 bool Booster::InplacePredict(xgboost::DMatrix* data, float missing, HostCache* out, RoundRange rounds) const {
   InPlaceArrays const* const arrays = CurrentInPlaceArrays();
   return AtBoundary("predicting", [&] {
-    CheckDartRounds(rounds.last);
+    CheckRounds(rounds);
     if (arrays == nullptr) return false;
     bool const is_predicted = data != nullptr && PredictArrays(*arrays, *data, missing, out, rounds);
     if (arrays->on_device != nullptr) arrays->on_device->Settle(is_predicted);
@@ -211,6 +237,8 @@ bool Booster::PredictArrays(InPlaceArrays const& arrays, xgboost::DMatrix const&
 
 bool Booster::PredictLeaf(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds) {
   return AtBoundary("finding leaves", [&] {
+    if (config_.InCharge()) CheckRounds(rounds);
+    CheckFirstRounds(rounds, "leaves (pred_leaf)");
     if (rounds.first != 0 || IsBinned(*data)) return false;
     ModelView const model = Model();
     auto const device = WorthADevice(&on_device_, model, data->Info().num_row_, rounds);
@@ -227,6 +255,7 @@ bool Booster::Explains(xgboost::DMatrix* data, RoundRange rounds) const {
 bool Booster::PredictContribution(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds,
                                   bool approximate) {
   return AtBoundary("computing contributions", [&] {
+    CheckFirstRounds(rounds, "contributions (pred_contribs)");
     if (!Explains(data, rounds)) return false;
     DMatrixRows const rows{data};
     bool const for_device = config_.MayPredictOnDevice() && Explanation::IsForDevice(rows, Rounds());
@@ -236,9 +265,11 @@ bool Booster::PredictContribution(xgboost::DMatrix* data, std::vector<float>* ou
   });
 }
 
-bool Booster::PredictInteractions(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds) {
+bool Booster::PredictInteractions(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds,
+                                  bool approximate) {
   return AtBoundary("computing interactions", [&] {
-    if (!Explains(data, rounds)) return false;
+    CheckFirstRounds(rounds, "interactions (pred_interactions)");
+    if (approximate || !Explains(data, rounds)) return false;
     DMatrixRows const rows{data};
     bool const for_device = config_.MayPredictOnDevice() && Explanation::AreInteractionsForDevice(rows, Rounds());
     Place const place = for_device ? PlaceOfPredictions() : Place{};

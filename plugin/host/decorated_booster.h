@@ -64,7 +64,7 @@ class DecoratedBooster final : public xgboost::GradientBooster {
   }
   void PredictInteractionContributions(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out,
                                        unsigned layer_begin, unsigned layer_end, bool approximate) override {
-    if (!approximate && ours_.PredictInteractions(data, &out->HostVector(), {layer_begin, layer_end})) return;
+    if (ours_.PredictInteractions(data, &out->HostVector(), {layer_begin, layer_end}, approximate)) return;
     std::uint64_t const columns = data->Info().num_col_ + 1;
     ours_.ByStock(data->Info().num_row_, columns * columns,
                   [&] { stock_->PredictInteractionContributions(data, out, layer_begin, layer_end, approximate); });

@@ -5,7 +5,7 @@ from typing import Any, Dict
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import Tree, fresh, make_data, only_ours, params, trees_of
+from support import LIBRARY, Tree, fresh, make_data, only_ours, params, run_python, trees_of
 
 X, Y = make_data(600, 7, missing=0.1)
 CLASSES = np.digitize(Y, np.quantile(Y, [0.3, 0.6])).astype(np.float32)
@@ -184,3 +184,90 @@ def test_few_rows_and_approximate_interactions_are_stocks() -> None:
         how = dict(pred_interactions=True, approx_contribs=approximate)
         ours = booster.predict(xgb.DMatrix(X[:rows]), **how)
         assert np.array_equal(ours, fresh(booster).predict(xgb.DMatrix(X[:rows]), **how))
+
+
+RANGES = {
+    "boosters": {"gbtree": {}, "dart": dict(booster="dart", rate_drop=0.3)},
+    "models": {
+        "one": (Y, {}),
+        "forest": (Y, dict(num_parallel_tree=2, subsample=0.7)),
+        "classes": (CLASSES, dict(objective="multi:softprob", num_class=3)),
+    },
+    "kinds": {
+        "leaves": dict(pred_leaf=True),
+        "contributions": dict(pred_contribs=True),
+        "approximate": dict(pred_contribs=True, approx_contribs=True),
+        "interactions": dict(pred_interactions=True),
+        "approximate interactions": dict(pred_interactions=True, approx_contribs=True),
+    },
+}
+
+
+def ranged_model(booster: str, model: str) -> xgb.Booster:
+    label, settings = RANGES["models"][model]
+    return xgb.train(params(max_depth=3, **settings, **RANGES["boosters"][booster]), xgb.DMatrix(X, label), 9)
+
+
+@only_ours
+@pytest.mark.parametrize("rows", [3, 600], ids=["few rows", "many rows"])
+@pytest.mark.parametrize("kind", RANGES["kinds"])
+@pytest.mark.parametrize("model", RANGES["models"])
+@pytest.mark.parametrize("booster", RANGES["boosters"])
+def test_rounds_that_do_not_begin_with_the_first(booster: str, model: str, kind: str, rows: int) -> None:
+    trained, asked, data = ranged_model(booster, model), RANGES["kinds"][kind], xgb.DMatrix(X[:rows])
+    for begin, end in ((4, 7), (2, 0), (9, 9)):
+        words = f"begins at {begin}; predicting {'contributions' if kind == 'approximate' else kind.split()[-1]}"
+        with pytest.raises(xgb.core.XGBoostError, match="iteration_range " + words):
+            trained.predict(data, iteration_range=(begin, end), **asked)
+    refused = {(0, -1): "ends at -1; allowed: at most 9", (5, 2): "begins at 5 and ends at 2"}
+    if kind == "leaves":
+        refused[(0, 12)] = "ends at 12; allowed: at most 9"
+    for (begin, end), words in refused.items():
+        with pytest.raises(xgb.core.XGBoostError, match="iteration_range " + words):
+            trained.predict(data, iteration_range=(begin, end), **asked)
+    # What the message names instead.
+    sliced = trained[4:7].predict(data, strict_shape=True, **asked)
+    first, whole = (trained.predict(data, iteration_range=(0, end), strict_shape=True, **asked) for end in (5, 0))
+    if kind == "leaves":
+        assert sliced.shape[1] == 3 and np.array_equal(first, whole[:, :5])
+        assert np.array_equal(sliced, whole[:, 4:7])
+        return
+    for parts, rounds in ((sliced, (4, 7)), (first, (0, 5)), (whole, (0, 9))):
+        margins = trained.predict(data, iteration_range=rounds, output_margin=True).reshape(rows, -1)
+        assert_close(parts.reshape(*margins.shape, -1).sum(axis=2), margins)
+
+
+@only_ours
+@pytest.mark.parametrize("model", RANGES["models"])
+@pytest.mark.parametrize("booster", RANGES["boosters"])
+def test_margins_of_any_rounds(booster: str, model: str) -> None:
+    trained, data = ranged_model(booster, model), xgb.DMatrix(X)
+    ways = (
+        lambda who, rounds: who.predict(data, iteration_range=rounds, output_margin=True),
+        lambda who, rounds: who.inplace_predict(X, iteration_range=rounds, predict_type="margin"),
+    )
+    for predict in ways:
+        for begin, end in ((4, 7), (2, 9), (8, 9), (0, 3)):
+            assert_close(predict(trained, (begin, end)), predict(trained[begin:end], (0, 0)))
+        for rounds, words in (
+            ((0, 12), "ends at 12; allowed: at most 9"),
+            ((11, 12), "ends at 12"),
+            ((0, -1), "ends at -1"),
+            ((5, 2), "begins at 5 and ends at 2; allowed: 0 <= begin <= end <= 9"),
+            ((-2, 3), "begins at -2"),
+            ((11, 0), "begins at 11"),
+        ):
+            with pytest.raises(xgb.core.XGBoostError, match="iteration_range " + words):
+                predict(trained, rounds)
+
+
+def test_stock_methods_keep_their_results_for_any_rounds() -> None:
+    code = """
+import numpy as np, xgboost as xgb
+x = np.random.default_rng(0).normal(size=(40, 3)); data = xgb.DMatrix(x, x[:, 0])
+booster = xgb.train(dict(tree_method="hist", booster="dart", rate_drop=0.3, max_depth=2), data, 6)
+print(booster.predict(data, pred_contribs=True, iteration_range=(2, 4)).tobytes().hex())
+print(booster.predict(data, pred_leaf=True, iteration_range=(0, 20)).tobytes().hex())
+"""
+    alone, beside = (run_python(code, library=library).stdout for library in (None, LIBRARY or None))
+    assert alone == beside and len(alone) > 1000
