@@ -18,8 +18,8 @@ namespace {
 void CheckExactData(xgboost::DMatrix* data) {
   if (IsBinned(*data)) {
     throw Unsupported{
-        "tree_method is 'gpu_exact' and the data are a QuantileDMatrix, which holds bins, but exact trees need the "
-        "values; allowed with gpu_exact: DMatrix"};
+        "tree_method is 'gpu_exact' and the data are a QuantileDMatrix, which is made for methods that train on bins; "
+        "allowed with gpu_exact: DMatrix, as with exact. gpu_hist takes both kinds"};
   }
   if (!CategoricalFeatures(data->Info()).empty()) {
     throw Unsupported{

@@ -318,6 +318,7 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
 void Booster::DoBoost(xgboost::DMatrix* data, HostGradients* gradients, HostCache* cache,
                       xgboost::ObjFunction const* objective) {
   Pending const pending = std::exchange(pending_, {});
+  if (config_.Refreshes()) AtBoundary("training", [&] { CheckHasValues(*data, "updater refresh"); });
   if (!config_.Trains()) {
     ModelChanges();
     stock_->DoBoost(data, gradients, cache, objective);

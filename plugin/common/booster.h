@@ -132,6 +132,8 @@ class Booster {
   /// Does what CheckRounds does, for a `result` that only rounds from the first on have: a stock dart would give that of
   /// all rounds up to the last. The range may end behind the last round, which SHAP counts in trees.
   void CheckFirstRounds(RoundRange rounds, char const* result) const;
+  /// Throws Unsupported if `what`, which stock code does for us by rows, is asked of data that hold bins alone.
+  void CheckHasValues(xgboost::DMatrix const& data, char const* what) const;
   /// Calls predict(rows, rounds, base, margins) for the rounds that XGBoost's cache does not have yet: PredictMargins
   /// of one of the engine's predictions. False if stock code has to do it.
   template <typename Predict>

@@ -55,6 +55,13 @@ void Booster::CheckFirstRounds(RoundRange rounds, char const* result) const {
       "rounds");
 }
 
+void Booster::CheckHasValues(xgboost::DMatrix const& data, char const* what) const {
+  if (!config_.InCharge() || !HasBinsOnly(data)) return;
+  Throw<Unsupported>(what,
+                     " needs the values of the rows, and the data are a QuantileDMatrix of batches or of a process ",
+                     "group, which holds bins alone; allowed: a DMatrix, or a QuantileDMatrix of one array");
+}
+
 /// Drops margins for our methods only: with stock methods they go on as in stock code.
 void Booster::DropOlderMargins(xgboost::DMatrix* data, HostCache* out, bool training) {
   if (Rounds() == 0 && !training) return;            // without a round, only a training has a base score
@@ -239,7 +246,8 @@ bool Booster::PredictLeaf(xgboost::DMatrix* data, std::vector<float>* out, Round
   return AtBoundary("finding leaves", [&] {
     if (config_.InCharge()) CheckRounds(rounds);
     CheckFirstRounds(rounds, "leaves (pred_leaf)");
-    if (rounds.first != 0 || IsBinned(*data)) return false;
+    CheckHasValues(*data, "pred_leaf");
+    if (rounds.first != 0 || ReadsBins(*data)) return false;
     ModelView const model = Model();
     auto const device = WorthADevice(&on_device_, model, data->Info().num_row_, rounds);
     if (rounds.last == 0) rounds.last = model.rounds;
@@ -248,7 +256,7 @@ bool Booster::PredictLeaf(xgboost::DMatrix* data, std::vector<float>* out, Round
 }
 
 bool Booster::Explains(xgboost::DMatrix* data, RoundRange rounds) const {
-  return config_.Explains() && rounds.first == 0 && !IsBinned(*data) &&
+  return config_.Explains() && rounds.first == 0 && !ReadsBins(*data) &&
          BaseMarginFits(data->Info(), model_->num_output_group);
 }
 
@@ -256,6 +264,7 @@ bool Booster::PredictContribution(xgboost::DMatrix* data, std::vector<float>* ou
                                   bool approximate) {
   return AtBoundary("computing contributions", [&] {
     CheckFirstRounds(rounds, "contributions (pred_contribs)");
+    CheckHasValues(*data, "pred_contribs");
     if (!Explains(data, rounds)) return false;
     DMatrixRows const rows{data};
     bool const for_device = config_.MayPredictOnDevice() && Explanation::IsForDevice(rows, Rounds());
@@ -269,6 +278,7 @@ bool Booster::PredictInteractions(xgboost::DMatrix* data, std::vector<float>* ou
                                   bool approximate) {
   return AtBoundary("computing interactions", [&] {
     CheckFirstRounds(rounds, "interactions (pred_interactions)");
+    CheckHasValues(*data, "pred_interactions");
     if (approximate || !Explains(data, rounds)) return false;
     DMatrixRows const rows{data};
     bool const for_device = config_.MayPredictOnDevice() && Explanation::AreInteractionsForDevice(rows, Rounds());

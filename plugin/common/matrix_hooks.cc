@@ -136,6 +136,7 @@ int MakeFromRecordBatches(XGDMatrixCallbackNext* next, char const* config, DMatr
 
 using xgbgpu::plugin::ArrayText;
 using xgbgpu::plugin::AsHeld;
+using xgbgpu::plugin::AsHeldBins;
 using xgbgpu::plugin::Batches;
 using xgbgpu::plugin::CscArrays;
 using xgbgpu::plugin::DatatableColumns;
@@ -301,7 +302,12 @@ XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indp
 XGBGPU_EXPORT int XGDMatrixSaveBinary(DMatrixHandle data, char const* file, int silent) {
   static auto* const kNext = NextFunction<decltype(XGDMatrixSaveBinary)>("XGDMatrixSaveBinary");
   if (data == nullptr) return kNext(data, file, silent);
-  auto* const held = AsHeld(static_cast<std::shared_ptr<xgboost::DMatrix>*>(data)->get());
+  xgboost::DMatrix* const matrix = static_cast<std::shared_ptr<xgboost::DMatrix>*>(data)->get();
+  if (AsHeldBins(matrix) != nullptr) {
+    xgbgpu::plugin::Fail("A QuantileDMatrix cannot be saved (save_binary); allowed: a DMatrix");
+    return -1;
+  }
+  auto* const held = AsHeld(matrix);
   if (held == nullptr) return kNext(data, file, silent);
   // XGBoost saves matrices of its own class only.
   std::shared_ptr<xgboost::DMatrix> stock;

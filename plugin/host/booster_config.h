@@ -5,6 +5,7 @@
 #include <xgboost/base.h>
 #include <xgboost/json.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -45,6 +46,9 @@ class BoosterConfig {
   bool Trains() const { return updaters_.empty() ? HasOurMethod() : NamesOurs(); }
   /// True if the user asked for changes of existing trees only.
   bool Updates() const { return updates_; }
+  /// True if the user named `refresh`, with which stock code reads the values of the rows; nothing is known of it where
+  /// InCharge() is false.
+  bool Refreshes() const { return std::find(updaters_.cbegin(), updaters_.cend(), "refresh") != updaters_.cend(); }
   /// True if trees have exact thresholds (gpu_exact).
   bool IsExact() const { return method_ == Method::kExact; }
   /// True if an objective that sets leaves, reg:absoluteerror for instance, may set those of new trees. Stock code lets

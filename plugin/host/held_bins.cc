@@ -20,6 +20,7 @@
 #include "host/held_matrix.h"
 #include "host/matrix_rows.h"
 #include "host/process_group.h"
+#include "host/value_matrix.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -252,23 +253,33 @@ xgboost::DMatrix* HeldBins::Twin(char const* who) {
   return twin_.get();
 }
 
-// The errors are XGBoost's, word for word.
+HeldMatrix* HeldBins::Values() {
+  std::lock_guard<std::mutex> const lock{mutex_};
+  if (values_ == nullptr) {
+    OutsideProcessGroup([&] {
+      DMatrixHandle const made = MakeHeldMatrix(rows_, config_.nthread);
+      if (made == nullptr) throw dmlc::Error{XGBGetLastError()};
+      values_ = *static_cast<std::shared_ptr<xgboost::DMatrix>*>(made);
+      XGDMatrixFree(made);
+    });
+  }
+  return AsHeld(values_.get());
+}
 
-xgboost::DMatrix* HeldBins::Slice(xgboost::common::Span<std::int32_t const>) {
-  LOG(FATAL) << "Slicing DMatrix is not supported for Quantile DMatrix.";
-  return nullptr;
+xgboost::DMatrix* HeldBins::Slice(xgboost::common::Span<std::int32_t const> numbers) {
+  std::unique_ptr<xgboost::DMatrix> slice{Values()->Slice(numbers)};
+  std::uint64_t const present = slice->Info().num_nonzero_;
+  slice->Info() = info_.Slice(numbers);
+  slice->Info().num_nonzero_ = present;
+  return slice.release();
 }
 xgboost::BatchSet<xgboost::SparsePage> HeldBins::GetRowBatches() {
-  LOG(FATAL) << "Not implemented.";
-  return xgboost::BatchSet<xgboost::SparsePage>{xgboost::BatchIterator<xgboost::SparsePage>{nullptr}};
+  return ValuesOf(this, rows_, Ctx()->Threads())->GetBatches<xgboost::SparsePage>();
 }
-xgboost::BatchSet<xgboost::CSCPage> HeldBins::GetColumnBatches() {
-  LOG(FATAL) << "Only `hist` and `gpu_hist` tree method can use `QuantileDMatrix`.";
-  return xgboost::BatchSet<xgboost::CSCPage>{xgboost::BatchIterator<xgboost::CSCPage>{nullptr}};
-}
+xgboost::BatchSet<xgboost::CSCPage> HeldBins::GetColumnBatches() { return Values()->GetBatches<xgboost::CSCPage>(); }
 xgboost::BatchSet<xgboost::SortedCSCPage> HeldBins::GetSortedColumnBatches() {
-  LOG(FATAL) << "Only `hist` and `gpu_hist` tree method can use `QuantileDMatrix`.";
-  return xgboost::BatchSet<xgboost::SortedCSCPage>{xgboost::BatchIterator<xgboost::SortedCSCPage>{nullptr}};
+  // The words are XGBoost's, of `exact`. Its `approx` finds the same words in the twin.
+  throw dmlc::Error{"Only `hist` and `gpu_hist` tree method can use `QuantileDMatrix`."};
 }
 xgboost::BatchSet<xgboost::EllpackPage> HeldBins::GetEllpackBatches(xgboost::BatchParam const& param) {
   return Twin("bins")->GetBatches<xgboost::EllpackPage>(param);

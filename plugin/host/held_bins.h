@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/held_rows.h"
+#include "host/held_matrix.h"
 #include "host/host.h"
 
 namespace xgbgpu::plugin {
@@ -34,7 +35,8 @@ BinsConfig MakeBinsConfig(float missing, int nthread, int max_bin);
 
 /// A QuantileDMatrix of HeldRows, which trees of ours are trained on and evaluated with. It answers stock code as
 /// XGBoost's does, whose bins are those of a stock QuantileDMatrix (the *twin*), made of the same values and weights
-/// when the first page is asked for. The values stay: our methods go on with them.
+/// when the first page is asked for. The values stay: our methods go on with them, and stock code that reads rows or
+/// columns, which XGBoost's has not, gets them.
 class HeldBins final : public xgboost::DMatrix {
  public:
   /// `info`: labels, weights and all else that is no value, with the number of rows and columns. ref: whose bins it
@@ -59,6 +61,8 @@ class HeldBins final : public xgboost::DMatrix {
  private:
   /// The stock matrix. Throws dmlc::Error.
   xgboost::DMatrix* Twin(char const* who);
+  /// The same values without labels, as a DMatrix, for stock code that wants columns, and for slices. Throws dmlc::Error.
+  HeldMatrix* Values();
 
   xgboost::BatchSet<xgboost::SparsePage> GetRowBatches() override;
   xgboost::BatchSet<xgboost::CSCPage> GetColumnBatches() override;
@@ -86,7 +90,8 @@ class HeldBins final : public xgboost::DMatrix {
   std::mutex mutex_;  ///< of the rest, and held while the twin is made
   CutsOf cuts_of_;    ///< empty once the twin is there
   std::shared_ptr<xgboost::DMatrix> twin_;
-  std::atomic<bool> is_announced_{false};  ///< has a line said who asked for the bins?
+  std::shared_ptr<xgboost::DMatrix> values_;  ///< a HeldMatrix, once it was asked for
+  std::atomic<bool> is_announced_{false};     ///< has a line said who asked for the bins?
 };
 
 /// `data` if it is a QuantileDMatrix of ours, or null.

@@ -29,7 +29,7 @@ void CheckNumbers(Span<std::int32_t const> numbers, std::uint64_t rows) {
 
 }  // namespace
 
-HeldMatrix::HeldMatrix(std::shared_ptr<xgboost::DMatrix> lender, std::unique_ptr<HeldRows const> rows)
+HeldMatrix::HeldMatrix(std::shared_ptr<xgboost::DMatrix> lender, std::shared_ptr<HeldRows const> rows)
     : lender_{std::move(lender)}, rows_{std::move(rows)} {
   xgboost::MetaInfo& info = lender_->Info();
   info.num_row_ = rows_->rows();
@@ -124,7 +124,7 @@ MatrixConfig ReadMatrixConfig(char const* json) {
   return result;
 }
 
-DMatrixHandle MakeHeldMatrix(std::unique_ptr<HeldRows const> rows, int nthread) {
+DMatrixHandle MakeHeldMatrix(std::shared_ptr<HeldRows const> rows, int nthread) {
   static auto* const kMake = NextFunction<decltype(XGDMatrixCreateFromMat_omp)>("XGDMatrixCreateFromMat_omp");
   float const nothing = 0;
   DMatrixHandle handle = nullptr;
@@ -135,7 +135,7 @@ DMatrixHandle MakeHeldMatrix(std::unique_ptr<HeldRows const> rows, int nthread) 
   return HoldIn(handle, std::move(rows)) ? handle : nullptr;
 }
 
-bool HoldIn(DMatrixHandle handle, std::unique_ptr<HeldRows const> rows) {
+bool HoldIn(DMatrixHandle handle, std::shared_ptr<HeldRows const> rows) {
   // A handle is a pointer to the matrix's owner.
   auto* const owner = static_cast<std::shared_ptr<xgboost::DMatrix>*>(handle);
   try {

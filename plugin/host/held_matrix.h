@@ -19,7 +19,7 @@ namespace xgbgpu::plugin {
 class HeldMatrix final : public xgboost::DMatrix {
  public:
   /// `lender`: a stock matrix in memory, with the columns of `rows` and no row.
-  HeldMatrix(std::shared_ptr<xgboost::DMatrix> lender, std::unique_ptr<HeldRows const> rows);
+  HeldMatrix(std::shared_ptr<xgboost::DMatrix> lender, std::shared_ptr<HeldRows const> rows);
 
   /// The values; null once stock code has asked for pages.
   std::shared_ptr<HeldRows const> rows() const;
@@ -67,11 +67,11 @@ struct MatrixConfig {
 MatrixConfig ReadMatrixConfig(char const* json);
 
 /// Makes a HeldMatrix. Null if XGBoost refuses to make the lender; XGBGetLastError tells why.
-DMatrixHandle MakeHeldMatrix(std::unique_ptr<HeldRows const> rows, int nthread);
+DMatrixHandle MakeHeldMatrix(std::shared_ptr<HeldRows const> rows, int nthread);
 
 /// Makes the matrix of `handle`, a stock one with these columns and no row, a HeldMatrix. False if memory is short: then
 /// XGBGetLastError tells how much, and the handle is freed.
-bool HoldIn(DMatrixHandle handle, std::unique_ptr<HeldRows const> rows);
+bool HoldIn(DMatrixHandle handle, std::shared_ptr<HeldRows const> rows);
 
 }  // namespace xgbgpu::plugin
 

@@ -269,7 +269,104 @@ def test_errors_are_those_of_stock(stock_alone: Any) -> None:
     scope: Dict[str, Any] = {}
     exec(STOCK_USE, scope)
     with xgb.config_context(verbosity=0):
-        assert scope["errors"]() == stock_alone[1]
+        found = scope["errors"]()
+    for name in WITH_VALUES:  # stock has bins alone
+        assert stock_alone[1].pop(name) != "none" and found.pop(name) == "none", name
+    assert stock_alone[1].pop("save").startswith("binary saving") and found.pop("save") == "a DMatrix"
+    assert found == stock_alone[1]
+
+
+WITH_VALUES = ("slice", "gblinear", "pred_leaf", "pred_contribs", "pred_interactions")
+UPDATE = dict(process_type="update")
+REFRESHES: Dict[str, Dict[str, Any]] = {
+    "refresh": dict(updater="refresh"),
+    "refresh, then prune": dict(updater="refresh,prune", gamma=2),
+    "prune": dict(updater="prune", gamma=2),
+    "without leaves": dict(updater="refresh", refresh_leaf=0),
+    "other parameters": dict(updater="refresh", reg_lambda=20, eta=0.1),
+}
+
+
+@pytest.mark.parametrize("method", ["gpu_hist", "hist"])
+@pytest.mark.parametrize("data", ["float32", "weights", "CSR, a mark", "int16 with a mark", "categories"])
+@pytest.mark.parametrize("case", REFRESHES)
+def test_trees_are_refreshed_as_from_a_dmatrix(case: str, data: str, method: str) -> None:
+    quantile, whole = (make() for make in DATA[data])
+    own = params() if method == "gpu_hist" else dict(tree_method="hist")
+    grown = xgb.train(own, quantile, 4)  # stock's margins are of its bins, so thresholds have to be theirs
+    how = {**own, **UPDATE, **REFRESHES[case]}
+    for matrix in (quantile, whole):
+        matrix.set_label(-2 * matrix.get_label())
+    refreshed, expected = (xgb.train(how, matrix, 4, xgb_model=grown) for matrix in (quantile, whole))
+    assert raw(refreshed) == raw(expected) != raw(grown)
+    # Several updaters of one round, and trees that go on afterwards.
+    for settings in (params(updater="grow_gpu_hist,refresh"), params(updater="grow_gpu_hist,refresh,prune")):
+        assert raw(xgb.train(settings, quantile, 2)) == raw(xgb.train(settings, whole, 2))
+    again = [xgb.train(params(), matrix, 2, xgb_model=refreshed) for matrix in (quantile, whole)]
+    assert raw(again[0]) == raw(again[1])
+
+
+@pytest.mark.parametrize("case", REFRESHES)
+@pytest.mark.parametrize("method", ["gpu_hist", "hist"])
+def test_estimators_refresh(method: str, case: str) -> None:
+    own = params() if method == "gpu_hist" else dict(tree_method="hist")
+    label = (Y > 0).astype(int)
+    for kind, first, second in ((xgb.XGBRegressor, Y, -2 * Y), (xgb.XGBClassifier, label, 1 - label)):
+        grown = kind(**own, n_estimators=4).fit(X, first)
+        how = {**own, **UPDATE, **REFRESHES[case]}
+        refreshed = kind(**how, n_estimators=4).fit(X, second, xgb_model=grown.get_booster())
+        learner = {"objective": "binary:logistic"} if kind is xgb.XGBClassifier else {}
+        expected = xgb.train({**how, **learner}, xgb.DMatrix(X, second), 4, xgb_model=grown.get_booster())
+        assert refreshed.get_booster().get_dump(with_stats=True) == expected.get_dump(with_stats=True)
+
+
+@pytest.mark.parametrize("data", ["float32", "CSR, a mark", "int16 with a mark", "weights"])
+@pytest.mark.parametrize("how", [{}, dict(updater="coord_descent"), dict(feature_selector="greedy", top_k=2)], ids=str)
+def test_linear_models_of_the_values(how: Dict[str, Any], data: str) -> None:
+    settings = {"booster": "gblinear", "updater": "coord_descent", "nthread": 1, **how}
+    quantile, whole = (make() for make in DATA[data])
+    models = [xgb.train(settings, matrix, 3) for matrix in (quantile, whole)]
+    assert models[0].get_dump() == models[1].get_dump()
+    assert np.array_equal(models[0].predict(DATA[data][0]()), models[0].predict(DATA[data][1]()))
+
+
+@pytest.mark.parametrize("data", DATA)
+def test_slices_are_those_of_a_dmatrix(data: str) -> None:
+    quantile, whole = (make() for make in DATA[data])
+    rows = np.arange(0, whole.num_row(), 3)
+    ours, expected = quantile.slice(rows), whole.slice(rows)
+    assert ours.num_nonmissing() == expected.num_nonmissing() and ours.num_row() == len(rows)
+    assert np.array_equal(ours.get_label(), expected.get_label())
+    assert np.array_equal(ours.get_weight(), expected.get_weight())
+    assert raw(train(ours, 3)) == raw(train(expected, 3))
+    assert np.array_equal(ours.get_data().toarray(), expected.get_data().toarray())
+    some = np.arange(len(rows))[::-2]
+    assert raw(train(ours.slice(some), 2)) == raw(train(expected.slice(some), 2))
+
+
+def test_slices_name_rows_that_are_not_there() -> None:
+    with pytest.raises(xgb.core.XGBoostError, match="matrix of 3000 rows names row 3000; allowed: 0 to 2999"):
+        xgb.QuantileDMatrix(X, Y).slice([0, 3000])
+
+
+@pytest.mark.parametrize("method", ["gpu_hist", "hist"])
+def test_cross_validation(method: str) -> None:
+    how = params() if method == "gpu_hist" else dict(tree_method="hist")
+    tables = [xgb.cv(how, kind(X, Y, weight=WEIGHTS), 3, nfold=3) for kind in (xgb.QuantileDMatrix, xgb.DMatrix)]
+    assert tables[0].equals(tables[1])
+
+
+@pytest.mark.parametrize("what", [dict(pred_leaf=True), dict(pred_contribs=True), dict(pred_interactions=True)], ids=str)
+def test_bins_alone_are_refused_by_name(what: Dict[str, bool]) -> None:
+    data = xgb.QuantileDMatrix(Batches(X, Y, [1000]))
+    booster = train(data, 2)
+    with pytest.raises(xgb.core.XGBoostError, match=f"^{list(what)[0]} needs.*holds bins alone; allowed: a DMatrix, or"):
+        booster.predict(data, **what)
+    for updater in ("refresh", "prune,refresh"):
+        with pytest.raises(xgb.core.XGBoostError, match="^updater refresh needs.*holds bins alone; allowed: a DMatrix"):
+            xgb.train(params(process_type="update", updater=updater), data, 2, xgb_model=booster)
+    pruned = xgb.train(params(process_type="update", updater="prune", gamma=1), data, 2, xgb_model=booster)
+    assert pruned.num_boosted_rounds() == 2
 
 
 QUIET_USE = """
