@@ -12,6 +12,7 @@
 #include "api_call.h"
 #include "booster_group.h"
 #include "boundary.h"
+#include "core/message.h"
 #include "core/quoted.h"
 #include "core/stages.h"
 #include "current_round.h"
@@ -194,6 +195,20 @@ void Booster::ModelComes(xgboost::Json const* in) {
 
 void Booster::CheckOutputs() const {
   AtBoundary("using a model", [&] { loaded_.CheckOutputs(model_->num_output_group); });
+}
+
+void Booster::CheckSlice(std::int32_t begin, std::int32_t end, std::int32_t step) const {
+  if (!config_.InCharge()) return;
+  AtBoundary("slicing a booster", [&] {
+    if (step < 1) Throw<InvalidArgument>("The step of a slice of a booster is ", step, "; allowed: 1 or more");
+    auto const all = static_cast<std::int32_t>(Rounds());
+    std::int32_t const last = end == 0 ? all : end;
+    if (begin < 0 || begin >= last || last > all || (last - begin) % step == 0) return;  // XGBoost has the words
+    Throw<InvalidArgument>("The step of a slice of a booster is ", step, ", which does not divide its ", last - begin,
+                           " rounds (", begin, " to ", last,
+                           "): XGBoost would lose the last of the slice; allowed: 1, or ",
+                           "a step that divides end - begin");
+  });
 }
 
 void Booster::LoadConfig(xgboost::Json const& in) {

@@ -69,6 +69,9 @@ class Booster {
   /// Must be called before the stock booster loads a model, saved as `in`, or, if `in` is null, in the deprecated
   /// binary format, which is not checked. Throws if `in` is damaged; then nothing has changed.
   void ModelComes(xgboost::Json const* in);
+  /// Throws if a slice of the rounds from `begin` to `end` (0: all) would lose one: stock code has end - begin by `step`,
+  /// rounded down.
+  void CheckSlice(std::int32_t begin, std::int32_t end, std::int32_t step) const;
   /// Throws if a model that was loaded is not one of this learner's outputs.
   void CheckOutputs() const;
   /// Must be called before the stock booster gets another model: nothing that we have made of the old one is true any

@@ -73,6 +73,7 @@ class DecoratedBooster final : public xgboost::GradientBooster {
   void Slice(std::int32_t layer_begin, std::int32_t layer_end, std::int32_t step, xgboost::GradientBooster* out,
              bool* out_of_bound) const override {
     ours_.CheckOutputs();
+    ours_.CheckSlice(layer_begin, layer_end, step);
     auto* const decorated = dynamic_cast<DecoratedBooster*>(out);
     if (decorated != nullptr) decorated->ours_.ModelIsReplaced();
     stock_->Slice(layer_begin, layer_end, step, decorated == nullptr ? out : decorated->stock_.get(), out_of_bound);

@@ -181,6 +181,47 @@ def test_slices(boosting: str, forest: int) -> None:
     assert_same_trees(booster[0:7], booster)
 
 
+@only_ours
+@pytest.mark.parametrize("method", ["gpu_hist", "gpu_exact"])
+@pytest.mark.parametrize("boosting", [dict(booster="gbtree"), dict(booster="dart", rate_drop=0.3)], ids=str)
+@pytest.mark.parametrize("forest", [1, 2])
+def test_slices_with_a_step_lose_no_round(boosting: dict, forest: int, method: str) -> None:
+    """Stock has (end - begin) // step rounds in the slice: of 0, 2, 4 and 6 the last is gone."""
+    data = xgb.DMatrix(X, CLASSES)
+    how = dict(params(), tree_method=method, objective="multi:softprob", num_class=3, num_parallel_tree=forest)
+    booster = xgb.train({**how, **boosting}, data, 7)
+    rounds = [part.get_dump() for part in booster]
+    assert len(rounds) == 7
+    for begin in range(7):
+        for end in range(begin + 1, 8):
+            for step in range(1, 9):
+                where = slice(begin, end, step)
+                if (end - begin) % step == 0:
+                    assert booster[where].get_dump() == sum(rounds[where], [])
+                    continue
+                words = f"step of a slice of a booster is {step}, which does not divide its {end - begin} rounds .*allowed: 1"
+                with pytest.raises(xgb.core.XGBoostError, match=words):
+                    booster[where]
+    for where in (slice(None, None, 2), slice(1, None, 4)):  # to the end
+        with pytest.raises(xgb.core.XGBoostError, match=f"step of a slice of a booster is {where.step}, which"):
+            booster[where]
+    assert booster[1::2].get_dump() == sum(rounds[1::2], [])
+    for step in (0, -1):
+        with pytest.raises(xgb.core.XGBoostError, match=f"step of a slice of a booster is {step}; allowed: 1 or more"):
+            booster[::step]
+    for where in (slice(0, 8, 2), slice(0, 9), slice(7, 8), slice(0, 9, 2), 7):
+        with pytest.raises(IndexError, match="out of range"):
+            booster[where]
+    for where in (slice(5, 3), slice(0, -1), slice(-3, None), slice(3, 3), -1):
+        with pytest.raises((ValueError, xgb.core.XGBoostError)):
+            booster[where]
+
+
+def test_stock_slices_with_a_step_are_what_they_were() -> None:
+    booster = train_stock(xgb.DMatrix(X, Y), 7)
+    assert [booster[where].num_boosted_rounds() for where in (slice(0, 3, 2), slice(None, None, 2))] == [1, 3]
+
+
 def test_a_slice_can_be_trained_further(booster: xgb.Booster, data: xgb.DMatrix) -> None:
     part = booster[:4]
     part.update(data, 4)
