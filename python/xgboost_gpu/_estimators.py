@@ -14,7 +14,8 @@ writes a file of its own.
 import copy
 import functools
 import os
-from typing import Any, Dict, Tuple
+import weakref
+from typing import Any, Dict, MutableMapping, Tuple
 
 #: Parameters and their values that stock XGBoost refuses, with what it takes in their place.
 STOCK_VALUES = {
@@ -23,8 +24,19 @@ STOCK_VALUES = {
     "sampling_method": {"goss": "gradient_based"},
     "grow_policy": {"symmetric": "depthwise"},
 }
+#: Names of the parameter, the updater that only this library has, and what stock XGBoost takes in its place, by tree_method.
+UPDATER_NAMES, OUR_UPDATER, STOCK_UPDATERS = ("updater", "updater_seq"), "grow_gpu_hist", {"gpu_exact": "grow_colmaker,prune"}
 #: Members of a written estimator: our values by parameter; the name given as gpu_trace, and the process that set it.
 OUR_VALUES, TRACE = "_gpu_values", "_gpu_trace"
+
+
+def _names_our_updater(sequence: Any) -> bool:
+    return isinstance(sequence, str) and OUR_UPDATER in sequence.split(",")
+
+
+def _stock_updaters(sequence: str, tree_method: Any) -> str:
+    stock = STOCK_UPDATERS.get(tree_method, "grow_quantile_histmaker")
+    return ",".join(stock if name == OUR_UPDATER else name for name in sequence.split(","))
 
 
 def _with_stock_values(state: Dict[str, Any]) -> Dict[str, Any]:
@@ -36,6 +48,12 @@ def _with_stock_values(state: Dict[str, Any]) -> Dict[str, Any]:
         return state
     ours = {name: state[name] for name, values in STOCK_VALUES.items() if state.get(name) in list(values)}
     stock = {name: STOCK_VALUES[name][value] for name, value in ours.items()}
+    kwargs = state.get("kwargs") or {}
+    for name in UPDATER_NAMES:
+        if _names_our_updater(kwargs.get(name)):
+            ours[name] = kwargs[name]
+            kwargs = {**kwargs, name: _stock_updaters(kwargs[name], state.get("tree_method"))}
+            stock["kwargs"] = kwargs
     return {**state, **stock, OUR_VALUES: ours} if ours else state
 
 
@@ -46,6 +64,10 @@ def _with_our_values(state: Dict[str, Any]) -> Dict[str, Any]:
     for name, values in STOCK_VALUES.items():
         if name in ours and state.get(name) == values.get(ours[name]):
             state[name] = ours[name]
+    kwargs = state.get("kwargs") or {}
+    for name in UPDATER_NAMES:
+        if name in ours and kwargs.get(name) == _stock_updaters(ours[name], ours.get("tree_method")):
+            kwargs = state["kwargs"] = {**kwargs, name: ours[name]}
     return state
 
 
@@ -78,9 +100,11 @@ def _without_trace(state: Dict[str, Any]) -> Dict[str, Any]:
 
 def _of_booster(parameters: Dict[str, Any]) -> Dict[str, Any]:
     """Returns those of an estimator's parameters that make its booster predict as the one that it was trained with."""
-    if parameters.get("tree_method") not in list(STOCK_VALUES["tree_method"]):
-        return {}
     names = ("tree_method", "predictor", "gpu_backend", "gpu_id")
+    if any(_names_our_updater(parameters.get(name)) for name in UPDATER_NAMES):
+        names += UPDATER_NAMES
+    elif parameters.get("tree_method") not in list(STOCK_VALUES["tree_method"]):
+        return {}
     return {name: parameters[name] for name in names if parameters.get(name) is not None}
 
 
@@ -89,6 +113,7 @@ def write_for_stock() -> None:
     from xgboost import XGBModel
 
     stock_save, stock_load = XGBModel.save_model, XGBModel.load_model
+    read: MutableMapping[Any, Any] = weakref.WeakKeyDictionary()  # kwargs that an estimator has from a model file
 
     def reduce_ex(self: Any, protocol: int) -> Tuple:
         function, arguments, state, *rest = super(XGBModel, self).__reduce_ex__(protocol)
@@ -105,10 +130,26 @@ def write_for_stock() -> None:
 
     @functools.wraps(stock_load)
     def load_model(self: Any, *arguments: Any, **others: Any) -> None:
-        before = vars(self).get("kwargs")
-        stock_load(self, *arguments, **others)
+        whole = dict(vars(self))
+        kept = dict(whole)
+        if _of_booster(self.get_xgb_params()):
+            # A booster keeps what it was told, and an estimator the kwargs of the file before: both begin anew.
+            kept.pop("_Booster", None)
+            if kept.get("kwargs") is not None and kept["kwargs"] is read.get(self):
+                del kept["kwargs"]
+        self.__dict__ = dict(kept)
+        try:
+            stock_load(self, *arguments, **others)
+        except BaseException:
+            self.__dict__ = whole
+            raise
+        if all(vars(self)[name] is value for name, value in kept.items() if name != "_Booster"):
+            self.__dict__ = {**whole, "_Booster": self._Booster}  # a booster's file says nothing of the estimator
         state = _with_our_values(vars(self))
-        self.__dict__ = state if state.get("kwargs") is before else _without_trace(state)
+        if state.get("kwargs") is not whole.get("kwargs"):
+            state = _without_trace(state)
+            read[self] = state.get("kwargs")
+        self.__dict__ = state
         self.get_booster().set_param(_of_booster(self.get_xgb_params()))
 
     XGBModel.__reduce_ex__, XGBModel.__setstate__ = reduce_ex, set_state

@@ -203,3 +203,111 @@ def test_a_model_file_of_an_estimator_names_no_file_to_write(tmp_path: Path) -> 
     with pytest.warns(UserWarning, match="native XGBoost model"):
         own.load_model(f"{file}.ubj")
     assert own.get_params()["gpu_trace"] == "mine.json"
+
+
+UPDATERS = {
+    "hist": (dict(updater="grow_gpu_hist"), "grow_quantile_histmaker"),
+    "without a method": (dict(tree_method=None, updater="grow_gpu_hist"), "grow_quantile_histmaker"),
+    "list": (dict(updater_seq="grow_gpu_hist,prune", gamma=0.5), "grow_quantile_histmaker,prune"),
+    "exact": (dict(tree_method="gpu_exact", updater="grow_gpu_hist"), "grow_colmaker,prune"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("case", UPDATERS)
+def test_stock_alone_finds_its_own_updaters(case: str, form: str, tmp_path: Path) -> None:
+    given, stocks = UPDATERS[case]
+    given = params(**given)
+    name = [name for name in given if name.startswith("updater")][0]
+    model = xgb.XGBClassifier(n_estimators=4, max_depth=3, **given).fit(X, Y)
+    settings = model.get_params()
+    np.save(tmp_path / "x.npy", X)
+    if form in ("pickle", "joblib"):
+        (tmp_path / "model.pickle").write_bytes(pickle.dumps(model))
+        joblib.dump(model, tmp_path / "model.joblib")
+    else:
+        model.save_model(tmp_path / f"model.{form}")
+    assert model.get_params() == settings
+    code = STOCK.replace('["tree_method"] == method', f'["{name}"] == method').replace('method == "hist"', "True")
+    run_python(code, str(tmp_path), form, stocks)
+    assert np.array_equal(np.load(tmp_path / "found.npy"), model.predict_proba(X))
+    back = pickle.loads((tmp_path / "back.pickle").read_bytes())
+    read = xgb.XGBClassifier()
+    if form in ("pickle", "joblib"):
+        read = joblib.load(tmp_path / f"model.{form}")
+    else:
+        read.load_model(tmp_path / f"model.{form}")
+    for other in (read, back):
+        assert {name: other.get_params()[name] for name in given} == given
+        assert not [name for name in vars(other) if name.startswith("_gpu")]
+    section = json.loads(read.get_booster().save_config())["learner"]["gradient_booster"]
+    assert "xgboost_gpu_param" in section
+    assert_same_trees(clone(read).fit(X, Y).get_booster(), model.get_booster())
+
+
+def test_an_updater_that_was_changed_without_the_library_stays(tmp_path: Path) -> None:
+    model = xgb.XGBClassifier(n_estimators=2, **params(updater="grow_gpu_hist")).fit(X, Y)
+    (tmp_path / "model.pickle").write_bytes(pickle.dumps(model))
+    change = """
+import pickle, sys
+model = pickle.load(open(sys.argv[1] + "/model.pickle", "rb")).set_params(updater="grow_colmaker,prune")
+pickle.dump(model, open(sys.argv[1] + "/model.pickle", "wb"))
+"""
+    run_python(change, str(tmp_path))
+    assert pickle.loads((tmp_path / "model.pickle").read_bytes()).get_params()["updater"] == "grow_colmaker,prune"
+
+
+SEVERAL: Dict[str, Dict[str, Any]] = {
+    "gpu_hist": params(),
+    "gpu_exact": params(tree_method="gpu_exact"),
+    "where it predicts": params(predictor="cpu_predictor", gpu_id=0),
+    "updater": params(tree_method=None, updater="grow_gpu_hist"),
+    "hist": dict(tree_method="hist"),
+    "no method": dict(),
+    "dart": params(booster="dart"),
+}
+
+
+def parameters_of(model: xgb.XGBClassifier) -> Dict[str, Any]:
+    section = json.loads(model.get_booster().save_config())["learner"]["gradient_booster"]
+    section = section.get("gbtree", section)
+    return {name: section.get(name) for name in ("gbtree_train_param", "xgboost_gpu_param", "updater")}
+
+
+@pytest.mark.parametrize("first", SEVERAL)
+@pytest.mark.parametrize("second", SEVERAL)
+def test_a_second_file_leaves_nothing_of_the_first(first: str, second: str, tmp_path: Path) -> None:
+    for number, case in enumerate((first, second)):
+        model = xgb.XGBClassifier(n_estimators=2 + number, max_depth=2, **SEVERAL[case]).fit(X, Y)
+        model.save_model(tmp_path / f"{number}.json")
+    twice, once = xgb.XGBClassifier(), xgb.XGBClassifier()
+    twice.load_model(tmp_path / "0.json")
+    for each in (twice, once):
+        each.load_model(tmp_path / "1.json")
+    assert parameters_of(twice) == parameters_of(once)
+    assert twice.get_booster().num_boosted_rounds() == 3
+    assert np.array_equal(twice.predict_proba(X), model.predict_proba(X))
+
+
+def test_a_file_that_cannot_be_read_leaves_the_estimator_as_it_was(tmp_path: Path) -> None:
+    model = xgb.XGBClassifier(n_estimators=2, **params()).fit(X, Y)
+    before = model.predict_proba(X)
+    (tmp_path / "bad.json").write_text("{}", encoding="utf-8")
+    for name in ("bad.json", "none.json"):
+        with pytest.raises(xgb.core.XGBoostError):
+            model.load_model(tmp_path / name)
+        assert np.array_equal(model.predict_proba(X), before)
+
+
+def test_a_file_of_a_booster_leaves_the_estimators_parameters(tmp_path: Path) -> None:
+    model = xgb.XGBClassifier(n_estimators=2, **params(eta=0.5)).fit(X, Y)
+    model.save_model(tmp_path / "model.json")
+    model.get_booster().save_model(tmp_path / "booster.json")
+    for read in (xgb.XGBClassifier(), xgb.XGBClassifier(**params(eta=0.5)), xgb.XGBClassifier(tree_method="hist")):
+        read.load_model(tmp_path / "model.json")
+        settings = read.get_params()
+        with pytest.warns(UserWarning, match="native XGBoost model"):
+            read.load_model(tmp_path / "booster.json")
+        assert {name: read.get_params()[name] for name in params(eta=0.5)} == params(eta=0.5)
+        assert read.get_params().keys() == settings.keys()
+        assert np.array_equal(read.predict_proba(X), model.predict_proba(X))
