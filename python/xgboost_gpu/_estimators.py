@@ -24,8 +24,8 @@ STOCK_VALUES = {
     "sampling_method": {"goss": "gradient_based"},
     "grow_policy": {"symmetric": "depthwise"},
 }
-#: Names of the parameter, the updater that only this library has, and what stock XGBoost takes in its place, by tree_method.
-UPDATER_NAMES, OUR_UPDATER, STOCK_UPDATERS = ("updater", "updater_seq"), "grow_gpu_hist", {"gpu_exact": "grow_colmaker,prune"}
+#: Names of the parameter that lists updaters, and the one that only this library has.
+UPDATER_NAMES, OUR_UPDATER = ("updater", "updater_seq"), "grow_gpu_hist"
 #: Members of a written estimator: our values by parameter; the name given as gpu_trace, and the process that set it.
 OUR_VALUES, TRACE = "_gpu_values", "_gpu_trace"
 
@@ -35,7 +35,7 @@ def _names_our_updater(sequence: Any) -> bool:
 
 
 def _stock_updaters(sequence: str, tree_method: Any) -> str:
-    stock = STOCK_UPDATERS.get(tree_method, "grow_quantile_histmaker")
+    stock = "grow_colmaker,prune" if tree_method == "gpu_exact" else "grow_quantile_histmaker"
     return ",".join(stock if name == OUR_UPDATER else name for name in sequence.split(","))
 
 

@@ -315,6 +315,34 @@ def test_a_dart_that_was_updated_is_loaded(method: str, updater: str) -> None:
     assert longer.num_boosted_rounds() == 5
 
 
+@only_ours
+@pytest.mark.parametrize("updater", ["refresh", "prune", "refresh,prune"])
+@pytest.mark.parametrize(
+    "drops",
+    [
+        dict(rate_drop=0.5),
+        dict(rate_drop=0.1, one_drop=1),
+        dict(rate_drop=0.5, skip_drop=0.5, normalize_type="forest"),
+        dict(rate_drop=0.4, sample_type="weighted"),
+        dict(rate_drop=0.5, seed_per_iteration=True),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("evaluates", [False, True])
+def test_an_update_drops_the_trees_that_stock_drops(updater: str, drops: Dict[str, Any], evaluates: bool) -> None:
+    """XGBoost's random numbers are one sequence for the process. It begins anew where a booster's seed changes."""
+    grown = xgb.train(settings_of(False, rate_drop=0.5, gamma=0.1), xgb.DMatrix(X, Y), 5)
+    update = dict(process_type="update", updater=updater, gamma=0.2, seed=8, **drops)
+    models = []
+    for method in (params(), other_method(tree_method="hist")):
+        data, valid = xgb.DMatrix(X, 2 * Y), xgb.DMatrix(VX, VY)
+        how = {**settings_of(False), **method, **update}
+        evals = [(data, "t"), (valid, "v")] if evaluates else []
+        models.append(xgb.train(how, data, 5, xgb_model=grown, evals=evals, verbose_eval=False))
+    assert raw(models[0]) == raw(models[1])
+    assert weights_of(models[0])[:5] != weights_of(grown)
+
+
 def test_rounds_that_are_not_there() -> None:
     """Stock's dart reads on behind its last tree, which may end the process."""
     data = xgb.DMatrix(SMALL_X, SMALL_Y)
