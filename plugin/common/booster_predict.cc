@@ -49,17 +49,17 @@ void Booster::CheckFirstRounds(RoundRange rounds, char const* result) const {
   bool const may_be_cut = rounds.last > Rounds() && rounds.last <= kMost;
   CheckRounds({rounds.first, may_be_cut ? 0 : rounds.last});
   if (rounds.first == 0) return;
-  Throw<InvalidArgument>(
-      "iteration_range begins at ", rounds.first, "; predicting ", result,
-      " supports only iteration end: allowed is 0. The slice booster[begin:end] has the trees of other "
-      "rounds");
+  Throw<InvalidArgument>("iteration_range begins at ", rounds.first, "; for ", result,
+                         " XGBoost supports only iteration end: allowed: (0, end), or predictions of the slice "
+                         "booster[begin:end]");
 }
 
 void Booster::CheckHasValues(xgboost::DMatrix const& data, char const* what) const {
   if (!config_.InCharge() || !HasBinsOnly(data)) return;
   Throw<Unsupported>(what,
-                     " needs the values of the rows, and the data are a QuantileDMatrix of batches or of a process ",
-                     "group, which holds bins alone; allowed: a DMatrix, or a QuantileDMatrix of one array");
+                     " needs the values of the rows, and the data are a QuantileDMatrix that holds bins alone, as ",
+                     "those of batches, of infinite values and of process groups do; allowed: a DMatrix, or a ",
+                     "QuantileDMatrix of one array");
 }
 
 /// Drops margins for our methods only: with stock methods they go on as in stock code.

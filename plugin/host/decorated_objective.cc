@@ -112,7 +112,7 @@ void DecoratedObjective::GetGradient(xgboost::HostDeviceVector<float> const& mar
 xgboost::ObjInfo DecoratedObjective::Task() const {
   xgboost::ObjInfo task = inner()->Task();
   CurrentRound const* const current = CurrentRound::Get();
-  // Else XGBoost would change leaves that are to stay as they are, and refuse pages since its own code cannot go by
+  // Without this XGBoost would change leaves that are to stay as they are, and refuse pages since its own code cannot go by
   // them.
   if (current != nullptr && current->round().leaves() != LeafRule::kHost) task.zero_hess = false;
   return task;

@@ -269,7 +269,7 @@ def test_medians_of_forests_and_darts_are_refused(how: dict, words: str, matrix)
 
 
 @only_ours
-def test_forests_are_refused_whoever_asks(tmp_path) -> None:
+def test_forests_are_refused_by_all_ways(tmp_path) -> None:
     data = xgb.DMatrix(X, Y)
     Error = xgb.core.XGBoostError
     with pytest.raises(Error, match=FOREST.replace("is 3", "is 7")):

@@ -216,7 +216,7 @@ def ranged_model(booster: str, model: str) -> xgb.Booster:
 def test_rounds_that_do_not_begin_with_the_first(booster: str, model: str, kind: str, rows: int) -> None:
     trained, asked, data = ranged_model(booster, model), RANGES["kinds"][kind], xgb.DMatrix(X[:rows])
     for begin, end in ((4, 7), (2, 0), (9, 9)):
-        words = f"begins at {begin}; predicting {'contributions' if kind == 'approximate' else kind.split()[-1]}"
+        words = f"begins at {begin}; for {'contributions' if kind == 'approximate' else kind.split()[-1]}"
         with pytest.raises(xgb.core.XGBoostError, match="iteration_range " + words):
             trained.predict(data, iteration_range=(begin, end), **asked)
     refused = {(0, -1): "ends at -1; allowed: at most 9", (5, 2): "begins at 5 and ends at 2"}

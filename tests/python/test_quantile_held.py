@@ -358,12 +358,15 @@ def test_cross_validation(method: str) -> None:
 
 @pytest.mark.parametrize("what", [dict(pred_leaf=True), dict(pred_contribs=True), dict(pred_interactions=True)], ids=str)
 def test_bins_alone_are_refused_by_name(what: Dict[str, bool]) -> None:
+    infinite = np.where(X > 3, np.inf, X)  # XGBoost makes such a matrix
     data = xgb.QuantileDMatrix(Batches(X, Y, [1000]))
     booster = train(data, 2)
-    with pytest.raises(xgb.core.XGBoostError, match=f"^{list(what)[0]} needs.*holds bins alone; allowed: a DMatrix, or"):
-        booster.predict(data, **what)
+    words = f"^{list(what)[0]} needs the values.*holds bins alone.*allowed: a DMatrix, or a QuantileDMatrix of one array"
+    for matrix in (data, xgb.QuantileDMatrix(infinite, Y)):
+        with pytest.raises(xgb.core.XGBoostError, match=words):
+            booster.predict(matrix, **what)
     for updater in ("refresh", "prune,refresh"):
-        with pytest.raises(xgb.core.XGBoostError, match="^updater refresh needs.*holds bins alone; allowed: a DMatrix"):
+        with pytest.raises(xgb.core.XGBoostError, match="^updater refresh needs.*holds bins alone.*allowed: a DMatrix"):
             xgb.train(params(process_type="update", updater=updater), data, 2, xgb_model=booster)
     pruned = xgb.train(params(process_type="update", updater="prune", gamma=1), data, 2, xgb_model=booster)
     assert pruned.num_boosted_rounds() == 2
