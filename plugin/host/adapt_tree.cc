@@ -42,6 +42,8 @@ void CopyTree(Tree const& tree, float learning_rate, xgboost::RegTree* out) {
       out->ExpandCategorical(n, tree.feature[n], {categories.data(), categories.size()}, tree.default_left[n] != 0,
                              tree.weight[n], noted(left), noted(right), tree.gain[n], tree.sum_hess[n],
                              tree.sum_hess[left], tree.sum_hess[right]);
+      // Nobody reads the threshold of such a node. XGBoost leaves NaN there, which is no JSON.
+      (*out)[n].SetSplit(tree.feature[n], 0.0f, tree.default_left[n] != 0);
     } else {
       out->ExpandNode(n, tree.feature[n], tree.threshold[n], tree.default_left[n] != 0, tree.weight[n], noted(left),
                       noted(right), tree.gain[n], tree.sum_hess[n], tree.sum_hess[left], tree.sum_hess[right]);
