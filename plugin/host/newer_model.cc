@@ -130,11 +130,14 @@ bool HasNamesOfCategories(Json const& model) {
   return categories != nullptr && !Elements(Find(*categories, "enc")).empty();
 }
 
-/// Writes weights of trees where this version looks for them: a dart has a gbtree, and weights beside it.
+/// Writes weights of trees where this version looks for them: a dart has a gbtree, and weights beside it. From 3.3 on a
+/// gbtree has them: that one beside its model, 3.4 among it.
 void ReadWeights(Json const& learner) {
   Json const* const booster = Find(learner, "gradient_booster");
-  Json const* const model = booster == nullptr ? nullptr : Find(*booster, "model");
-  Json const* const weights = model == nullptr ? nullptr : Find(*model, "weight_drop");
+  if (booster == nullptr || Find(*booster, "gbtree") != nullptr) return;
+  Json const* const model = Find(*booster, "model");
+  Json const* weights = Find(*booster, "weight_drop");
+  if (weights == nullptr && model != nullptr) weights = Find(*model, "weight_drop");
   if (weights == nullptr) return;
   std::vector<Json> values = Elements(weights);
   if (xgboost::IsA<xgboost::F32Array>(*weights)) {

@@ -19,7 +19,7 @@ import pandas as pd
 import xgboost as xgb
 
 SERIES = tuple(int(number) for number in xgb.__version__.split(".")[:2])
-ALL = SERIES >= (3, 3)
+ALL = SERIES >= (3, 4)
 RNG = np.random.default_rng(46)
 X = np.round(RNG.normal(size=(120, 3)), 2).astype(np.float32)
 CODES = RNG.integers(0, 4, 120)
