@@ -4,8 +4,8 @@ Run it once with each version that the tests read, in an environment of its own 
 
     python3 make_newer_models.py
 
-A model NAME of version V is there as V/NAME.json and .ubj, some as .pickle (of the booster) or .estimator (of the estimator), too;
-V/expected.json has the rows, and predictions and margins by NAME.
+A model NAME of version V is there as V/NAME.json and V/NAME.ubj; some are pickles, too: V/NAME.pickle of the booster,
+V/NAME.estimator of the estimator. V/expected.json has the rows, and predictions and margins by NAME.
 """
 
 import json
