@@ -45,7 +45,8 @@ struct Setup {
   void Make() {
     source = std::make_unique<GeneratedRows>(rows, features, density);
     matrix = host::QuantiseMatrix(*source, host::ComputeCuts(*source, {}, max_bin, threads), threads);
-    GradientFormat const format = host::ChooseGradientFormat(source->gradients(), threads);
+    GradientFormat const format =
+        host::ChooseGradientFormat(source->gradients(), source->gradients().size(), 1.0f, threads);
     narrow.resize(rows);
     wide.resize(rows);
     host::QuantiseGradients(source->gradients(), format, {0, RandomPurpose::kRounding, 0, 0}, narrow, wide, threads);
@@ -116,7 +117,8 @@ void FirstRound(benchmark::State& state, Form form) {
 void GradientToFixedPoint(benchmark::State& state) {
   Setup& d = Data();
   for (auto _ : state) {
-    GradientFormat const format = host::ChooseGradientFormat(d.source->gradients(), d.threads);
+    GradientFormat const format =
+        host::ChooseGradientFormat(d.source->gradients(), d.source->gradients().size(), 1.0f, d.threads);
     host::QuantiseGradients(d.source->gradients(), format, {0, RandomPurpose::kRounding, 0, 0}, d.narrow, d.wide,
                             d.threads);
   }

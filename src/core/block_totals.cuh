@@ -36,6 +36,11 @@ __device__ void AddBlockSum(GradientSum own, GradientSum* to) {
       [&](unsigned which, std::int64_t total) { AtomicAdd(which == 0 ? &to->grad : &to->hess, total); });
 }
 
+/// Adds 1 to *to if `own` is true in any thread of the block. All threads call this.
+__device__ inline void CountBlockIfAny(bool own, std::int64_t* to) {
+  if (__syncthreads_or(own ? 1 : 0) != 0 && threadIdx.x == 0) AtomicAdd(to, std::int64_t{1});
+}
+
 /// The largest of the warp's values.
 __device__ inline std::uint32_t WarpMax(std::uint32_t value) {
 #if __CUDA_ARCH__ >= 800

@@ -86,7 +86,8 @@ class HostExactBuilder final : public TreeBuilder {
     constraints_ = Constraints{params, matrix_->features()};
     limits_.Reset(constraints_);
     timer_.BeginTree();
-    GradientFormat const format = ToExactFormat(host::ChooseGradientFormat(gradients, threads_));
+    GradientFormat const format =
+        ToExactFormat(host::ChooseGradientFormat(gradients, gradients.size(), train_.min_child_weight, threads_));
     split_params_.emplace(params, format);
     features_.emplace(params, matrix_->features(), TreeNumber(key));
     timer_.Run(kRoot, 0, [&] {

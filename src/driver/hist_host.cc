@@ -189,7 +189,8 @@ class HostTreeBuilder final : public TreeBuilder {
     timer_.Run(kGradients, 0, [&] {
       rows = SampleRows(&gradients, tree);
       auto const all_rows = static_cast<std::size_t>(shard_.collective->SumOf(static_cast<std::int64_t>(rows)));
-      GradientFormat const format = host::ChooseGradientFormat(gradients, all_rows, threads_, *shard_.collective);
+      GradientFormat const format =
+          host::ChooseGradientFormat(gradients, all_rows, train_.min_child_weight, threads_, *shard_.collective);
       gradients_.Quantise(gradients, format, {params.seed, RandomPurpose::kRounding, tree, 0}, shard_.first_row,
                           threads_);
       split_params_.emplace(params, format);

@@ -91,16 +91,16 @@ void HistTree::Start(Constraints constraints) {
   like_before ? reserve() : AllOrNone(*parts_.shard.place.collective, reserve);
   before_ = params;
   GrowthLimits const limits = growth_->limits();
-  parts_.memory.Tell(
-      {SplitParams{params, {}},
-       limits.min_split_loss,
-       limits.max_depth == 0 ? std::numeric_limits<int>::max() : limits.max_depth,
-       limits.max_leaves,
-       params.learning_rate,
-       {{params.seed, parts_.number, parts_.shard.first_row(), parts_.losses ? parts_.losses->margins : nullptr},
-        SampleThreshold(params.subsample),
-        MakeSampleTarget(params, parts_.shard.all_rows())},
-       parts_.features->counts()});
+  parts_.memory.Tell({SplitParams{params, {}},
+                      limits.min_split_loss,
+                      limits.max_depth == 0 ? std::numeric_limits<int>::max() : limits.max_depth,
+                      limits.max_leaves,
+                      params.learning_rate,
+                      {{params.seed, parts_.number, parts_.shard.first_row(),
+                        parts_.losses ? parts_.losses->margins : nullptr, params.min_child_weight},
+                       SampleThreshold(params.subsample),
+                       MakeSampleTarget(params, parts_.shard.all_rows())},
+                      parts_.features->counts()});
   growth_->Start();
 }
 

@@ -105,7 +105,7 @@ void TreeParts::EnqueueStart(std::size_t clear_slots) {
     if (losses) {
       QuantiseLosses(shard, draw, RootPaths().next_path, *losses, early, state, limits, stream);
     } else {
-      ChooseGradientFormat(gradients, shard, state, limits, stream);
+      ChooseGradientFormat(gradients, shard, draw, state, limits, stream);
     }
   });
   timer.Run(kRoot, 0, [&] {

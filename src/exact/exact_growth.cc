@@ -96,8 +96,10 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
   columns_.Use(features.Tree(), stream_);
 
   Clear(&gradient_state_, "gradients", 1);
+  Put(&draw_, "gradients", std::vector<TreeDraw>{{params.seed, tree_number, 0, nullptr, params.min_child_weight}});
   timer_.Run(kGradients, 0, [&] {
-    ChooseGradientFormat(gradients, DeviceShard::Whole(matrix_->rows), gradient_state_.data(), limits_, stream_);
+    ChooseGradientFormat(gradients, DeviceShard::Whole(matrix_->rows), draw_.data(), gradient_state_.data(), limits_,
+                         stream_);
   });
   GradientState state{};
   copies_.ToHost(&state, gradient_state_.data(), 1, "choosing the format of the gradients");

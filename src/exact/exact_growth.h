@@ -92,6 +92,7 @@ class ExactGrowth {
   DeviceBuffer<std::uint64_t> root_begin_, begin_[2];
   DeviceBuffer<std::uint32_t> list_[2];
   DeviceBuffer<GradientState> gradient_state_;
+  DeviceBuffer<TreeDraw> draw_;
   DeviceBuffer<int2> compact_[2];
   DeviceBuffer<GradientSum> wide_[2], sum_;
   DeviceBuffer<RowIndex> origin_[2];

@@ -18,10 +18,12 @@ __device__ inline void WriteFormat(std::uint64_t rows, GradientMaxima maxima, bo
 
 /// Is the format of `rows` early gradients the one that was foreseen? Then it is written. Else, and if that is not
 /// sure, somebody must look at the gradients. All threads of all blocks get the same answer.
-__device__ inline bool WriteForeseen(std::uint64_t rows, EarlyGradients const& early, GradientState* state) {
+__device__ inline bool WriteForeseen(std::uint64_t rows, EarlyGradients const& early, float min_child_weight,
+                                     GradientState* state) {
   GradientMaxima const maxima = state->maxima;
   if (!early.ForeseeNarrow() || rows < kNarrowMinRows || !AreAlike(*early.maxima_before, maxima) ||
-      !MustBeNarrow(state->early.magnitudes, rows)) {
+      !MustBeNarrow(state->early.magnitudes, rows) ||
+      (state->early.vanishing != 0 && !MayVanish(min_child_weight, maxima.hess))) {
     return false;
   }
   if (blockIdx.x == 0 && threadIdx.x == 0) {
@@ -34,23 +36,27 @@ __device__ inline bool WriteForeseen(std::uint64_t rows, EarlyGradients const& e
 /// Adds up what for_each(f) hands to f, gradients of some or all of `rows` rows; if the device is `alone`, these are
 /// all, and the last block chooses the format; else FinishFormat does. Called by all threads of all blocks.
 template <int kBlockThreads, typename ForEach>
-__device__ void ChooseBySums(std::uint64_t rows, GradientMaxima maxima, bool alone, GradientState* state,
-                             ForEach&& for_each) {
+__device__ void ChooseBySums(std::uint64_t rows, GradientMaxima maxima, bool alone, float min_child_weight,
+                             GradientState* state, ForEach&& for_each) {
   // Values that are not finite are reported by the caller; until then they must only do no harm.
   bool const looked = rows >= kNarrowMinRows && maxima.grad < kNotFiniteBits && maxima.hess < kNotFiniteBits;
   if (looked) {
     FloatScale const grad_scale = CoarseScale(maxima.grad), hess_scale = CoarseScale(maxima.hess);
+    NarrowScales const narrow = MakeNarrowScales(MakeGradientFormat(1, maxima.grad, maxima.hess, true));
     std::int64_t grad = 0, hess = 0;
+    bool vanishes = false;
     for_each([&](GradientPair v) {
       grad += CoarseMagnitude(v.grad, grad_scale);
       hess += CoarseMagnitude(v.hess, hess_scale);
+      vanishes |= HessianVanishes(v, narrow);
     });
-    AddBlockSum<kBlockThreads>({grad, hess}, &state->coarse);
+    AddBlockSum<kBlockThreads>({grad, hess}, &state->sums.coarse);
+    CountBlockIfAny(vanishes, &state->sums.vanishing);
   }
   if (!alone) return;
   if (IsLastBlock(&state->finished_blocks, gridDim.x) && threadIdx.x == 0) {
     state->maxima = maxima;
-    WriteFormat(rows, maxima, looked && MayBeNarrow(LoadFresh(&state->coarse), rows), state);
+    WriteFormat(rows, maxima, looked && MayBeNarrow(LoadFresh(&state->sums), rows, min_child_weight, maxima), state);
   }
 }
 

@@ -31,6 +31,7 @@ class EarlyNarrow {
     for (int i = 0; i < kRows; ++i) {
       NarrowGradient const q = QuantiseNarrow(v[i], scales_, random[i]);
       narrow[i] = q;
+      vanishes_ |= HessianVanishes(v[i], scales_);
       grad += q.grad;
       hess += q.hess;
       of_grad += abs(q.grad);
@@ -47,12 +48,14 @@ class EarlyNarrow {
     if (!on_) return;
     AddBlockSum<kBlockThreads>(sum_, &to->narrow);
     AddBlockSum<kBlockThreads, 1>(magnitudes_, &to->magnitudes);
+    CountBlockIfAny(vanishes_, &to->vanishing);
   }
 
  private:
   bool on_;
   NarrowScales scales_{};
   GradientSum sum_, magnitudes_;
+  bool vanishes_{false};  ///< the hessian of some row
 };
 
 }  // namespace xgbgpu::cuda

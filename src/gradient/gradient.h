@@ -30,9 +30,18 @@ struct GradientView {
 /// hessians are, as with rare labels or large weights: min_child_weight and lambda count in hessians. It does where
 /// gradients of equal hessians lie decades apart: hence the means of both must lie within a factor of kNarrowApart of
 /// each other, each counted from its own largest.
+///
+/// A hessian vanishes if it lies between 0 and one unit, and the row's gradient, counted from its own largest, is more
+/// than kNarrowApart times as large (outliers of reg:pseudohubererror). The narrow format rounds such a hessian to 0 as
+/// a rule, a sum of 0 is no side of a split, and the gradient is lost with it. So no hessian may vanish, unless
+/// min_child_weight is kNarrowLeastWeight units or more. Then such rows make no side alone, and the noise of a side that
+/// counts is at most 1 / sqrt(kNarrowLeastWeight) of its hessian sum: a hessian of p < 1 units is rounded with a
+/// variance of p (1 - p) < p. If no hessian vanishes, a side of less than one unit has gradients of less than
+/// kNarrowApart units, 1/256 of the largest.
 constexpr std::uint64_t kNarrowMinRows = 1 << 16;
 constexpr int kNarrowPeak = 1024;
 constexpr int kNarrowApart = 64;
+constexpr int kNarrowLeastWeight = 256;
 
 /// Largest magnitudes of gradients and hessians, as MagnitudeBits (gradient_ops.h).
 struct alignas(8) GradientMaxima {
@@ -42,6 +51,12 @@ struct alignas(8) GradientMaxima {
 XGBGPU_HD bool IsFinite(GradientMaxima const& maxima) {
   return maxima.grad < kNotFiniteBits && maxima.hess < kNotFiniteBits;
 }
+
+/// Sums over the rows of a tree that tell whether its gradients may have the narrow format.
+struct FormatSums {
+  GradientSum coarse;         ///< sums of CoarseMagnitude (gradient_ops.h)
+  std::int64_t vanishing{0};  ///< above 0: the hessian of some row vanishes
+};
 
 namespace host {
 
@@ -57,14 +72,12 @@ GradientMaxima LargestGradients(Span<GradientPair const> gradients, int threads,
 ///
 /// In      gradients, times their weights, of the `rows` rows of all shards that the tree is grown on, and zeros; here
 ///         those of this shard
+///         min_child_weight of the tree
 /// Cost    one or two passes over the gradients; no allocation
 /// Same    bit-equal on every backend, thread count and number of shards
 /// Throws  as LargestGradients
-GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, std::size_t rows, int threads,
-                                    Collective& collective = NoOtherShards());
-inline GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, int threads) {
-  return ChooseGradientFormat(gradients, gradients.size(), threads);
-}
+GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, std::size_t rows, float min_child_weight,
+                                    int threads, Collective& collective = NoOtherShards());
 
 /// Writes the gradients as integers of `format` to `narrow` or `wide` ([rows], the other may be empty). The first one
 /// is of row `first_row` of all shards.

@@ -21,13 +21,15 @@ struct DeviceGradients {
   GradientMaxima const* maxima;
 };
 
-/// What a tree's random numbers are a function of, beside the row, and where its margins are if it computes gradients
-/// itself. On the device, because it changes from one tree to the next while their recording stays.
+/// What a tree's random numbers are a function of, beside the row, where its margins are if it computes gradients
+/// itself, and the parameter that its format depends on. On the device, because it changes from one tree to the next
+/// while their recording stays.
 struct TreeDraw {
   std::uint64_t seed;
   std::uint32_t tree;
   std::uint32_t first_row;  ///< number of the device's first row among those of all devices
   float const* margins;     ///< RowLosses::margins
+  float min_child_weight;
 };
 
 /// Gradients quantised before the format is known, as if it were that of maxima like those of the tree before
@@ -46,13 +48,14 @@ struct EarlyGradients {
 struct EarlySums {
   GradientSum narrow;
   GradientSum magnitudes;  ///< sums of the absolute values of what `narrow` sums
+  std::int64_t vanishing;  ///< FormatSums::vanishing
 };
 
 /// What is known of one tree's gradients, those of all devices from the time on when these have told each other. It
 /// lives on the device and is zero before the first kernel.
 struct GradientState {
   GradientMaxima maxima;
-  GradientSum coarse;  ///< sums of CoarseMagnitude
+  FormatSums sums;
   EarlySums early;
   std::uint32_t finished_blocks;
   GradientFormat format;  ///< from here on written by one block
@@ -61,18 +64,18 @@ struct GradientState {
   bool foreseen;  ///< the format is that of the early gradients, and narrow
 };
 
-/// Fills *state from the gradients of all rows. Chooses as host::ChooseGradientFormat does.
+/// Fills *state from the gradients of all rows. Chooses as host::ChooseGradientFormat does. *draw is on the device.
 /// Cost  one pass over the gradients from kNarrowMinRows rows on; one if their maxima are not known
-void ChooseGradientFormat(DeviceGradients const& gradients, DeviceShard const& shard, GradientState* state,
-                          DeviceLimits const& limits, cudaStream_t stream);
+void ChooseGradientFormat(DeviceGradients const& gradients, DeviceShard const& shard, TreeDraw const* draw,
+                          GradientState* state, DeviceLimits const& limits, cudaStream_t stream);
 
 /// With other devices: tells them the maxima, `own` or those of *state, and what has been summed early. *state then has
 /// those of all. `count` and `count_of_all`: DeviceNumbers.
 void ShareMaxima(DeviceShard const& shard, GradientMaxima const* own, GradientState* state, cudaStream_t stream,
                  std::uint32_t const* count = nullptr, std::int64_t* count_of_all = nullptr);
-/// With other devices: chooses the format from the coarse sums of all of them, unless it was foreseen. rows_of_all: on
-/// the device, the rows of a sample; nullptr: all rows.
-void FinishFormat(DeviceShard const& shard, std::int64_t const* rows_of_all, GradientState* state,
+/// With other devices: chooses the format from the sums of all of them, unless it was foreseen. rows_of_all: on the
+/// device, the rows of a sample; nullptr: all rows.
+void FinishFormat(DeviceShard const& shard, std::int64_t const* rows_of_all, TreeDraw const* draw, GradientState* state,
                   DeviceLimits const& limits, cudaStream_t stream);
 
 /// Raises *maxima, on the device, to those of the rows.
@@ -95,7 +98,7 @@ struct SampledGradients {
 /// those of all devices.
 /// Cost  one pass over them, if the format is not foreseen
 void ChooseSampleFormat(SampledGradients const& gradients, std::uint64_t most, DeviceShard const& shard,
-                        GradientState* state, DeviceLimits const& limits, cudaStream_t stream);
+                        TreeDraw const* draw, GradientState* state, DeviceLimits const& limits, cudaStream_t stream);
 
 }  // namespace xgbgpu::cuda
 

@@ -30,14 +30,16 @@ XGBGPU_VECTOR Largest LargestOf(GradientPair const* v, std::size_t n) {
   return most;
 }
 
-XGBGPU_VECTOR GradientSum CoarseSum(GradientPair const* v, std::size_t n, FloatScale grad_scale,
-                                    FloatScale hess_scale) {
-  GradientSum sum;
+XGBGPU_VECTOR FormatSums SumForFormat(GradientPair const* v, std::size_t n, GradientMaxima most) {
+  FloatScale const grad_scale = CoarseScale(most.grad), hess_scale = CoarseScale(most.hess);
+  NarrowScales const narrow = MakeNarrowScales(MakeGradientFormat(1, most.grad, most.hess, true));
+  FormatSums sums;
   for (std::size_t i = 0; i < n; ++i) {
-    sum.grad += CoarseMagnitude(v[i].grad, grad_scale);
-    sum.hess += CoarseMagnitude(v[i].hess, hess_scale);
+    sums.coarse.grad += CoarseMagnitude(v[i].grad, grad_scale);
+    sums.coarse.hess += CoarseMagnitude(v[i].hess, hess_scale);
+    sums.vanishing += HessianVanishes(v[i], narrow) ? 1 : 0;
   }
-  return sum;
+  return sums;
 }
 
 XGBGPU_VECTOR void NarrowRun(GradientPair const* v, std::uint32_t const* random, std::size_t n, NarrowScales scales,
@@ -65,18 +67,18 @@ void RaiseTo(std::atomic<std::uint32_t>* target, std::uint32_t value) {
                          "that the objective overflows (learning_rate or base_margin is too large)");
 }
 
-bool MayBeNarrow(Span<GradientPair const> gradients, std::size_t rows, GradientMaxima most, int threads,
-                 Collective& collective) {
-  FloatScale const grad_scale = CoarseScale(most.grad), hess_scale = CoarseScale(most.hess);
-  std::atomic<std::int64_t> grad_sum{0}, hess_sum{0};
+bool MayBeNarrow(Span<GradientPair const> gradients, std::size_t rows, float min_child_weight, GradientMaxima most,
+                 int threads, Collective& collective) {
+  std::atomic<std::int64_t> grad_sum{0}, hess_sum{0}, vanishing{0};
   ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-    GradientSum const sum = CoarseSum(gradients.data() + begin, end - begin, grad_scale, hess_scale);
-    grad_sum += sum.grad;
-    hess_sum += sum.hess;
+    FormatSums const sums = SumForFormat(gradients.data() + begin, end - begin, most);
+    grad_sum += sums.coarse.grad;
+    hess_sum += sums.coarse.hess;
+    vanishing += sums.vanishing;
   });
-  std::int64_t sums[] = {grad_sum, hess_sum};
-  collective.Sum({sums, 2});
-  return xgbgpu::MayBeNarrow({sums[0], sums[1]}, rows);
+  std::int64_t sums[] = {grad_sum, hess_sum, vanishing};
+  collective.Sum({sums, 3});
+  return xgbgpu::MayBeNarrow({{sums[0], sums[1]}, sums[2]}, rows, min_child_weight, most);
 }
 
 }  // namespace
@@ -95,10 +97,11 @@ GradientMaxima LargestGradients(Span<GradientPair const> gradients, int threads,
   return {static_cast<std::uint32_t>(most[0]), static_cast<std::uint32_t>(most[1])};
 }
 
-GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, std::size_t rows, int threads,
-                                    Collective& collective) {
+GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, std::size_t rows, float min_child_weight,
+                                    int threads, Collective& collective) {
   GradientMaxima const most = LargestGradients(gradients, threads, collective);
-  bool const narrow = rows >= kNarrowMinRows && MayBeNarrow(gradients, rows, most, threads, collective);
+  bool const narrow =
+      rows >= kNarrowMinRows && MayBeNarrow(gradients, rows, min_child_weight, most, threads, collective);
   return MakeGradientFormat(rows, most.grad, most.hess, narrow);
 }
 

@@ -71,7 +71,8 @@ __global__ void __launch_bounds__(kThreads)
   WaitForKernelBefore();
   std::uint64_t const rows = rows_of_tree.rows;
   GradientState& state = *rows_of_tree.gradient;
-  if (WriteForeseen(rows_of_tree.all_rows, early, &state)) return;
+  float const min_child_weight = rows_of_tree.draw->min_child_weight;
+  if (WriteForeseen(rows_of_tree.all_rows, early, min_child_weight, &state)) return;
   float const* const margins = rows_of_tree.draw->margins;
   auto const for_rows = [&](auto&& f) {
     std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
@@ -79,7 +80,7 @@ __global__ void __launch_bounds__(kThreads)
   };
   // A thread reads pairs that it has written itself, or the kernel before.
   if (early.ForeseeNarrow()) for_rows([&](std::uint64_t row) { pairs[row] = losses.Of(row, margins); });
-  ChooseBySums<kThreads>(rows_of_tree.all_rows, state.maxima, rows_of_tree.alone, &state,
+  ChooseBySums<kThreads>(rows_of_tree.all_rows, state.maxima, rows_of_tree.alone, min_child_weight, &state,
                          [&](auto&& f) { for_rows([&](std::uint64_t row) { f(pairs[row]); }); });
 }
 
@@ -100,7 +101,7 @@ void QuantiseLosses(DeviceShard const& shard, TreeDraw const* draw, std::uint8_t
       ShareMaxima(shard, &gradient->maxima, gradient, stream);
       LaunchNext("choosing the format of the gradients", LossFormatKernel<Loss>, blocks, kThreads, 0, limits, stream,
                  rows_of_tree, rows, early, losses.room);
-      FinishFormat(shard, nullptr, gradient, limits, stream);
+      FinishFormat(shard, nullptr, draw, gradient, limits, stream);
     }
   });
 }

@@ -418,10 +418,10 @@ __global__ void __launch_bounds__(kThreads, kResident)
 /// Does what ChooseSampleFormat does for rows that are marked.
 __global__ void __launch_bounds__(kThreads)
     MarkedFormatKernel(GradientPair const* gradients, std::uint64_t rows, RowChances chances, NodeIndex const* nodes,
-                       SampleState const* sample, bool alone, GradientState* state) {
+                       SampleState const* sample, bool alone, SampleDraw const* draw, GradientState* state) {
   WaitForKernelBefore();
   std::uint64_t const all = alone ? sample->rows : static_cast<std::uint64_t>(sample->rows_of_all);
-  ChooseBySums<kThreads>(all, state->maxima, alone, state, [&](auto&& f) {
+  ChooseBySums<kThreads>(all, state->maxima, alone, draw->min_child_weight, state, [&](auto&& f) {
     std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
     for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows; row += step) {
       if (nodes[row] >= 0) f(chances.Weigh(row, gradients[row]));
@@ -525,7 +525,7 @@ void SampleRows(DeviceGradients const& gradients, RowLosses const* losses, Devic
                                  &sample.state->rows,
                                  shard.alone() ? nullptr : &sample.state->rows_of_all,
                                  sample.early};
-  ChooseSampleFormat(sampled, sample.capacity, shard, gradient, limits, stream);
+  ChooseSampleFormat(sampled, sample.capacity, shard, draw, gradient, limits, stream);
 }
 
 void MarkRows(DeviceGradients const& gradients, std::uint64_t rows, SampleDraw const* draw, SampleView const& sample,
@@ -545,8 +545,9 @@ void MarkRows(DeviceGradients const& gradients, std::uint64_t rows, SampleDraw c
   ShareSample(sample, gradient, shard, stream);
   RowChances const chances = weighted ? RowChances{sample.keys, &sample.state->rule} : RowChances{};
   LaunchNext("choosing the format of the gradients", MarkedFormatKernel, Blocks(rows, kThreads * 4, limits, kResident),
-             kThreads, 0, limits, stream, gradients.pairs, rows, chances, nodes, sample.state, shard.alone(), gradient);
-  FinishFormat(shard, shard.alone() ? nullptr : &sample.state->rows_of_all, gradient, limits, stream);
+             kThreads, 0, limits, stream, gradients.pairs, rows, chances, nodes, sample.state, shard.alone(), draw,
+             gradient);
+  FinishFormat(shard, shard.alone() ? nullptr : &sample.state->rows_of_all, draw, gradient, limits, stream);
 }
 
 void CopySampledRecords(DeviceMatrixView const& page, std::uint64_t first_row, SampleView const& sample,

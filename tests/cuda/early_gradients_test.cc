@@ -44,7 +44,7 @@ class EarlyGradientsTest : public ::testing::TestWithParam<bool> {
   /// Checks what the kernels make of the gradients after a tree with these maxima.
   void ExpectAfter(GradientMaxima const& before, bool foreseen) {
     auto const expected = Gradients();
-    GradientFormat const format = host::ChooseGradientFormat(expected, kThreads);
+    GradientFormat const format = host::ChooseGradientFormat(expected, expected.size(), min_child_weight_, kThreads);
     std::vector<NarrowGradient> narrow(kRows), out(kRows);
     if (format.narrow) {
       host::QuantiseGradients(expected, format, {5, RandomPurpose::kRounding, 9, 0}, narrow, {}, kThreads);
@@ -65,7 +65,7 @@ class EarlyGradientsTest : public ::testing::TestWithParam<bool> {
     cuda::GradientState state{};
     auto const device_state = Upload(&arena, "state", &state, 1);
     auto const device_before = Upload(&arena, "state", &before, 1);
-    cuda::TreeDraw const draw{5, 9, 0, margins.data()};
+    cuda::TreeDraw const draw{5, 9, 0, margins.data(), min_child_weight_};
     auto const device_draw = Upload(&arena, "state", &draw, 1);
 
     cuda::QuantiseLosses(cuda::DeviceShard::Whole(kRows), device_draw.data(), paths.data(),
@@ -104,6 +104,7 @@ class EarlyGradientsTest : public ::testing::TestWithParam<bool> {
 
   static constexpr ObjectiveParams kObjective{Objective::kLogistic};
   std::vector<float> margins_, labels_, weights_;
+  float min_child_weight_{1.0f};
 };
 
 TEST_P(EarlyGradientsTest, AreUsedIfMaximaHaveTheExponentsOfThoseBefore) {
@@ -125,6 +126,14 @@ TEST_P(EarlyGradientsTest, AreNotUsedWhereOneTowers) {
   weights_.assign(kRows, 1.0f);
   weights_[77] = 1e4f;
   margins_[77] = 1.0f;
+  ExpectAfter(Maxima(), false);
+}
+
+TEST_P(EarlyGradientsTest, AreNotUsedWhereAHessianVanishesAndMakesASide) {
+  margins_[kRows - 1] = 20.0f;  // beside the label 0: a gradient of 1, a hessian of 2e-9
+  labels_[kRows - 1] = 0.0f;
+  ExpectAfter(Maxima(), true);
+  min_child_weight_ = 0.0f;
   ExpectAfter(Maxima(), false);
 }
 

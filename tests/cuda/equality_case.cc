@@ -42,7 +42,7 @@ constexpr Values kValues[] = {Values::kContinuous, Values::kFew, Values::kSkewed
 constexpr Loss kLosses[] = {Loss::kLogistic,  Loss::kOneHuge,          Loss::kHeavyTail, Loss::kConstant,
                             Loss::kManyZeros, Loss::kNegativeHessians, Loss::kAllZero,   Loss::kTiny,
                             Loss::kLogistic,  Loss::kLogistic,         Loss::kLogistic,  Loss::kHeavyTail,
-                            Loss::kLogistic};
+                            Loss::kVanishing};
 constexpr Growth kGrowths[] = {{kDepthWise, 1, 0},  {kDepthWise, 3, 0},   {kDepthWise, 6, 0},  {kDepthWise, 8, 0},
                                {kDepthWise, 12, 0}, {kDepthWise, 0, 0},   {kDepthWise, 6, 31}, {kDepthWise, 8, 255},
                                {kDepthWise, 0, 31}, {kLossGuide, 0, 5},   {kLossGuide, 0, 31}, {kLossGuide, 6, 0},
@@ -238,8 +238,8 @@ void SetInteractions(TrainParams* params, FeatureIndex columns) {
 std::string NameOf(EqualityCase const& c) {
   auto const number = [](int n) { return std::to_string(n); };
   std::string const digits = number(c.number);
-  static constexpr char const* kLossNames[] = {"logistic", "onehuge", "heavytail", "constant",
-                                               "zeros",    "neghess", "allzero",   "tiny"};
+  static constexpr char const* kLossNames[] = {"logistic", "onehuge", "heavytail", "constant", "zeros",
+                                               "neghess",  "allzero", "tiny",      "vanishing"};
   static constexpr char const* kValueNames[] = {"", "_few", "_skewed"};
   return "Case" + std::string(3 - digits.size(), '0') + digits + "_r" + std::to_string(c.rows) + "_c" +
          std::to_string(c.columns) + "_d" + number(static_cast<int>(std::lround(c.density * 100))) + "_b" +
@@ -360,6 +360,9 @@ std::vector<GradientPair> CaseLoss::Gradients(std::vector<float> const& margins)
         break;
       case Loss::kTiny:
         gradients[r] = {logistic.grad * 0x1p-40f, logistic.hess * 0x1p-40f};
+        break;
+      case Loss::kVanishing:
+        gradients[r] = r % 50 == 7 ? GradientPair{logistic.grad, 1e-14f} : logistic;
         break;
     }
   }

@@ -25,7 +25,8 @@ enum class Loss {
   kManyZeros,         ///< logistic, nine rows of ten without gradient
   kNegativeHessians,  ///< as custom objectives can give
   kAllZero,
-  kTiny,  ///< logistic times 2^-40
+  kTiny,       ///< logistic times 2^-40
+  kVanishing,  ///< logistic, one row of fifty with a hessian that is as good as 0
 };
 
 enum class Values {

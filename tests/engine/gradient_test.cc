@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -28,8 +29,12 @@ struct Quantised {
   GradientSum row(std::size_t r) const { return format.narrow ? GradientSum{narrow[r].grad, narrow[r].hess} : wide[r]; }
 };
 
+GradientFormat ChooseFormat(std::vector<GradientPair> const& gradients, int threads, float min_child_weight = 1.0f) {
+  return host::ChooseGradientFormat(gradients, gradients.size(), min_child_weight, threads);
+}
+
 Quantised Quantise(std::vector<GradientPair> const& gradients, std::uint64_t seed, std::uint32_t tree, int threads) {
-  Quantised q{host::ChooseGradientFormat(gradients, threads), {}, {}};
+  Quantised q{ChooseFormat(gradients, threads), {}, {}};
   if (q.format.narrow) {
     q.narrow.resize(gradients.size());
   } else {
@@ -52,7 +57,7 @@ TEST_P(GradientTest, EqualsTheReference) {
   for (std::size_t rows :
        {std::size_t{1}, std::size_t{5}, std::size_t{1000}, std::size_t{40001}, std::size_t{kNarrowMinRows} + 3}) {
     auto const gradients = Uniform(rows, 3.0f, rows);
-    auto const expected = reference::Quantise(gradients, gradients.size(), 99, 65537);
+    auto const expected = reference::Quantise(gradients, gradients.size(), 1.0f, 99, 65537);
     auto const q = Quantise(gradients, 99, 65537, GetParam());
     EXPECT_EQ(q.format.narrow, rows >= kNarrowMinRows);
     ASSERT_EQ(q.format.narrow, expected.narrow);
@@ -89,7 +94,7 @@ TEST_P(GradientTest, NotFiniteNamesTheFirstRow) {
     auto gradients = Uniform(70000, 1.0f, 18);
     gradients[40123].grad = bad;
     gradients[66000].hess = bad;
-    auto const choose = [&] { host::ChooseGradientFormat(gradients, GetParam()); };
+    auto const choose = [&] { ChooseFormat(gradients, GetParam()); };
     EXPECT_EQ(WhatIsWrong<InvalidArgument>(choose, {"row 40123", "grad ", "finite"}), "") << bad;
     gradients[40123].grad = 0;
     EXPECT_EQ(WhatIsWrong<InvalidArgument>(choose, {"row 66000", "hess ", "finite"}), "") << bad;
@@ -100,17 +105,17 @@ INSTANTIATE_TEST_SUITE_P(Threads, GradientTest, ::testing::Values(1, 2, 3, 7));
 
 TEST(GradientFormatTest, ALargestValueThatTowersNeedsTheWideFormat) {
   auto gradients = Uniform(kNarrowMinRows, 1.0f, 20);
-  EXPECT_TRUE(host::ChooseGradientFormat(gradients, 2).narrow);
+  EXPECT_TRUE(ChooseFormat(gradients, 2).narrow);
   auto heavy = gradients;
   heavy[7].grad = 1e6f;
-  EXPECT_FALSE(host::ChooseGradientFormat(heavy, 2).narrow);
+  EXPECT_FALSE(ChooseFormat(heavy, 2).narrow);
   heavy = gradients;
   heavy[7].hess = 1e6f;
-  EXPECT_FALSE(host::ChooseGradientFormat(heavy, 2).narrow);
+  EXPECT_FALSE(ChooseFormat(heavy, 2).narrow);
 }
 
 TEST(GradientFormatTest, FewRowsNeedTheWideFormat) {
-  EXPECT_FALSE(host::ChooseGradientFormat(Uniform(kNarrowMinRows - 1, 1.0f, 21), 2).narrow);
+  EXPECT_FALSE(ChooseFormat(Uniform(kNarrowMinRows - 1, 1.0f, 21), 2).narrow);
 }
 
 TEST(GradientFormatTest, MaximaAreAlikeWhoseScalesAre) {
@@ -155,9 +160,35 @@ TEST(GradientFormatTest, SmallGradientsServeInTheNarrowFormatWhereHessiansAreSma
       if (swapped) {
         for (GradientPair& v : gradients) std::swap(v.grad, v.hess);
       }
-      EXPECT_EQ(host::ChooseGradientFormat(gradients, 2).narrow, c.narrow) << c.most.grad << ", " << c.most.hess;
-      EXPECT_EQ(reference::Quantise(gradients, gradients.size(), 1, 1).narrow, c.narrow);
+      EXPECT_EQ(ChooseFormat(gradients, 2).narrow, c.narrow) << c.most.grad << ", " << c.most.hess;
+      EXPECT_EQ(reference::Quantise(gradients, gradients.size(), 1.0f, 1, 1).narrow, c.narrow);
     }
+  }
+}
+
+// A gradient beside a hessian that rounds to 0 would be lost, wherever min_child_weight lets such rows be a side.
+TEST(GradientFormatTest, AHessianThatVanishesNeedsTheWideFormat) {
+  constexpr float kUnit = 0x1p-13f;  // the unit if the largest hessian or gradient is 1
+  struct Case {
+    GradientPair row;
+    float min_child_weight;
+    bool narrow;
+  };
+  for (Case const& c :
+       {Case{{1.0f, 1e-12f}, 0.0f, false}, Case{{-1.0f, 1e-40f}, 0.0f, false}, Case{{1.0f, 0.99f * kUnit}, 0.0f, false},
+        Case{{1.0f, kUnit}, 0.0f, true}, Case{{1.0f, 0.0f}, 0.0f, true},  // a hessian of 0 has nothing to lose
+        Case{{32.1f * kUnit, 0.5f * kUnit}, 0.0f, false},                 // 64 times the hessian, or less
+        Case{{32.0f * kUnit, 0.5f * kUnit}, 0.0f, true}, Case{{1e-9f, 1e-9f}, 0.0f, true},
+        Case{{1e-9f, 1e-12f}, 0.0f, false},  // a million such rows make a sum
+        Case{{1.0f, 1e-12f}, 255.9f * kUnit, false}, Case{{1.0f, 1e-12f}, 256 * kUnit, true},
+        Case{{1.0f, 1e-12f}, 1.0f, true}}) {
+    auto gradients = Uniform(kNarrowMinRows, 1.0f, 22);
+    for (auto& v : gradients) v.hess = std::max(v.hess, 2 * kUnit);
+    gradients[3] = {1.0f, 1.0f};
+    gradients[kNarrowMinRows - 1] = c.row;
+    EXPECT_EQ(ChooseFormat(gradients, 2, c.min_child_weight).narrow, c.narrow)
+        << c.row.grad << ", " << c.row.hess << ", " << c.min_child_weight;
+    EXPECT_EQ(reference::Quantise(gradients, gradients.size(), c.min_child_weight, 1, 1).narrow, c.narrow);
   }
 }
 
@@ -269,7 +300,7 @@ TEST(GradientFormatTest, AHessianAboveZeroIsAUnitAtLeast) {
       {1.0f, 1.0f}, {1.0f, 1e-30f}, {1.0f, 0.0f}, {1.0f, -1e-30f}, {1e-30f, 0.5f}};
   auto const q = Quantise(gradients, 0, 0, 1);
   ASSERT_FALSE(q.format.narrow);
-  auto const expected = reference::Quantise(gradients, gradients.size(), 0, 0);
+  auto const expected = reference::Quantise(gradients, gradients.size(), 1.0f, 0, 0);
   for (std::size_t r = 0; r < gradients.size(); ++r) EXPECT_EQ(q.row(r), expected.rows[r]) << r;
   EXPECT_EQ(q.row(1).hess, 1);
   EXPECT_EQ(q.row(2).hess, 0);

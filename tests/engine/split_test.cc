@@ -34,7 +34,7 @@ struct SplitCase {
   }
 
   void SetGradients(std::vector<GradientPair> const& pairs) {
-    gradients = reference::Quantise(pairs, pairs.size(), 0, 0);
+    gradients = reference::Quantise(pairs, pairs.size(), 1.0f, 0, 0);
     format = {false, gradients.grad_shift, gradients.hess_shift};
   }
 

@@ -54,8 +54,8 @@ std::array<std::uint32_t, 4> Philox(std::array<std::uint32_t, 4> counter, std::a
   return counter;
 }
 
-FixedPoint Quantise(std::vector<GradientPair> const& gradients, std::size_t counted, std::uint64_t seed,
-                    std::uint32_t tree) {
+FixedPoint Quantise(std::vector<GradientPair> const& gradients, std::size_t counted, float min_child_weight,
+                    std::uint64_t seed, std::uint32_t tree) {
   Magnitudes grad, hess;
   for (GradientPair const& g : gradients) {
     grad.Add(g.grad);
@@ -65,6 +65,13 @@ FixedPoint Quantise(std::vector<GradientPair> const& gradients, std::size_t coun
   double const g = grad.Mean(counted), h = hess.Mean(counted);
   fixed.narrow =
       counted >= (std::size_t{1} << 16) && std::min(g, h) >= 1.0 / 1024 && std::min(g, h) >= std::max(g, h) / 64;
+  // Units of 2^-14 of the powers of two above the largest: a hessian below one, beside a gradient of 64 times as many.
+  for (GradientPair const& v : gradients) {
+    double const units = std::ldexp(static_cast<double>(v.hess), 14 - hess.Exponent());
+    bool const vanishes =
+        units > 0 && units < 1 && std::ldexp(std::fabs(static_cast<double>(v.grad)), 14 - grad.Exponent()) > 64 * units;
+    if (vanishes && std::ldexp(static_cast<double>(min_child_weight), 14 - hess.Exponent()) < 256) fixed.narrow = false;
+  }
   int const log_rows = counted == 0 ? 0 : static_cast<int>(std::ceil(std::log2(counted)));
   int const bits = fixed.narrow ? 14 : std::min(45, 62 - log_rows);
   fixed.grad_shift = bits - grad.Exponent();

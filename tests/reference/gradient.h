@@ -23,8 +23,8 @@ struct FixedPoint {
 };
 
 /// Makes integers of gradients. The tree is grown on `counted` rows; the gradients of the others are zero.
-FixedPoint Quantise(std::vector<GradientPair> const& gradients, std::size_t counted, std::uint64_t seed,
-                    std::uint32_t tree);
+FixedPoint Quantise(std::vector<GradientPair> const& gradients, std::size_t counted, float min_child_weight,
+                    std::uint64_t seed, std::uint32_t tree);
 
 /// The rows of a sample, ascending, and the gradients that a tree on it uses: [rows of the data], zero outside it.
 struct Sample {

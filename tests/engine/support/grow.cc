@@ -66,7 +66,8 @@ Tree GrowReference(TreeCase const& c) {
   Cuts const cuts = reference::MakeCuts(c.values, c.weights, c.max_bin, c.categorical);
   auto const bins = reference::MakeBins(c.values, cuts);
   auto const sample = reference::SampleRows(c.gradients, c.params, TreeNumber(c.key));
-  auto const gradients = reference::Quantise(sample.gradients, sample.rows.size(), c.params.seed, TreeNumber(c.key));
+  auto const gradients = reference::Quantise(sample.gradients, sample.rows.size(), c.params.min_child_weight,
+                                             c.params.seed, TreeNumber(c.key));
   // Which features are drawn is the sampler's business, tested in sample_test.cc.
   FeatureSampler const sampler{c.params, static_cast<FeatureIndex>(c.values.features), TreeNumber(c.key)};
   return reference::GrowTree(bins, cuts, gradients, c.params, sample.rows,

@@ -157,6 +157,13 @@ inline constexpr NamedCase kShardCases[] = {
      [](TreeCase* c) {
        for (std::size_t r = 0; r < c->gradients.size() / 2; ++r) c->gradients[r].grad *= 1e-4f;
      }},
+    // The last shard alone has a row that asks for the wide format.
+    {"VanishingHessian", kShardsNarrow,
+     [](TreeCase* c) {
+       c->gradients.back() = {1.0f, 1e-12f};
+       c->params.min_child_weight = 0;
+       c->params.max_depth = 5;
+     }},
     {"NarrowUniform", kShardsNarrow, [](TreeCase* c) { Sample(c, SamplingMethod::kUniform, 0.97f); }},
     {"NarrowGradientBased", kShardsNarrow, [](TreeCase* c) { Sample(c, SamplingMethod::kGradientBased, 0.97f); }},
     {"NarrowGoss", kShardsNarrow,
