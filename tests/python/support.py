@@ -166,7 +166,7 @@ class Tree(ModelTree):
             theirs = getattr(other, name)
             differs = ours != theirs
             if name == "threshold":
-                differs &= np.equal(self.categories, None)  # of splits by categories stock's are NaN, ours 0
+                differs &= np.equal(self.categories, None)  # of splits by categories stock's are NaN, ours 1e-45
             for node in np.flatnonzero(differs):
                 return f"node {node}: {name} {ours[node]!r} and {theirs[node]!r}"
         return ""
