@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# SHAP 0.49.1 and XGBoost 3.2.0, each the newest for Python 3.10 or 3.11 in its line: TreeExplainer fails on every model,
+# SHAP 0.49.1 with XGBoost 3.2.0: TreeExplainer fails on every model,
 # also on one that XGBoost 2.1.4 wrote, since it reads the booster's own bytes, in which the base score is a list.
 set -euo pipefail
 python=${1:-${PYTHON:-python3}}
