@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "core/message.h"
 
@@ -26,6 +27,9 @@ constexpr std::string_view kVersion = "version";
 /// A model has its version at the first level. A booster that was serialised has a model and a configuration, each with
 /// its version at the second.
 constexpr int kVersionDepth = 2;
+/// In the section learner_model_param of the learner; of a booster that was serialised one level deeper.
+constexpr std::string_view kBaseScore = "base_score";
+constexpr int kBaseScoreDepth = 4;
 
 /// Follows a JSON text only as far as it takes to know its nesting and its version: of a text that is none, XGBoost's
 /// parser says so.
@@ -37,6 +41,7 @@ class JsonScan {
   std::uint64_t at() const { return at_; }
   /// The last one that was found.
   Version const& version() const { return version_; }
+  bool has_list_of_base_scores() const { return has_list_of_base_scores_; }
 
   /// False where it becomes deeper.
   bool Read(std::string_view piece) {
@@ -76,13 +81,14 @@ class JsonScan {
 
   bool Read(char c) {
     if (in_string_) {
+      if (std::exchange(is_base_score_, false)) has_list_of_base_scores_ = has_list_of_base_scores_ || c == '[';
       if (escaped_) {
         escaped_ = false;
       } else if (c == '\\') {
         escaped_ = true;
       } else if (c == '"') {
         in_string_ = false;
-      } else if (depth_ <= kVersionDepth && word_.size() <= kVersion.size()) {
+      } else if (depth_ <= kBaseScoreDepth && word_.size() <= kBaseScore.size()) {
         word_ += c;
       }
       return true;
@@ -96,6 +102,7 @@ class JsonScan {
       version_ = {};
       number_ = 0;
     }
+    if (c == ':' && depth_ <= kBaseScoreDepth) is_base_score_ = word_ == kBaseScore;
     if (c == '}' || c == ']') --depth_;
     if (c == '{' || c == '[') ++depth_;
     return depth_ <= most_;
@@ -118,7 +125,9 @@ class JsonScan {
   bool in_string_{false};
   bool escaped_{false};
   std::uint64_t at_{0};
-  std::string word_;  ///< of the first levels, the last one
+  std::string word_;           ///< of the first levels, the last one
+  bool is_base_score_{false};  ///< the next string
+  bool has_list_of_base_scores_{false};
   Version version_{};
   std::size_t number_{version_.size()};  ///< of the version, which is read; its size: none
 };
@@ -150,6 +159,7 @@ class UbjsonScan {
   }
 
   Version const& version() const { return version_; }
+  bool has_list_of_base_scores() const { return has_list_of_base_scores_; }
   bool has_names_of_categories() const { return has_names_of_categories_; }
 
  private:
@@ -214,7 +224,11 @@ class UbjsonScan {
 
   void String(char const* what) {
     // XGBoost's parser goes on by as many bytes as 32 bits say.
-    Skip(Count(1, std::numeric_limits<std::uint32_t>::max(), what), what);
+    std::uint64_t const size = Count(1, std::numeric_limits<std::uint32_t>::max(), what);
+    if (std::exchange(is_base_score_, false) && size != 0) {
+      has_list_of_base_scores_ = has_list_of_base_scores_ || Peek(what) == '[';
+    }
+    Skip(size, what);
   }
 
   /// The name of a member. Those that we look for are known by their length first.
@@ -222,11 +236,14 @@ class UbjsonScan {
     constexpr std::string_view kCategories = "cats";
     constexpr char kName[] = "a name";
     number_ = version_.size();
+    is_base_score_ = false;
     std::uint64_t const size = Count(1, std::numeric_limits<std::uint32_t>::max(), kName);
     std::uint64_t const end = at_ + size;
     if (size == kVersion.size() && depth_ <= kVersionDepth && Reads(kVersion, kName)) {
       version_ = {};
       number_ = 0;
+    } else if (size == kBaseScore.size() && depth_ <= kBaseScoreDepth) {
+      is_base_score_ = Reads(kBaseScore, kName);
     } else if (size == kCategories.size() && Reads(kCategories, kName)) {
       has_categories_ = true;
     }
@@ -327,7 +344,9 @@ class UbjsonScan {
   int depth_{0};
   Version version_{};
   std::size_t number_{version_.size()};  ///< of the version, which is read; its size: none
-  bool has_categories_{false};           ///< a member of this name: cats
+  bool is_base_score_{false};            ///< the next value
+  bool has_list_of_base_scores_{false};
+  bool has_categories_{false};  ///< a member of this name: cats
   bool has_names_of_categories_{false};
 };
 
@@ -371,7 +390,7 @@ ModelSigns CheckBytes(Bytes* bytes, Format format) {
   if (format == Format::kUbjson) {
     UbjsonScan scan{bytes};
     scan.Run();
-    return {format, scan.version(), scan.has_names_of_categories()};
+    return {format, scan.version(), scan.has_list_of_base_scores(), scan.has_names_of_categories()};
   }
   if (format != Format::kJson) return {};
   JsonScan scan{kMostNesting};
@@ -381,7 +400,7 @@ ModelSigns CheckBytes(Bytes* bytes, Format format) {
     if (!scan.Read(piece)) TooDeep(scan.at());
     begin += piece.size();
   }
-  return {format, scan.version()};
+  return {format, scan.version(), scan.has_list_of_base_scores()};
 }
 
 ModelFile::ModelFile(char const* name) {

@@ -45,6 +45,8 @@ struct ModelSigns {
   Format format{Format::kOther};
   /// Of the XGBoost that wrote it: major, minor, patch. 0, 0, 0 where it does not say.
   std::array<std::int64_t, 3> version{};
+  /// The base score is a list, as XGBoost 3.1 and newer write it.
+  bool has_list_of_base_scores{false};
   /// UBJSON of XGBoost 3.1 and newer: there are names of categories, in lists of a type that this parser does not read.
   bool has_names_of_categories{false};
 };

@@ -24,6 +24,7 @@
 #include "common/json_members.h"
 #include "common/notice.h"
 #include "core/message.h"
+#include "core/quoted.h"
 
 namespace xgbgpu::plugin {
 
@@ -168,7 +169,7 @@ void Rewrite(Json const& model) {
   ReadWeights(*learner);
 }
 
-/// What an error says, without the place in XGBoost's source and the list of its functions.
+/// What an error says, without the place in XGBoost's source and the list of its functions. XGBoost quotes the model.
 std::string Reason(std::exception const& error) {
   std::string text = error.what();
   text = text.substr(0, text.find("\nStack trace"));
@@ -176,7 +177,7 @@ std::string Reason(std::exception const& error) {
     auto const place = text.find(": ", std::min(text.size(), text.find("] ")));
     if (place != std::string::npos) text.erase(0, place + 2);
   }
-  return text;
+  return EscapedMessage(text);
 }
 
 std::string Dotted(Version const& version) {
@@ -196,7 +197,8 @@ void WarnOfFuture(Version const& version) {
 
 bool IsNewer(ModelSigns const& signs) {
   constexpr Version kFirst{1, 0, 0}, kNext{XGBOOST_VER_MAJOR, XGBOOST_VER_MINOR + 1, 0};
-  return signs.format != Format::kOther && (signs.version < kFirst || signs.version >= kNext);
+  if (signs.format == Format::kOther) return false;
+  return signs.has_list_of_base_scores || signs.version < kFirst || signs.version >= kNext;
 }
 
 void LoadNewer(void* learner, ModelSigns const& signs, Bytes* bytes) {

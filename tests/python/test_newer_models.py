@@ -203,11 +203,12 @@ def test_training_does_not_go_on_from_what_is_refused(method: str, tmp_path: Pat
     assert REFUSED["softprob"] in reason(lambda: xgb.train(several, data, 1, xgb_model=str(tmp_path / "model.json")))
 
 
-@pytest.mark.parametrize("version", [[2, 0, 0], [3, 1, 0], [3, 4, 1], [1, 8, 0], None])
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("version", [[2, 0, 0], [3, 1, 0], [3, 4, 1], [1, 8, 0], [1, 7, 4], None])
 @pytest.mark.parametrize(
     "text, score", [("[1.0E2]", 100.0), ("[100]", 100.0), ("[ 1e2 , 100.0 ]", 100.0), ("25E-1", 2.5), ("-3", -3.0)]
 )
-def test_one_base_score_is_read_however_it_is_written(version: Any, text: str, score: float) -> None:
+def test_one_base_score_is_read_however_it_is_written(version: Any, text: str, score: float, indent: Any) -> None:
     def change(model: Dict[str, Any]) -> None:
         with_base_score(text)(model)
         if version is None:
@@ -216,10 +217,26 @@ def test_one_base_score_is_read_however_it_is_written(version: Any, text: str, s
             model["version"] = version
 
     model = "3.4.1/squared"
-    booster = xgb.Booster(model_file=edited(model, change))
+    written = json.dumps(json.loads(edited(model, change)), indent=indent, sort_keys=indent is None)
+    booster = xgb.Booster(model_file=bytearray(written.encode()))
     trees = np.array(xgb.Booster(model_file=edited(model, with_base_score("[0]"))).predict(xgb.DMatrix(rows_of(model))))
     # Three leaves are added to the base, each sum rounded once: half a unit in the last place of 101, 2^-18, each.
     np.testing.assert_allclose(booster.predict(xgb.DMatrix(rows_of(model))), trees + score, atol=3 * 2**-18)
+
+
+def test_ubjson_of_this_version_with_a_list_of_base_scores() -> None:
+    """Whoever wrote 1.7.4 into it."""
+    written = content("3.4.1/squared", "ubj").replace(b"i\x03i\x04i\x01", b"i\x01i\x07i\x04")
+    assert written != content("3.4.1/squared", "ubj")
+    assert_predicts("3.4.1/squared", xgb.Booster(model_file=bytearray(written)))
+
+
+@pytest.mark.parametrize("cut", [1, 2, 40, 400, -3])
+def test_a_model_that_is_cut_off_is_an_error_in_readable_words(cut: int) -> None:
+    for form in ("json", "ubj"):
+        with pytest.raises((xgb.core.XGBoostError, ValueError)) as error:  # ValueError: of the package, for no model
+            xgb.Booster(model_file=bytearray(content("3.4.1/squared", form)[:cut]))
+        assert not isinstance(error.value, UnicodeError)
 
 
 @pytest.mark.parametrize("text", ["[]", "", "[x]", "[1,x]", "nothing", "[5E-1,5.0000006E-1]", "[[1,2]"])
