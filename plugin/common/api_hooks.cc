@@ -17,6 +17,7 @@
 #include "device_arrays.h"
 #include "driver/host_span.h"
 #include "fail.h"
+#include "host/newer_model.h"
 #include "host/process_group.h"
 #include "model_bytes.h"
 #include "newcomers.h"
@@ -71,11 +72,25 @@ class EpochScope {
   EpochScope& operator=(EpochScope const&) = delete;
 };
 
-/// Refuses bytes at which XGBoost's parsers would end the process.
-void CheckMemory(void const* begin, bst_ulong size) {
-  if (begin == nullptr) return;
+/// Calls stock(), which loads a model from `bytes` (null: unknown), unless XGBoost's parsers would end the process at
+/// them. A model that a newer XGBoost has written is loaded as it was meant.
+template <typename Stock>
+int LoadChecked(BoosterHandle booster, Bytes* bytes, Format format, Stock&& stock) {
+  bool is_loaded = false;
+  bool const passes = bytes == nullptr || Passes("checking a model", [&] {
+                        ModelSigns const signs = CheckBytes(bytes, format);
+                        if (booster == nullptr || !IsNewer(signs)) return;
+                        LoadNewer(booster, signs, bytes);
+                        is_loaded = true;
+                      });
+  return !passes ? -1 : is_loaded ? 0 : stock();
+}
+
+template <typename Stock>
+int LoadCheckedMemory(BoosterHandle booster, void const* begin, bst_ulong size, Stock&& stock) {
+  if (begin == nullptr) return stock();
   Bytes bytes{{static_cast<char const*>(begin), static_cast<std::size_t>(size)}};
-  CheckBytes(&bytes, FormatOf(&bytes));
+  return LoadChecked(booster, &bytes, FormatOf(&bytes), stock);
 }
 
 /// Refuses a JSON text at which XGBoost's parser would end the process.
@@ -134,12 +149,6 @@ int WithHostArray(T const* array, bst_ulong n, Set&& set) {
   return passes ? set(host ? static_cast<T const*>(host->data()) : array) : -1;
 }
 
-/// Calls load() if check() does not throw.
-template <typename Check, typename Load>
-int CheckedLoad(Check&& check, Load&& load) {
-  return Passes("checking a model", check) ? load() : -1;
-}
-
 }  // namespace
 
 ApiCall CurrentApiCall() { return current_call; }
@@ -160,9 +169,6 @@ using xgbgpu::plugin::ApiCall;
 using xgbgpu::plugin::ArraysScope;
 using xgbgpu::plugin::CallScope;
 using xgbgpu::plugin::CheckCommunicator;
-using xgbgpu::plugin::CheckedLoad;
-using xgbgpu::plugin::CheckMemory;
-using xgbgpu::plugin::CheckModelFile;
 using xgbgpu::plugin::CheckRabitArgument;
 using xgbgpu::plugin::CheckText;
 using xgbgpu::plugin::EpochScope;
@@ -172,6 +178,9 @@ using xgbgpu::plugin::InPlaceArrays;
 using xgbgpu::plugin::kCommunicator;
 using xgbgpu::plugin::kReadingArray;
 using xgbgpu::plugin::kUsualLimit;
+using xgbgpu::plugin::LoadChecked;
+using xgbgpu::plugin::LoadCheckedMemory;
+using xgbgpu::plugin::ModelFile;
 using xgbgpu::plugin::NextFunction;
 using xgbgpu::plugin::Passes;
 using xgbgpu::plugin::ProcessGroup;
@@ -259,22 +268,23 @@ XGBGPU_EXPORT int XGDMatrixSetGroup(DMatrixHandle data, unsigned const* group, b
 
 XGBGPU_EXPORT int XGBoosterLoadModel(BoosterHandle booster, char const* file) {
   static auto* const kNext = NextFunction<decltype(XGBoosterLoadModel)>("XGBoosterLoadModel");
-  return CheckedLoad([&] { CheckModelFile(file); }, [&] { return kNext(booster, file); });
+  ModelFile model{file};
+  return LoadChecked(booster, model.bytes(), model.format(), [&] { return kNext(booster, file); });
 }
 
 XGBGPU_EXPORT int XGBoosterLoadModelFromBuffer(BoosterHandle booster, void const* bytes, bst_ulong size) {
   static auto* const kNext = NextFunction<decltype(XGBoosterLoadModelFromBuffer)>("XGBoosterLoadModelFromBuffer");
-  return CheckedLoad([&] { CheckMemory(bytes, size); }, [&] { return kNext(booster, bytes, size); });
+  return LoadCheckedMemory(booster, bytes, size, [&] { return kNext(booster, bytes, size); });
 }
 
 XGBGPU_EXPORT int XGBoosterUnserializeFromBuffer(BoosterHandle booster, void const* bytes, bst_ulong size) {
   static auto* const kNext = NextFunction<decltype(XGBoosterUnserializeFromBuffer)>("XGBoosterUnserializeFromBuffer");
-  return CheckedLoad([&] { CheckMemory(bytes, size); }, [&] { return kNext(booster, bytes, size); });
+  return LoadCheckedMemory(booster, bytes, size, [&] { return kNext(booster, bytes, size); });
 }
 
 XGBGPU_EXPORT int XGBoosterLoadJsonConfig(BoosterHandle booster, char const* config) {
   static auto* const kNext = NextFunction<decltype(XGBoosterLoadJsonConfig)>("XGBoosterLoadJsonConfig");
-  return CheckedLoad([&] { CheckText(config); }, [&] { return kNext(booster, config); });
+  return Passes("checking a configuration", [&] { CheckText(config); }) ? kNext(booster, config) : -1;
 }
 
 XGBGPU_EXPORT int XGCommunicatorInit(char const* config) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "core/message.h"
 
@@ -21,19 +22,32 @@ namespace {
                          " deep; allowed: ", kMostNesting, " levels");
 }
 
-/// Follows a JSON text only as far as it takes to know its nesting: of a text that is none, XGBoost's parser says so.
-class JsonNesting {
+using Version = decltype(ModelSigns::version);
+constexpr std::string_view kVersion = "version";
+/// A model has its version at the first level. A booster that was serialised has a model and a configuration, each with
+/// its version at the second.
+constexpr int kVersionDepth = 2;
+/// In the section learner_model_param of the learner; of a booster that was serialised one level deeper.
+constexpr std::string_view kBaseScore = "base_score";
+constexpr int kBaseScoreDepth = 4;
+
+/// Follows a JSON text only as far as it takes to know its nesting and its version: of a text that is none, XGBoost's
+/// parser says so.
+class JsonScan {
  public:
-  explicit JsonNesting(int most) : most_{most} {}
+  explicit JsonScan(int most) : most_{most} {}
 
   /// Where it became deeper than `most`.
   std::uint64_t at() const { return at_; }
+  /// The last one that was found.
+  Version const& version() const { return version_; }
+  bool has_list_of_base_scores() const { return has_list_of_base_scores_; }
 
   /// False where it becomes deeper.
   bool Read(std::string_view piece) {
     std::size_t i = 0;
     while (i < piece.size()) {
-      if (!escaped_ && IsPlain(piece, i)) {
+      if (!escaped_ && number_ == version_.size() && IsPlain(piece, i)) {
         i += kBlock;
         continue;
       }
@@ -67,19 +81,43 @@ class JsonNesting {
 
   bool Read(char c) {
     if (in_string_) {
+      if (std::exchange(is_base_score_, false)) has_list_of_base_scores_ = has_list_of_base_scores_ || c == '[';
       if (escaped_) {
         escaped_ = false;
       } else if (c == '\\') {
         escaped_ = true;
       } else if (c == '"') {
         in_string_ = false;
+      } else if (depth_ <= kBaseScoreDepth && word_.size() <= kBaseScore.size()) {
+        word_ += c;
       }
       return true;
     }
-    if (c == '"') in_string_ = true;
+    if (number_ < version_.size()) ReadVersion(c);
+    if (c == '"') {
+      in_string_ = true;
+      word_.clear();
+    }
+    if (c == ':' && depth_ <= kVersionDepth && word_ == kVersion) {
+      version_ = {};
+      number_ = 0;
+    }
+    if (c == ':' && depth_ <= kBaseScoreDepth) is_base_score_ = word_ == kBaseScore;
     if (c == '}' || c == ']') --depth_;
     if (c == '{' || c == '[') ++depth_;
     return depth_ <= most_;
+  }
+
+  /// Reads on in a list of numbers.
+  void ReadVersion(char c) {
+    if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
+      constexpr std::int64_t kMost = 1'000'000;
+      version_[number_] = std::min(kMost, 10 * version_[number_] + (c - '0'));
+    } else if (c == ',') {
+      ++number_;
+    } else if (c != '[' && std::isspace(static_cast<unsigned char>(c)) == 0) {
+      number_ = version_.size();
+    }
   }
 
   int most_;
@@ -87,6 +125,11 @@ class JsonNesting {
   bool in_string_{false};
   bool escaped_{false};
   std::uint64_t at_{0};
+  std::string word_;           ///< of the first levels, the last one
+  bool is_base_score_{false};  ///< the next string
+  bool has_list_of_base_scores_{false};
+  Version version_{};
+  std::size_t number_{version_.size()};  ///< of the version, which is read; its size: none
 };
 
 /// Reads what says how long things are, and skips the rest.
@@ -109,11 +152,15 @@ class UbjsonScan {
         ++at_;
         --depth_;
       } else {
-        if (in.end == '}') String("a name");
+        if (in.end == '}') Name();
         Value();
       }
     }
   }
+
+  Version const& version() const { return version_; }
+  bool has_list_of_base_scores() const { return has_list_of_base_scores_; }
+  bool has_names_of_categories() const { return has_names_of_categories_; }
 
  private:
   static constexpr char kCounted = '#';
@@ -177,7 +224,43 @@ class UbjsonScan {
 
   void String(char const* what) {
     // XGBoost's parser goes on by as many bytes as 32 bits say.
-    Skip(Count(1, std::numeric_limits<std::uint32_t>::max(), what), what);
+    std::uint64_t const size = Count(1, std::numeric_limits<std::uint32_t>::max(), what);
+    if (std::exchange(is_base_score_, false) && size != 0) {
+      has_list_of_base_scores_ = has_list_of_base_scores_ || Peek(what) == '[';
+    }
+    Skip(size, what);
+  }
+
+  /// The name of a member. Those that we look for are known by their length first.
+  void Name() {
+    constexpr std::string_view kCategories = "cats";
+    constexpr char kName[] = "a name";
+    number_ = version_.size();
+    is_base_score_ = false;
+    std::uint64_t const size = Count(1, std::numeric_limits<std::uint32_t>::max(), kName);
+    std::uint64_t const end = at_ + size;
+    if (size == kVersion.size() && depth_ <= kVersionDepth && Reads(kVersion, kName)) {
+      version_ = {};
+      number_ = 0;
+    } else if (size == kBaseScore.size() && depth_ <= kBaseScoreDepth) {
+      is_base_score_ = Reads(kBaseScore, kName);
+    } else if (size == kCategories.size() && Reads(kCategories, kName)) {
+      has_categories_ = true;
+    }
+    at_ = end;
+  }
+  /// Are these the next bytes? Reads as far as they are.
+  bool Reads(std::string_view expected, char const* what) {
+    return std::all_of(expected.begin(), expected.end(), [&](char c) { return Take(what) == c; });
+  }
+
+  /// A whole number of so many bytes, which counts if it is one of the version.
+  void Integer(int bytes) {
+    constexpr char kNumber[] = "a number";
+    if (number_ == version_.size()) return Skip(static_cast<std::uint64_t>(bytes), kNumber);
+    std::uint64_t value = 0;
+    for (int i = 0; i < bytes; ++i) value = value << 8 | static_cast<unsigned char>(Take(kNumber));
+    version_[number_++] = static_cast<std::int64_t>(value);
   }
 
   void Open(char end, std::uint64_t values) {
@@ -202,17 +285,17 @@ class UbjsonScan {
       case 'T':
       case 'F':
         return Skip(1, kValue);
-      case 'i':
-      case 'U':
       case 'C':
         return Skip(1 + 1, kValue);
-      case 'I':
-        return Skip(1 + 2, kValue);
-      case 'l':
       case 'd':
         return Skip(1 + 4, kValue);
+      case 'i':
+      case 'U':
+      case 'I':
+      case 'l':
       case 'L':
-        return Skip(1 + 8, kValue);
+        ++at_;
+        return Integer(c == 'L' ? 8 : c == 'l' ? 4 : c == 'I' ? 2 : 1);
       default:
         Unexpected(c, "the type of a value", "{[SZTFiUCIldL");
     }
@@ -228,7 +311,11 @@ class UbjsonScan {
     if (c != '$') return Open(']', 0);
     ++at_;
     char const type = Peek(kList);
-    std::uint64_t const bytes = type == 'U' ? 1 : type == 'd' || type == 'l' ? 4 : type == 'L' ? 8 : 0;
+    std::uint64_t bytes = type == 'U' ? 1 : type == 'd' || type == 'l' ? 4 : type == 'L' ? 8 : 0;
+    if (bytes == 0 && has_categories_) {  // names of categories, or numbers that are
+      bytes = type == 'i' || type == 'C' ? 1 : type == 'I' ? 2 : type == 'D' ? 8 : 0;
+      has_names_of_categories_ = bytes != 0;
+    }
     if (bytes == 0) Unexpected(type, "the type of a list", "UdlL");
     ++at_;
     Expect('#', kList);
@@ -255,21 +342,12 @@ class UbjsonScan {
   std::uint64_t begin_{0};  ///< of the piece
   std::array<Container, kMostNesting> open_;
   int depth_{0};
-};
-
-/// Closes a file.
-class File {
- public:
-  explicit File(char const* name) : number_{open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)} {}
-  ~File() {
-    if (number_ >= 0) close(number_);
-  }
-  File(File const&) = delete;
-  File& operator=(File const&) = delete;
-  int number() const { return number_; }
-
- private:
-  int number_;
+  Version version_{};
+  std::size_t number_{version_.size()};  ///< of the version, which is read; its size: none
+  bool is_base_score_{false};            ///< the next value
+  bool has_list_of_base_scores_{false};
+  bool has_categories_{false};  ///< a member of this name: cats
+  bool has_names_of_categories_{false};
 };
 
 /// What follows the last dot, in small letters.
@@ -291,6 +369,13 @@ std::string_view Bytes::Piece(std::uint64_t begin) {
   return {buffer_.data(), n < 0 ? 0 : static_cast<std::size_t>(n)};
 }
 
+std::string Bytes::All() {
+  std::string all;
+  all.reserve(size_);
+  for (std::string_view piece = Piece(0); !piece.empty(); piece = Piece(all.size())) all += piece;
+  return all;
+}
+
 Format FormatOf(Bytes* bytes) {
   std::string_view const piece = bytes->Piece(0);
   if (piece.empty() || piece.front() != '{') return Format::kOther;
@@ -299,31 +384,40 @@ Format FormatOf(Bytes* bytes) {
   return std::isalpha(static_cast<unsigned char>(piece[next])) != 0 ? Format::kUbjson : Format::kOther;
 }
 
-bool IsNestedDeeper(std::string_view json, int most) { return !JsonNesting{most}.Read(json); }
+bool IsNestedDeeper(std::string_view json, int most) { return !JsonScan{most}.Read(json); }
 
-void CheckBytes(Bytes* bytes, Format format) {
-  if (format == Format::kUbjson) UbjsonScan{bytes}.Run();
-  if (format != Format::kJson) return;
-  JsonNesting nesting{kMostNesting};
+ModelSigns CheckBytes(Bytes* bytes, Format format) {
+  if (format == Format::kUbjson) {
+    UbjsonScan scan{bytes};
+    scan.Run();
+    return {format, scan.version(), scan.has_list_of_base_scores(), scan.has_names_of_categories()};
+  }
+  if (format != Format::kJson) return {};
+  JsonScan scan{kMostNesting};
   for (std::uint64_t begin = 0; begin < bytes->size();) {
     std::string_view const piece = bytes->Piece(begin);
-    if (piece.empty()) return;
-    if (!nesting.Read(piece)) TooDeep(nesting.at());
+    if (piece.empty()) break;
+    if (!scan.Read(piece)) TooDeep(scan.at());
     begin += piece.size();
   }
+  return {format, scan.version(), scan.has_list_of_base_scores()};
 }
 
-void CheckModelFile(char const* name) {
+ModelFile::ModelFile(char const* name) {
   constexpr std::string_view kProtocol = "file://";
   if (name == nullptr) return;
   std::string path = name;
   if (path.rfind(kProtocol, 0) == 0) path.erase(0, kProtocol.size());
-  File const file{path.c_str()};
+  file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat about;
-  if (file.number() < 0 || fstat(file.number(), &about) != 0 || !S_ISREG(about.st_mode)) return;
-  Bytes bytes{file.number(), static_cast<std::uint64_t>(about.st_size)};
+  if (file_ < 0 || fstat(file_, &about) != 0 || !S_ISREG(about.st_mode)) return;
+  bytes_.emplace(file_, static_cast<std::uint64_t>(about.st_size));
   std::string const extension = Extension(path);
-  CheckBytes(&bytes, extension == "json" ? Format::kJson : extension == "ubj" ? Format::kUbjson : FormatOf(&bytes));
+  format_ = extension == "json" ? Format::kJson : extension == "ubj" ? Format::kUbjson : FormatOf(&*bytes_);
+}
+
+ModelFile::~ModelFile() {
+  if (file_ >= 0) close(file_);
 }
 
 }  // namespace xgbgpu::plugin

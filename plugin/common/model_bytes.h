@@ -5,6 +5,8 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace xgbgpu::plugin {
@@ -22,6 +24,8 @@ class Bytes {
   /// Some bytes from `begin` on, one at least if `begin` is before the end. Valid until the next call. Empty where a
   /// file cannot be read.
   std::string_view Piece(std::uint64_t begin);
+  /// All of them, as far as a file can be read.
+  std::string All();
 
  private:
   std::string_view memory_;
@@ -36,6 +40,17 @@ enum class Format : std::uint8_t { kOther, kJson, kUbjson };
 /// By the first bytes, as XGBoost tells. kOther: its deprecated binary format, or nothing it knows.
 Format FormatOf(Bytes* bytes);
 
+/// What the bytes of a model say of it.
+struct ModelSigns {
+  Format format{Format::kOther};
+  /// Of the XGBoost that wrote it: major, minor, patch. 0, 0, 0 where it does not say.
+  std::array<std::int64_t, 3> version{};
+  /// The base score is a list, as XGBoost 3.1 and newer write it.
+  bool has_list_of_base_scores{false};
+  /// UBJSON of XGBoost 3.1 and newer: there are names of categories, in lists of a type that this parser does not read.
+  bool has_names_of_categories{false};
+};
+
 /// Are more than `most` lists and objects of a JSON text inside one another?
 bool IsNestedDeeper(std::string_view json, int most);
 
@@ -44,11 +59,25 @@ bool IsNestedDeeper(std::string_view json, int most);
 ///
 /// Throws  InvalidArgument with the byte, what is there and what is allowed: nesting above kMostNesting; UBJSON that is
 ///         cut off, or has sizes or types of values that cannot be
-void CheckBytes(Bytes* bytes, Format format);
+ModelSigns CheckBytes(Bytes* bytes, Format format);
 
-/// Checks a file as XGBoost would read it under this name. Files that cannot be read, and what is none (a pipe, a name
-/// with another protocol than file://), are left to XGBoost. Throws as CheckBytes.
-void CheckModelFile(char const* name);
+/// A model file, as XGBoost would read it under this name.
+class ModelFile {
+ public:
+  explicit ModelFile(char const* name);
+  ~ModelFile();
+  ModelFile(ModelFile const&) = delete;
+  ModelFile& operator=(ModelFile const&) = delete;
+
+  /// Null for files that cannot be read and for what is none: a pipe, a name with another protocol than file://.
+  Bytes* bytes() { return bytes_ ? &*bytes_ : nullptr; }
+  Format format() const { return format_; }
+
+ private:
+  int file_{-1};
+  std::optional<Bytes> bytes_;
+  Format format_{Format::kOther};
+};
 
 }  // namespace xgbgpu::plugin
 

@@ -11,20 +11,13 @@
 
 #include "core/message.h"
 #include "core/parallel.h"
+#include "json_members.h"
 
 namespace xgbgpu::plugin {
 
 namespace {
 
 using xgboost::Json;
-
-/// The member of an object, or null.
-Json const* Find(Json const& object, char const* name) {
-  if (!xgboost::IsA<xgboost::Object>(object)) return nullptr;
-  auto const& members = xgboost::get<xgboost::Object const>(object);
-  auto const found = members.find(name);
-  return found == members.cend() ? nullptr : &found->second;
-}
 
 Json const& Member(Json const& object, char const* name) {
   Json const* const found = Find(object, name);
@@ -94,16 +87,6 @@ class List {
   std::size_t size_{0};
   bool is_list_{true};
 };
-
-/// A saved parameter, which is text; `fallback` where it is missing or no number, of which XGBoost speaks.
-std::int64_t Number(Json const& section, char const* name, std::int64_t fallback) {
-  Json const* const value = Find(section, name);
-  if (value == nullptr || !xgboost::IsA<xgboost::String>(*value)) return fallback;
-  std::string const& text = xgboost::get<xgboost::String const>(*value);
-  char* end = nullptr;
-  std::int64_t const number = std::strtoll(text.c_str(), &end, 10);
-  return end == text.c_str() ? fallback : number;
-}
 
 /// What a saved tree consists of, in the order of a map.
 enum Part {
@@ -393,9 +376,8 @@ void CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* last) {
 
 void LoadedModel::CheckTrees(Json const& booster, int threads) {
   LoadedModel next;
-  Json const* const name = Find(booster, "name");
-  bool const is_dart =
-      name != nullptr && xgboost::IsA<xgboost::String>(*name) && xgboost::get<xgboost::String const>(*name) == "dart";
+  std::string const* const name = FindText(booster, "name");
+  bool const is_dart = name != nullptr && *name == "dart";
   Json const& model = Member(is_dart ? Member(booster, "gbtree") : booster, "model");
   Json const& list = Member(model, "trees");
   if (!xgboost::IsA<xgboost::Array>(list)) Throw<InvalidArgument>("trees of the model are no list; allowed: a list");

@@ -1,6 +1,7 @@
 #include "host/adapt_tree.h"
 
 #include <algorithm>
+#include <limits>
 #include <type_traits>
 
 #include "xgbgpu/span.h"
@@ -42,6 +43,9 @@ void CopyTree(Tree const& tree, float learning_rate, xgboost::RegTree* out) {
       out->ExpandCategorical(n, tree.feature[n], {categories.data(), categories.size()}, tree.default_left[n] != 0,
                              tree.weight[n], noted(left), noted(right), tree.gain[n], tree.sum_hess[n],
                              tree.sum_hess[left], tree.sum_hess[right]);
+      // Nobody reads the threshold of such a node. XGBoost 1.7 leaves NaN there, which is no JSON; 3.0 and newer write
+      // this number.
+      (*out)[n].SetSplit(tree.feature[n], std::numeric_limits<float>::denorm_min(), tree.default_left[n] != 0);
     } else {
       out->ExpandNode(n, tree.feature[n], tree.threshold[n], tree.default_left[n] != 0, tree.weight[n], noted(left),
                       noted(right), tree.gain[n], tree.sum_hess[n], tree.sum_hess[left], tree.sum_hess[right]);

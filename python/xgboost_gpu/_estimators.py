@@ -13,6 +13,7 @@ writes a file of its own.
 
 import copy
 import functools
+import inspect
 import os
 import weakref
 from typing import Any, Dict, MutableMapping, Tuple
@@ -108,6 +109,18 @@ def _of_booster(parameters: Dict[str, Any]) -> Dict[str, Any]:
     return {name: parameters[name] for name in names if parameters.get(name) is not None}
 
 
+def _with_every_parameter(state: Dict[str, Any], kind: type) -> Dict[str, Any]:
+    """Adds parameters that newer versions of XGBoost no longer have, so that what they pickled can be used here."""
+    defaults = {
+        name: parameter.default
+        for one in kind.__mro__
+        if one.__module__.startswith("xgboost.")
+        for name, parameter in inspect.signature(one.__init__).parameters.items()
+        if parameter.default is not parameter.empty
+    }
+    return {**defaults, **state}
+
+
 def write_for_stock() -> None:
     """Makes all of XGBoost's estimators, and classes derived from them, write stock values."""
     from xgboost import XGBModel
@@ -120,7 +133,8 @@ def write_for_stock() -> None:
         return (function, arguments, _with_process_of_trace(_with_stock_values(state)), *rest)
 
     def set_state(self: Any, state: Dict[str, Any]) -> None:
-        super(XGBModel, self).__setstate__(_with_trace_of_process(_with_our_values(state)))
+        state = _with_trace_of_process(_with_our_values(state))
+        super(XGBModel, self).__setstate__(_with_every_parameter(state, type(self)))
 
     @functools.wraps(stock_save)
     def save_model(self: Any, *arguments: Any, **others: Any) -> None:

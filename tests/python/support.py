@@ -164,8 +164,10 @@ class Tree(ModelTree):
             return f"{self.nodes} nodes and {other.nodes} nodes"
         for name, ours in vars(self).items():
             theirs = getattr(other, name)
-            nan = (ours != ours) & (theirs != theirs)  # thresholds of splits by categories are NaN
-            for node in np.flatnonzero((ours != theirs) & ~nan):
+            differs = ours != theirs
+            if name == "threshold":
+                differs &= np.equal(self.categories, None)  # of splits by categories stock's are NaN, ours 1e-45
+            for node in np.flatnonzero(differs):
                 return f"node {node}: {name} {ours[node]!r} and {theirs[node]!r}"
         return ""
 
