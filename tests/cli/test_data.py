@@ -415,7 +415,7 @@ def test_files_beside_data_that_say_it_again(cli):
         message = cli.fail("train.conf")
         (cli.folder / f"d.txt.{name}").unlink()
         assert f"its rows have {what}, and 'd.txt.{name}' is beside it; allowed: one of them" in message
-    cli.configure(WEIGHTED.replace(":2 ", ":2 qid:1 "), "e.txt")
+    cli.configure(re.sub(r"(?m)^(\d)", r"\1:2 qid:1", ROWS), "e.txt")
     assert "with groups XGBoost takes one weight for each group; allowed: weights of groups in 'e.txt.weight'" in \
         cli.fail("train.conf", "data=e.txt")
 
