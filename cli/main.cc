@@ -27,6 +27,8 @@ Trains, applies and prints XGBoost models, also with tree_method = gpu_hist or g
 
 Keys are the options below; all others are parameters of XGBoost,
 see https://xgboost.readthedocs.io/en/release_1.7.0/parameter.html
+Parameters of gpu_hist and gpu_exact (gpu_backend, n_gpus, gpu_memory_limit ...)
+are described in docs/parameters.md of xgboost-gpu.
 
 )" << DescribeOptions()
             << R"(

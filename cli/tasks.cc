@@ -6,10 +6,14 @@
 #include <string>
 
 #include "core/quoted.h"
+#include "data_files.h"
 #include "error.h"
 #include "feature_map.h"
 #include "log.h"
 #include "output_file.h"
+#include "side_files.h"
+#include "text_data.h"
+#include "xgboost_c.h"
 
 namespace xgbgpu::cli {
 namespace {
@@ -54,11 +58,20 @@ std::string NumberedModel(Options const& options, int round) {
   return options.model_dir + name;
 }
 
+/// Loads data that have been looked at, with what is in files beside them.
+DMatrix Load(std::string const& option, std::string const& uri, DataUse use) {
+  DataFiles const data = FindDataFiles(option, uri);
+  TextSummary const text = CheckTextData(data, use);
+  DMatrix matrix(option, uri);
+  ReadSideFiles(data, text, use, matrix.Handle());
+  return matrix;
+}
+
 /// The training and evaluation data of one run.
 struct TrainingData {
-  explicit TrainingData(Options const& options) : train("data", options.data) {
+  explicit TrainingData(Options const& options) : train(Load("data", options.data, DataUse::kTraining)) {
     for (EvalSet const& set : options.evals) {
-      evals.emplace_back("eval[" + Escaped(set.name, 80) + "]", set.uri);
+      evals.push_back(Load("eval[" + Escaped(set.name, 80) + "]", set.uri, DataUse::kTraining));
     }
     for (DMatrix const& matrix : evals) {
       eval_handles.push_back(matrix.Handle());
@@ -134,7 +147,7 @@ void Predict(Options const& options) {
   if (options.ntree_limit != 0 && (options.iteration_begin != 0 || options.iteration_end != 0)) {
     throw Error("ntree_limit cannot be combined with iteration_begin and iteration_end; use only the latter two");
   }
-  DMatrix const data("test:data", options.test_data);
+  DMatrix const data = Load("test:data", options.test_data, DataUse::kPrediction);
   Booster booster({});
   Configure(options, &booster);
 

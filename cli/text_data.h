@@ -1,17 +1,31 @@
 #ifndef XGBGPU_CLI_TEXT_DATA_H_
 #define XGBGPU_CLI_TEXT_DATA_H_
 
-#include <string>
+#include <cstddef>
+#include <vector>
+
+#include "data_files.h"
 
 namespace xgbgpu::cli {
 
 /// U+FEFF, with which some editors begin a file: readers of text skip it.
 constexpr char kByteOrderMark[] = "\xEF\xBB\xBF";
 
-/// Throws Error, naming `option`, if the data are one local text file that is empty, or is to be read as LIBSVM and
-/// does not begin with such a row: XGBoost's reader takes no care then, and may well read beyond its memory. `uri` as
-/// in train.txt?format=libsvm#cache; anything but a local file, and DMatrix files, are left to XGBoost.
-void CheckTextData(std::string const& option, std::string const& uri);
+/// What data are for: labels matter, or not.
+enum class DataUse { kTraining, kPrediction };
+
+/// What the program knows of text data from looking at them.
+struct TextSummary {
+  std::size_t rows = 0;
+  bool has_weights = false;              // in the rows
+  bool has_groups = false;               // in the rows: qid
+  std::vector<std::size_t> group_sizes;  // if has_groups
+};
+
+/// Looks at each row of local text files before XGBoost reads them: its reader takes no care, and may well read beyond
+/// its memory. Throws Error with file, row and its text if XGBoost would read something else than what stands there. A
+/// row's number is that of its line. DMatrix files and what is no local file are left to XGBoost.
+TextSummary CheckTextData(DataFiles const& data, DataUse use);
 
 }  // namespace xgbgpu::cli
 

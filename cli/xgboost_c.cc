@@ -11,7 +11,6 @@
 #include "core/quoted.h"
 #include "error.h"
 #include "output_file.h"
-#include "text_data.h"
 
 namespace xgbgpu::cli {
 namespace {
@@ -86,7 +85,6 @@ void Check(int status) {
 }
 
 DMatrix::DMatrix(std::string const& option, std::string const& uri) {
-  CheckTextData(option, uri);
   if (XGDMatrixCreateFromFile(uri.c_str(), 0, &handle_) != 0) {
     throw Error("cannot load " + option + " = " + QuotedName(uri) + ":\n" + LastMessage());
   }

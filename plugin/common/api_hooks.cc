@@ -11,11 +11,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api_call.h"
 #include "core/message.h"
 #include "device_arrays.h"
 #include "driver/host_span.h"
+#include "dump_json.h"
 #include "fail.h"
 #include "host/newer_model.h"
 #include "host/process_group.h"
@@ -149,6 +151,36 @@ int WithHostArray(T const* array, bst_ulong n, Set&& set) {
   return passes ? set(host ? static_cast<T const*>(host->data()) : array) : -1;
 }
 
+/// Is this the format "json" of a dump? Behind a colon XGBoost takes options.
+bool IsJson(char const* format) {
+  if (format == nullptr) return false;
+  std::string_view const text{format};
+  return text.substr(0, text.find(':')) == "json";
+}
+
+/// Calls dump(features), where these are `features` with names for JSON, or nothing if they may stay as they are.
+/// `get` returns them. What the dump holds is JSON afterwards.
+template <typename Get, typename Dump>
+int DumpJson(Get&& get, bst_ulong* n, char const*** out, Dump&& dump) {
+  std::optional<DumpFeatures> features;
+  if (!Passes("dumping a model", [&] { features = InJson(get()); })) return -1;
+  int const status = dump(features);
+  if (status != 0 || !WhyNotRegistered().empty()) return status;
+  for (bst_ulong i = 0; i < *n; ++i) ReplaceNumbers(const_cast<char*>((*out)[i]));  // XGBoost's own strings
+  return status;
+}
+
+/// XGBoosterDumpModelExWithFeatures of XGBoost.
+int DumpWithFeatures(BoosterHandle booster, DumpFeatures const& features, int with_stats, char const* format,
+                     bst_ulong* n, char const*** out) {
+  static auto* const kNext =
+      NextFunction<decltype(XGBoosterDumpModelExWithFeatures)>("XGBoosterDumpModelExWithFeatures");
+  std::vector<char const*> names, types;
+  for (std::string const& name : features.names) names.push_back(name.c_str());
+  for (std::string const& type : features.types) types.push_back(type.c_str());
+  return kNext(booster, static_cast<int>(names.size()), names.data(), types.data(), with_stats, format, n, out);
+}
+
 }  // namespace
 
 ApiCall CurrentApiCall() { return current_call; }
@@ -171,10 +203,15 @@ using xgbgpu::plugin::CallScope;
 using xgbgpu::plugin::CheckCommunicator;
 using xgbgpu::plugin::CheckRabitArgument;
 using xgbgpu::plugin::CheckText;
+using xgbgpu::plugin::DumpFeatures;
+using xgbgpu::plugin::DumpJson;
+using xgbgpu::plugin::DumpWithFeatures;
 using xgbgpu::plugin::EpochScope;
 using xgbgpu::plugin::EvaluationScope;
+using xgbgpu::plugin::FeaturesOfDump;
 using xgbgpu::plugin::HostArray;
 using xgbgpu::plugin::InPlaceArrays;
+using xgbgpu::plugin::IsJson;
 using xgbgpu::plugin::kCommunicator;
 using xgbgpu::plugin::kReadingArray;
 using xgbgpu::plugin::kUsualLimit;
@@ -285,6 +322,34 @@ XGBGPU_EXPORT int XGBoosterUnserializeFromBuffer(BoosterHandle booster, void con
 XGBGPU_EXPORT int XGBoosterLoadJsonConfig(BoosterHandle booster, char const* config) {
   static auto* const kNext = NextFunction<decltype(XGBoosterLoadJsonConfig)>("XGBoosterLoadJsonConfig");
   return Passes("checking a configuration", [&] { CheckText(config); }) ? kNext(booster, config) : -1;
+}
+
+XGBGPU_EXPORT int XGBoosterDumpModelEx(BoosterHandle booster, char const* map, int with_stats, char const* format,
+                                       bst_ulong* n, char const*** out) {
+  static auto* const kNext = NextFunction<decltype(XGBoosterDumpModelEx)>("XGBoosterDumpModelEx");
+  auto const stock = [&] { return kNext(booster, map, with_stats, format, n, out); };
+  if (!IsJson(format) || booster == nullptr || n == nullptr || out == nullptr) return stock();
+  return DumpJson([&] { return FeaturesOfDump(booster, map); }, n, out,
+                  [&](std::optional<DumpFeatures> const& features) {
+                    return features ? DumpWithFeatures(booster, *features, with_stats, format, n, out) : stock();
+                  });
+}
+
+XGBGPU_EXPORT int XGBoosterDumpModelExWithFeatures(BoosterHandle booster, int n_features, char const** names,
+                                                   char const** types, int with_stats, char const* format, bst_ulong* n,
+                                                   char const*** out) {
+  static auto* const kNext =
+      NextFunction<decltype(XGBoosterDumpModelExWithFeatures)>("XGBoosterDumpModelExWithFeatures");
+  auto const stock = [&] { return kNext(booster, n_features, names, types, with_stats, format, n, out); };
+  bool const is_whole = booster != nullptr && n != nullptr && out != nullptr && names != nullptr && types != nullptr;
+  if (!IsJson(format) || !is_whole) return stock();
+  auto const given = [&] {
+    return n_features > 0 ? DumpFeatures{{names, names + n_features}, {types, types + n_features}}
+                          : FeaturesOfDump(booster, nullptr);
+  };
+  return DumpJson(given, n, out, [&](std::optional<DumpFeatures> const& features) {
+    return features ? DumpWithFeatures(booster, *features, with_stats, format, n, out) : stock();
+  });
 }
 
 XGBGPU_EXPORT int XGCommunicatorInit(char const* config) {

@@ -29,6 +29,8 @@ FUNCTIONS_IN_FRONT = (
     "XGBoosterLoadModelFromBuffer",
     "XGBoosterUnserializeFromBuffer",
     "XGBoosterLoadJsonConfig",
+    "XGBoosterDumpModelEx",
+    "XGBoosterDumpModelExWithFeatures",
     "XGDMatrixCreateFromDense",
     "XGDMatrixCreateFromMat",
     "XGDMatrixCreateFromMat_omp",

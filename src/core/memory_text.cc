@@ -12,9 +12,10 @@ namespace {
 /// Bytes of a unit in small letters, or 0 if there is none of this name.
 double BytesOf(std::string const& unit) {
   if (unit.empty() || unit == "b") return 1;
-  bool const is_binary = unit.size() == 3 && unit[1] == 'i';
   std::size_t const power = std::string{"kmgt"}.find(unit[0]);
-  if (power == std::string::npos || unit.back() != 'b' || (unit.size() != 2 && !is_binary)) return 0;
+  std::string const rest = unit.substr(1);
+  bool const is_binary = rest.empty() || rest == "i" || rest == "ib";
+  if (power == std::string::npos || (!is_binary && rest != "b")) return 0;
   double bytes = 1;
   for (std::size_t i = 0; i <= power; ++i) bytes *= is_binary ? 1024 : 1000;
   return bytes;

@@ -43,9 +43,9 @@ def test_arguments(cli):
 def test_rows_of_data(cli):
     (cli.folder / "data.txt").write_text(f"1 {ODD}\n")
     cli.configure("data = data.txt\n")
-    assert f"a row of it is '1 {ESCAPED}'" in fail(cli, "train.conf")
+    assert f"row 1 of data.txt is '1 {ESCAPED}'" in fail(cli, "train.conf")
     (cli.folder / "data.txt").write_text(f"{LONG}\n")
-    assert f"a row of it is '{'x' * 80}… (" in fail(cli, "train.conf")
+    assert f"row 1 of data.txt is '{'x' * 80}… (" in fail(cli, "train.conf")
 
 
 @pytest.mark.parametrize("line, message", [

@@ -36,6 +36,7 @@ def test_help(cli, flag):
     assert done.stdout.startswith("Usage: xgboost-gpu")
     for option in ("task", "data", "test:data", "num_round", "model_in", "eval[NAME]", "save_period", "dump_format"):
         assert f"\n    {option}" in done.stdout
+    assert "gpu_memory_limit" in done.stdout and "docs/parameters.md" in done.stdout
     assert done.stderr == ""
 
 

@@ -191,15 +191,15 @@ def test_errors(cli, model, arguments, message):
 @pytest.mark.parametrize(
     "name, text, words",
     [
-        ("a.csv", "1.5,2,3\n0,4,5\n", "a row of it is '1.5,2,3'; allowed: rows of label column:value"),
+        ("a.csv", "1.5,2,3\n0,4,5\n", "it is read as LIBSVM, and row 1 of a.csv is '1.5,2,3': '1.5,2,3' is no label; allowed: rows of label column:value"),
         ("a.csv#cache", "1.5,2,3\n0,4,5\n", "For a CSV file write a.csv?format=csv&label_column=0"),
-        ("a.txt?format=libsvm", "# comment\n\nsome words # and more\n", "a row of it is 'some words '"),
-        ("a.txt", "1 0:2 1:x\n", "a row of it is '1 0:2 1:x'"),
-        ("a.txt", "1 qid:x 0:2\n", "a row of it is '1 qid:x 0:2'"),
-        ("a.txt", "# only a comment", "a row of it is ''"),
-        ("a.txt", "1 0 1 2\n0 1 2\n", "a row of it is '1 0 1 2'"),
-        ("a.txt", "0\n1 qid:1\n1 0 1 2\n0 1 2\n", "a row of it is '1 0 1 2'"),
-        ("a.txt", "\ufeff1.5,2,3\n", "a row of it is '1.5,2,3'"),
+        ("a.txt?format=libsvm", "# comment\n\nsome words # and more\n", "row 3 of a.txt is 'some words # and more': 'some' is no label"),
+        ("a.txt", "1 0:2 1:x\n", "row 1 of a.txt is '1 0:2 1:x'"),
+        ("a.txt", "1 qid:x 0:2\n", "row 1 of a.txt is '1 qid:x 0:2'"),
+        ("a.txt", "# only a comment", "there is no row in it; allowed: one row or more"),
+        ("a.txt", "1 0 1 2\n0 1 2\n", "row 1 of a.txt is '1 0 1 2'"),
+        ("a.txt", "0\n1\n1 0 1 2\n0 1 2\n", "row 3 of a.txt is '1 0 1 2'"),
+        ("a.txt", "\ufeff1.5,2,3\n", "row 1 of a.txt is '1.5,2,3'"),
         ("a.txt", "", "the file is empty"),
     ],
 )

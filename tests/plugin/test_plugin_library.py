@@ -64,6 +64,8 @@ def test_only_the_c_interface_is_visible():
         "XGBoosterLoadModelFromBuffer",
         "XGBoosterUnserializeFromBuffer",
         "XGBoosterLoadJsonConfig",
+        "XGBoosterDumpModelEx",
+        "XGBoosterDumpModelExWithFeatures",
         "XGBoosterPredictFromDense",
         "XGBoosterUpdateOneIter",
         "XGDMatrixCreateFromCSR",

@@ -94,7 +94,7 @@ OUR_WRONG_VALUES = [  # stock lets these pass, or does not know them, or says le
     *(("updater", wrong, "", ["updater", f"'{wrong}'", "names of updaters"]) for wrong in (",", ",prune", "grow_gpu_hist,,prune", "grow", "sync", "sync,sync", "sync,prune", "refresh,sync")),
     ("gpu_id", -2, -1, ["gpu_id", "-2", "-1"]),
     ("fail_on_invalid_gpu_id", "maybe", "false", ["fail_on_invalid_gpu_id", "maybe", "boolean"]),
-    *((name, wrong, 0, [name, f"'{re.escape(wrong)}'", "such as 16GiB"]) for name in ("gpu_memory_limit", "gpu_host_memory_limit") for wrong in ("-1", "much", "1G", "1e9", "0.5", "2000TiB", " ", "")),
+    *((name, wrong, 0, [name, f"'{re.escape(wrong)}'", "such as 16GiB"]) for name in ("gpu_memory_limit", "gpu_host_memory_limit") for wrong in ("-1", "much", "1P", "1e9", "0.5", "2000TiB", " ", "")),
     ("gpu_trace", "/no/such/folder/trace.json", "", ["gpu_trace", "/no/such/folder/trace.json", "writable file"]),
     ("gpu_backend", "rocm", BACKEND, ["gpu_backend", "rocm", "auto", "cuda", "host"]),
     ("gpu_backend", "", BACKEND, ["gpu_backend", "auto", "cuda", "host"]),

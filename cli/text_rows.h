@@ -1,0 +1,54 @@
+#ifndef XGBGPU_CLI_TEXT_ROWS_H_
+#define XGBGPU_CLI_TEXT_ROWS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace xgbgpu::cli {
+
+enum class TextFormat { kLibsvm, kCsv, kLibfm };
+
+/// What the rows of text data have in common.
+struct RowLayout {
+  TextFormat format = TextFormat::kLibsvm;
+  int label_column = -1;   // of CSV; -1: none
+  int weight_column = -1;  // of CSV; -1: none
+  char delimiter = ',';    // of CSV
+  bool from_one = false;   // LIBSVM and libfm: indices begin at 1
+  bool needs_labels = true;
+  // The rest is as in the first row, which LikeFirstRow reads.
+  std::size_t columns = 0;   // of CSV, labels and weights included
+  bool has_weights = false;  // LIBSVM and libfm: label:weight
+  bool has_groups = false;   // LIBSVM: qid
+};
+
+/// Rows of one qid that follow each other.
+struct GroupRun {
+  std::uint64_t qid;
+  std::size_t offset;  // of the first row
+  std::size_t rows;
+};
+
+/// What was seen in rows.
+struct RowsSeen {
+  std::size_t rows = 0;
+  std::vector<GroupRun> groups;
+  bool labels_may_be_indices = true;  // each row begins whole:number, and the whole number is below its first index
+};
+
+/// True if the line holds no row: blanks or, in LIBSVM, a comment.
+bool IsBlankRow(RowLayout const& layout, std::string_view line);
+
+/// The layout with what the first row shows.
+RowLayout LikeFirstRow(RowLayout layout, std::string_view line);
+
+/// Checks that XGBoost's parser reads a line as what stands there, and adds it to `seen`; `offset` is its place. Throws
+/// Error with what is wrong and what is allowed. Cost: about that of looking at each character once.
+void CheckRow(RowLayout const& layout, std::string_view line, std::size_t offset, RowsSeen* seen);
+
+}  // namespace xgbgpu::cli
+
+#endif  // XGBGPU_CLI_TEXT_ROWS_H_
