@@ -2,16 +2,68 @@
 
 import argparse
 import sys
+from pathlib import Path
 from typing import Any, NoReturn
+from urllib.parse import parse_qs
 
 import xgboost
 
 from ._compare import compare
-from ._text import escaped_message, quoted_name
+from ._text import escaped_message, quoted, quoted_name
+
+_TEXT_FORMATS = ("libsvm", "csv")
+
+
+def _check_text(name: str) -> None:
+    """Raises ValueError for a text file that XGBoost's parser reads wrongly or does not survive: it takes a word for 0."""
+    file, _, options = name.partition("?")
+    form = parse_qs(options).get("format", [""])[-1]
+    if form not in _TEXT_FORMATS:
+        raise ValueError(
+            f"--data is {quoted_name(name)}, whose format is {quoted(form)}; allowed: an array (.npy), a sparse matrix "
+            "(.npz), or a text file with its format, as 'file?format=libsvm' or 'file?format=csv'"
+        )
+    if not Path(file).is_file():
+        raise FileNotFoundError(f"--data is {quoted_name(file)}, which is not a file")
+    columns = 0
+    with open(file, encoding="utf-8", errors="replace") as lines:
+        for row, line in enumerate(lines, 1):
+            text = line.partition("#")[0] if form == "libsvm" else line
+            cells = text.split() if form == "libsvm" else text.rstrip("\r\n").split(",")
+            if not text.strip():
+                continue
+            for column, cell in enumerate(cells):
+                if not _is_number(cell, form, column):
+                    raise ValueError(
+                        f"--data is {quoted_name(file)}: line {row} has {quoted(cell.strip())} in column {column + 1}; "
+                        + ("allowed: label, then index:value" if form == "libsvm" else "allowed: numbers and no header")
+                    )
+            columns = columns or len(cells)
+            if form == "csv" and len(cells) != columns:
+                raise ValueError(
+                    f"--data is {quoted_name(file)}: line {row} has {len(cells)} cells; allowed: {columns}, as in line 1"
+                )
+
+
+def _is_number(cell: str, form: str, column: int) -> bool:
+    if form == "csv":
+        return not cell.strip() or _is_float(cell)
+    index, colon, value = cell.partition(":")
+    if column == 0:  # a label, and perhaps its weight
+        return _is_float(index) and (not colon or _is_float(value))
+    return bool(colon) and (index == "qid" or (index.isdigit() and int(index) < 2**32)) and _is_float(value)
+
+
+def _is_float(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _read_data(name: str) -> Any:
-    """An array (.npy), a sparse matrix (.npz of scipy), or what a DMatrix reads."""
+    """An array (.npy), a sparse matrix (.npz of scipy), or a text file that a DMatrix reads."""
     if name.endswith(".npy"):
         import numpy
 
@@ -20,12 +72,12 @@ def _read_data(name: str) -> Any:
         import scipy.sparse
 
         return scipy.sparse.load_npz(name)
+    _check_text(name)
     try:
         return xgboost.DMatrix(name, silent=True)
     except xgboost.core.XGBoostError as error:
         raise ValueError(
-            f"--data is {quoted_name(name)}, which XGBoost cannot read; allowed: an array (.npy), a sparse matrix (.npz), "
-            "or a text file, as 'file?format=libsvm' or 'file?format=csv'"
+            f"--data is {quoted_name(name)}, which XGBoost cannot read: {escaped_message(str(error).splitlines()[0])}"
         ) from error
 
 
@@ -44,7 +96,7 @@ def main() -> int:
     )
     tool.add_argument("a", help="a model file")
     tool.add_argument("b", help="another")
-    tool.add_argument("--data", help="the rows both were trained on: .npy, .npz (sparse), or 'file?format=libsvm'")
+    tool.add_argument("--data", help="the rows both were trained on: .npy, .npz (sparse), or 'file?format=libsvm', 'file?format=csv'")
     tool.add_argument("--reg-lambda", type=float, default=1.0, help="reg_lambda of both trainings; default: 1")
     tool.add_argument("--gamma", type=float, default=0.0, help="gamma of both trainings; default: 0")
     tool.add_argument("--gradient-error", type=float, help="how far gradients of a row may be apart; default with data: 2^-21")

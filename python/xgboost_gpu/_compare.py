@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, List, Optional, Sequence
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class Difference:
     """
 
     kind: str
-    tree: int  #: counted from 0; -1: what all trees begin with
+    tree: int  #: counted from 0; -1: it concerns all trees
     nodes: tuple  #: the node's number in either model
     rows: Optional[int]  #: how many rows reach it, if there are data
     what: str
@@ -57,6 +57,7 @@ class Comparison:
     trees: int = 0
     leaf_error: float = 0.0  #: largest difference between two leaves that agree
     diverged: bool = False  #: True if rows go different ways somewhere
+    doubt: str = ""  #: why the data are hardly those of the training; empty if nothing tells
 
     def of_kind(self, kind: str) -> List[Difference]:
         """All differences of a kind: ``"tie"``, ``"later"`` or ``"real"``."""
@@ -94,6 +95,8 @@ class Comparison:
             f"{self.trees} trees, {compared} nodes compared: {self.same} alike ({share:.2%}), {self.ties} ties, "
             f"{later} after a difference of an earlier round, {real} not explained",
         ]
+        if self.doubt:
+            lines.append(self.doubt)
         if self.skipped:
             lines.append(f"{self.skipped} nodes below differences have no counterpart and were not compared")
         for kind in (REAL, TIE, LATER):
@@ -122,6 +125,10 @@ def compare(
     different ways nothing can be compared; trees of later rounds then have other gradients, so differences there are
     counted apart. To judge these too, let both methods go on from the same model, round by round (``docs/exact.md``).
 
+    Whatever else enters a prediction is compared, too: base score, objective, the weights of a dart's trees, names of
+    features and categories. Of models that differ in their number of trees the first trees are compared, and the
+    number is a real difference.
+
     ``print`` the result for a report, or read its counts.
 
         found = xgboost_gpu.compare(exact_booster, "stock.json", data)
@@ -133,8 +140,10 @@ def compare(
     a, b
         ``Booster``, fitted estimator, name of a model file, or a model's bytes (``Booster.save_raw``).
     data
-        The rows that both were trained on: an array, a data frame, a sparse matrix or a ``DMatrix``. Without them
-        splits are alike only if feature and threshold are equal, and no error of gradients is allowed for.
+        The rows that both were trained on: an array, a sparse matrix, a ``DMatrix``, or the data frame that ``fit``
+        took, with its categories and missing values. Without them splits are alike only if feature and threshold are
+        equal, and no error of gradients is allowed for. Names of columns must be the models'; ``doubt`` of the result
+        says where the rows are hardly those of the training.
     reg_lambda, gamma
         The values that both trainings had; model files do not have them.
     gradient_error
@@ -159,23 +168,27 @@ def compare(
     if data is None and gradient_error:
         raise ValueError(f"gradient_error is {gradient_error}, but without data the number of rows in a node is unknown; give data")
     columns = None if data is None else Columns(data)
-    if columns is not None and columns.shape[1] != one.features:
-        raise ValueError(f"data have {columns.shape[1]} columns; allowed: {one.features}, the models' features")
+    if columns is not None:
+        columns.check(one)
     own_error = gradient_error if gradient_error is not None else (0.0 if data is None else GRADIENT_ERROR)
-    result = Comparison()
-    if one.base_score != other.base_score:
-        text = f"base_score is {one.base_score} and {other.base_score}"
-        result.differences.append(Difference(REAL, -1, (0, 0), None, text))
+    result = Comparison(doubt="" if columns is None else columns.doubt(one))
+    for number, text in one.differences(other):
+        result.differences.append(Difference(REAL, number, (0, 0), None, text))
         result.diverged = True
+    trees = min(len(one.trees), len(other.trees))
+    if len(one.trees) != len(other.trees):
+        text = f"a has {len(one.trees)} trees and b has {len(other.trees)}; the first {trees} are compared"
+        result.differences.append(Difference(REAL, -1, (0, 0), None, text))
     margins = _Margins(one.base_score)
-    for first in range(0, len(one.trees), one.per_round):
+    for first in range(0, trees, one.per_round):
         # Once margins differ, sums of gradients do, by as much a row; of how many rows only the data tell.
         later = result.diverged or (data is None and margins.error > 0)
-        for number in range(first, min(first + one.per_round, len(one.trees))):
+        for number in range(first, min(first + one.per_round, trees)):
             pair = one.trees[number], other.trees[number]
             found = compare_trees(
-                *pair, columns, reg_lambda, gamma, ordered, own_error + margins.error, tree=number, later=later
-            )
+                *pair, columns, reg_lambda, gamma, ordered, own_error + margins.error, tree=number, later=later,
+                names=one.names or other.names,
+            )  # fmt: skip
             margins.add_tree(pair, found.leaf_error)
             result.add(found)
         margins.end_round()
@@ -189,14 +202,17 @@ class _Margins:
     of squared error or a logistic loss is off by no more than its margin, and so is its hessian.
     """
 
-    def __init__(self, base_score: float) -> None:
+    def __init__(self, base_scores: Any) -> None:
         self.error = 0.0
         self._next_error = 0.0
-        self._largest = abs(base_score)  # of all margins; at first a base score, its logarithm, or its logit
-        if base_score > 0:
-            self._largest += abs(math.log(base_score))
-        if 0 < base_score < 1:
-            self._largest += abs(math.log1p(-base_score))
+        self._largest = 0.0  # of all margins; at first of a base score, its logarithm, or its logit
+        for base_score in np.atleast_1d(base_scores):
+            margin = abs(base_score)
+            if base_score > 0:
+                margin += abs(math.log(base_score))
+            if 0 < base_score < 1:
+                margin += abs(math.log1p(-base_score))
+            self._largest = max(self._largest, float(margin))
 
     def add_tree(self, pair: Any, leaf_error: float) -> None:
         self._largest += max(float(np.max(np.abs(tree.threshold[tree.left == -1]))) for tree in pair)
@@ -236,6 +252,7 @@ def compare_trees(
     tolerance_of: Optional[Callable[[ModelTree, int, np.ndarray], float]] = None,
     tree: int = 0,
     later: bool = False,
+    names: Sequence[str] = (),
 ) -> Comparison:
     """Compares two trees that should have been grown from the same gradients; arguments are named as in `compare`.
 
@@ -243,12 +260,12 @@ def compare_trees(
     a gain as gain_tolerance() says. Two splits whose gains differ by no more than that are a tie, and either is right.
     With a `gradient_error` a sum of n rows is off by n times that, a leaf by as much over H + lambda, a node's gain by
     2|w| + w² times as much. `tolerance_of` gives the tolerance of the gain of a tree's node with
-    these rows, where weights are not those of the least loss. `tree` is the tree's number, for messages. `later` is
-    True if an earlier round differs already.
+    these rows, where weights are not those of the least loss. `tree` is the tree's number and `names` are those of
+    the features, for messages. `later` is True if an earlier round differs already.
     """
     columns = x if x is None or isinstance(x, Columns) else Columns(x)
     least_gain = max(gamma, SMALLEST_GAIN)
-    walk = _Walk(a, b, columns, reg_lambda, least_gain, ordered, gradient_error, tolerance_of, tree, later)
+    walk = _Walk(a, b, columns, reg_lambda, least_gain, ordered, gradient_error, tolerance_of, tree, later, names)
     pending = [_Pair(0, 0, None if columns is None else np.arange(columns.shape[0]))]
     while pending:
         pending += walk.visit(pending.pop())
@@ -278,6 +295,7 @@ class _Walk:
     tolerance_of: Optional[Callable[[ModelTree, int, np.ndarray], float]]
     tree: int
     later: bool
+    names: Sequence[str]
     result: Comparison = field(default_factory=lambda: Comparison(trees=1))
 
     def visit(self, pair: _Pair) -> List[_Pair]:
@@ -288,7 +306,7 @@ class _Walk:
             return self._differ(REAL, pair, f"sums of hessians are {hess[0]!s} and {hess[1]!s}")
         if all(leaves):
             return self._leaves(pair)
-        texts = f"{self.a.split_text(pair.a)} and {self.b.split_text(pair.b)}"
+        texts = f"{self.a.split_text(pair.a, self.names)} and {self.b.split_text(pair.b, self.names)}"
         tolerance = self._tolerance(pair)
         if any(leaves):
             apart = abs(float(self.b.gain[pair.b] if leaves[0] else self.a.gain[pair.a]) - self.least_gain)

@@ -1,6 +1,7 @@
 """Tables of the user as columns, and columns as codes of categories."""
 
 from dataclasses import dataclass
+from datetime import date, time, timedelta
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
@@ -124,9 +125,22 @@ class Table:
         if values.dtype.kind not in "biuf":
             raise TypeError(
                 f"X has a column {quoted(self.name(number))} of type {values.dtype}; allowed: numbers, truth values, "
-                "text, categories"
+                f"text, categories{_way_out(values.dtype.kind in 'mM')}"
             )
         return values
+
+
+def _way_out(is_time: bool) -> str:
+    """What a message says to the owner of a column of dates or times."""
+    return "; of a date give the number of days, or its text (.astype(str))" if is_time else ""
+
+
+def _content(column: Any) -> str:
+    """What a column holds, for messages."""
+    if not isinstance(column, Distinct):
+        return "numbers"
+    other = next((type(value).__name__ for value in column.values if not isinstance(value, str)), None)
+    return "text" if other is None else f"values of type {other}"
 
 
 def _masked(values: np.ndarray, missing: np.ndarray) -> np.ndarray:
@@ -236,7 +250,7 @@ class Levels:
                 if not isinstance(value, str):
                     raise TypeError(
                         f"X has {quoted(value)}, of type {type(value).__name__}, in column {quoted(name)}; allowed: "
-                        "text alone, or numbers alone"
+                        f"text alone, or numbers alone{_way_out(isinstance(value, (date, time, timedelta)))}"
                     )
             used = np.unique(column.places)
             levels = cls(name, "text", none, sorted(column.values[at] for at in used if at >= 0), bool((used == -1).any()))
@@ -252,9 +266,8 @@ class Levels:
     def codes(self, column: Any, threads: int) -> np.ndarray:
         """Codes of other rows, [rows] of uint32; len(self) where a category is not known."""
         if isinstance(column, Distinct) != (self.kind == "text") and not self._is_all_missing(column):
-            has = "text" if isinstance(column, Distinct) else "numbers"
             raise TypeError(
-                f"X has {has} in column {quoted(self.name)}; allowed: {KINDS[self.kind]}, as in the training rows"
+                f"X has {_content(column)} in column {quoted(self.name)}; allowed: {KINDS[self.kind]}, as in the training rows"
             )
         if self.kind == "text":
             if not isinstance(column, Distinct):
@@ -326,6 +339,7 @@ def read_numbers(column: Any, name: str) -> np.ndarray:
         if (column.places == -1).all():
             return np.full(len(column.places), np.nan)
         raise TypeError(
-            f"X has text in column {quoted(name)}, which is not encoded; allowed: numbers, or its name in columns"
+            f"X has {_content(column)} in column {quoted(name)}, which is not encoded; allowed: numbers, or its name in "
+            "columns"
         )
     return as_numbers(column) if isinstance(column, np.ma.MaskedArray) else column

@@ -7,7 +7,7 @@ import numpy as np
 
 from ._encode import FixedPoint, Targets
 from ._encode_columns import Levels, as_array, is_missing
-from ._text import quoted
+from ._text import quoted, warn_user
 
 #: The most distinct whole numbers that target="auto" takes for classes.
 MOST_CLASSES = 20
@@ -91,6 +91,11 @@ class Labels:
             classes = np.array(levels.values()).astype(vector.dtype)
         if kind == "auto" and len(classes) > 2 and (len(classes) > MOST_CLASSES or _are_numbers(classes)):
             return cls("numbers", None, vector.astype(np.float64))
+        if kind == "auto" and len(classes) > 2 and vector.dtype.kind != "b":
+            warn_user(
+                f"y has {len(classes)} distinct whole numbers, which count as classes: each set of columns gets "
+                f"{len(classes) - 1} columns; allowed: target='numbers' for their mean, target='classes' without this line"
+            )
         return cls._of_classes(classes, codes)
 
     @classmethod

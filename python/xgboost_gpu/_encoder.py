@@ -5,7 +5,6 @@ import functools
 import itertools
 import math
 import os
-import warnings
 from dataclasses import dataclass
 from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
 
@@ -14,7 +13,7 @@ import numpy as np
 from ._encode import FixedPoint, Order, Targets, Totals, combined_keys, find_keys, number_keys
 from ._encode_columns import Levels, Table, read_numbers
 from ._encode_targets import Labels, as_list, check_finite_numbers, find_borders, make_targets, read_weights
-from ._text import quoted
+from ._text import quoted, warn_user
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
@@ -127,8 +126,9 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
     borders
         For the statistic "borders": a list of targets, or how many to choose that divide the rows evenly.
     target
-        "classes", "numbers", or "auto": text, truth values, two distinct values, and up to 20 distinct whole numbers are
-        classes.
+        "classes", "numbers", or "auto" (default): text, truth values, two distinct values, and up to 20 distinct whole
+        numbers are classes. For a regression on counts give "numbers"; a warning tells where "auto" made more than two
+        classes of numbers.
     prior
         The mean of a category without rows: a number, or one for each target; default: the mean of the training rows.
         The shares above borders have those of all training rows for it.
@@ -414,10 +414,9 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         for column in encoded:
             levels[column], codes[column] = Levels.fit(table.column(column), table.name(column), self._threads())
             if len(levels[column]) == table.rows and table.rows > 1:
-                warnings.warn(
+                warn_user(
                     f"column {quoted(table.name(column))} has another category in each of the {table.rows} rows, so that "
-                    "its statistics are the prior; allowed: leave it out of columns",
-                    stacklevel=4,
+                    "its statistics are the prior; allowed: leave it out of columns"
                 )
         fixed_weights = None if weights is None else FixedPoint.of(weights)
         mean = make_targets(labels.columns(), fixed_weights, self.prior, self._prior_weight, weights)

@@ -1,14 +1,15 @@
 """Models as arrays over their nodes, and data as columns."""
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
 import xgboost
 
-from ._text import escaped_message, quoted, quoted_name
+from ._text import escaped, escaped_message, quoted, quoted_name
 
 
 @dataclass
@@ -28,6 +29,9 @@ class ModelTree:
     @classmethod
     def of(cls, tree: Dict[str, Any]) -> Any:
         """Makes one from a tree of a model in JSON."""
+        size = int(tree["tree_param"].get("size_leaf_vector", 0))
+        if size > 1:
+            raise ValueError(f"leaves are vectors of {size} numbers; allowed: one number")
         categories = np.full(len(tree["left_children"]), None)
         for at, first, size in zip(tree["categories_nodes"], tree["categories_segments"], tree["categories_sizes"]):
             categories[at] = frozenset(tree["categories"][first : first + size])
@@ -84,14 +88,18 @@ class ModelTree:
             found += self.family(each)[1:]
         return len(found) - 1
 
-    def split_text(self, node: int) -> str:
-        """The split in words, as in "f3 < 0.25, missing left (gain 12.5)"; for a leaf "leaf 0.125"."""
+    def split_text(self, node: int, names: Sequence[str] = ()) -> str:
+        """The split in words, as in "age < 0.25, missing left (gain 12.5)"; for a leaf "leaf 0.125".
+
+        A feature without a name is told by its number, as in "f3".
+        """
         if self.left[node] == -1:
             return f"leaf {self.threshold[node]!s}"
         categories = self.categories[node]
         by = f"< {self.threshold[node]!s}" if categories is None else f"not in {sorted(categories)}"
         side = "left" if self.default_left[node] else "right"
-        return f"f{self.feature[node]} {by}, missing {side} (gain {self.gain[node]!s})"
+        name = escaped(names[self.feature[node]], 80) if names else f"f{self.feature[node]}"
+        return f"{name} {by}, missing {side} (gain {self.gain[node]!s})"
 
 
 def goes_left(tree: ModelTree, node: int, values: np.ndarray) -> np.ndarray:
@@ -115,12 +123,25 @@ class Model:
             model = booster.get("gbtree", booster)["model"]
             shape = learner["learner_model_param"]
             self.features = int(shape["num_feature"])
+            self.names: List[str] = learner.get("feature_names", [])
             self.trees = [self._tree(number, tree, what) for number, tree in enumerate(model["trees"])]
+            self.output_of = list(model["tree_info"])
+            # The weights of a dart stand beside its trees, or, from XGBoost 3.1 on, with them.
+            weights = booster.get("weight_drop") or model.get("weight_drop") or [1.0] * len(self.trees)
+            self.weights = np.array(weights, dtype=np.float32)
+            self.objective = str(learner["objective"]["name"])
+            self.weighs = float(learner["objective"].get("reg_loss_param", {}).get("scale_pos_weight", 1)) != 1
+            self.categories = model.get("cats", {}).get("enc", [])
             self.outputs = max(1, int(shape["num_class"]), int(shape.get("num_target", 1)))
-            self.base_score = float(shape["base_score"])
+            self.base_score = _base_score(shape["base_score"])
             self.per_round = self.outputs * max(1, int(model["gbtree_model_param"]["num_parallel_tree"]))
         except (KeyError, TypeError) as error:
             raise ValueError(f"{name} is not a model of XGBoost 1.7: {escaped_message(repr(error))}") from error
+        if len(self.weights) != len(self.trees) or len(self.output_of) != len(self.trees):
+            raise ValueError(
+                f"{name} is {what}, a broken model: {len(self.trees)} trees have {len(self.weights)} weights and "
+                f"{len(self.output_of)} outputs"
+            )
 
     def _tree(self, number: int, tree: Dict[str, Any], what: str) -> ModelTree:
         try:
@@ -131,14 +152,40 @@ class Model:
         return made
 
     def check_shape(self, other: "Model") -> None:
+        """Raises ValueError where trees of the two are not about the same features and outputs."""
         for what, ours, theirs in (
-            ("trees", len(self.trees), len(other.trees)),
             ("features", self.features, other.features),
             ("outputs", self.outputs, other.outputs),
             ("trees a round", self.per_round, other.per_round),
         ):
             if ours != theirs:
                 raise ValueError(f"{self.name} has {ours} {what} and {other.name} has {theirs}; allowed: the same number")
+
+
+    def differences(self, other: "Model") -> List[Tuple[int, str]]:
+        """What enters predictions beside the nodes of trees and differs: the tree, or -1 for all, and a text."""
+        found = []
+        for what, ours, theirs in (
+            ("base_score is", self.base_score, other.base_score),
+            ("the objective is", self.objective, other.objective),
+            ("names of categories are", self.categories, other.categories),
+            ("names of features are", self.names or other.names, other.names or self.names),
+        ):
+            if ours != theirs:
+                found.append((-1, f"{what} {escaped_message(str(ours))} and {escaped_message(str(theirs))}"))
+        for number, (ours, theirs) in enumerate(zip(self.weights, other.weights)):
+            if ours != theirs:
+                found.append((number, f"the tree's weight is {ours!s} and {theirs!s}"))
+        for number, (ours, theirs) in enumerate(zip(self.output_of, other.output_of)):
+            if ours != theirs:
+                found.append((number, f"the tree is of output {ours} and of {theirs}"))
+        return found
+
+
+def _base_score(text: Any) -> Any:
+    """A number; a tuple of numbers where outputs have several that differ. XGBoost writes a list from 3.1 on."""
+    scores = [float(part) for part in str(text).strip("[]").split(",")]
+    return scores[0] if len(set(scores)) == 1 else tuple(scores)
 
 
 def _learner(source: Any, name: str) -> Tuple[str, Dict[str, Any]]:
@@ -162,6 +209,8 @@ def _learner(source: Any, name: str) -> Tuple[str, Dict[str, Any]]:
             raw = booster.save_raw("json")  # some of a model is checked only when it is used
         except xgboost.core.XGBoostError as error:
             reason = escaped_message(str(error).strip().splitlines()[0])
+            if re.search(r"\w::\w", reason):  # the name of a C++ function helps no user
+                reason = "it is neither JSON nor UBJSON nor XGBoost's old binary format"
             raise ValueError(f"{name} is {what}, which is no model of XGBoost: {reason}") from error
     else:
         raw = source.save_raw("json")
@@ -169,14 +218,45 @@ def _learner(source: Any, name: str) -> Tuple[str, Dict[str, Any]]:
     return what, learner
 
 
+#: The hessian of a row of weight 1 before the first tree, by base score and number of outputs.
+_FIRST_HESSIAN: Dict[str, Callable[[float, int], float]] = {
+    "reg:squarederror": lambda base, outputs: 1.0,
+    "reg:absoluteerror": lambda base, outputs: 1.0,
+    "reg:logistic": lambda base, outputs: base * (1 - base),
+    "binary:logistic": lambda base, outputs: base * (1 - base),
+    "multi:softmax": lambda base, outputs: 2 / outputs * (1 - 1 / outputs),
+    "multi:softprob": lambda base, outputs: 2 / outputs * (1 - 1 / outputs),
+}
+
+
+def _is_table(data: Any) -> bool:
+    """Is it a data frame or a table, whose columns have types of their own?"""
+    return any(hasattr(data, name) for name in ("dtypes", "__arrow_c_stream__", "__dataframe__", "schema"))
+
+
 class Columns:
-    """Columns of training data; NaN where a value is missing."""
+    """Columns of training data; NaN where a value is missing.
+
+    A data frame is read as `DMatrix(frame, enable_categorical=True)` reads it: categories are their codes.
+    """
 
     def __init__(self, data: Any) -> None:
-        if hasattr(data, "get_data") and hasattr(data, "num_col"):  # a DMatrix, whose CSR may lack empty last columns
+        if not isinstance(data, xgboost.DMatrix) and _is_table(data):
+            try:
+                data = xgboost.DMatrix(data, enable_categorical=True)
+            except (ValueError, TypeError, xgboost.core.XGBoostError) as error:
+                kind = type(data).__name__
+                raise ValueError(f"data are a {kind} that DMatrix does not take: {escaped_message(error)}") from error
+        #: Names of the columns, where the data have some.
+        self.names: List[str] = []
+        #: Whether each row counts once, as far as the data tell.
+        self.weighted = False
+        if isinstance(data, xgboost.DMatrix):
+            self.names = data.feature_names or []
+            self.weighted = len(data.get_weight()) > 0 or len(data.get_base_margin()) > 0
             shape = data.num_row(), data.num_col()
             data = data.get_data()
-            data.resize(shape)
+            data.resize(shape)  # CSR may lack empty last columns
         self._sparse = data.tocsc() if hasattr(data, "tocsc") else None
         if self._sparse is not None and not self._sparse.has_sorted_indices:
             self._sparse = self._sparse.sorted_indices()  # a copy: the user's matrix stays as it is
@@ -184,6 +264,41 @@ class Columns:
         self.shape = self._sparse.shape if self._dense is None else self._dense.shape
         if len(self.shape) != 2:
             raise ValueError(f"data have {len(self.shape)} dimensions; allowed: 2, rows and columns")
+
+    def check(self, model: "Model") -> None:
+        """Raises ValueError for data of other columns than the model's."""
+        if self.shape[1] != model.features:
+            raise ValueError(f"data have {self.shape[1]} columns; allowed: {model.features}, the models' features")
+        for number, (ours, theirs) in enumerate(zip(self.names, model.names)):
+            if ours != theirs:
+                raise ValueError(
+                    f"column {number} of data is {quoted_name(ours)}; allowed: {quoted_name(theirs)}, as in the model"
+                )
+
+    def doubt(self, model: "Model") -> str:
+        """Why these are hardly the rows that the model was trained on; empty if nothing tells.
+
+        Before the first tree all rows have the same margin, hence the same hessian, and a node's cover counts its rows.
+        """
+        hessian = _FIRST_HESSIAN.get(model.objective)
+        if hessian is None or self.weighted or model.weighs or not model.trees or not isinstance(model.base_score, float):
+            return ""
+        of_row = hessian(model.base_score, model.outputs)
+        tree = model.trees[0]
+        pending = [(0, np.arange(self.shape[0]))]
+        while pending:
+            node, rows = pending.pop()
+            covered = float(tree.hess[node]) / of_row
+            # A count is a whole number. gpu_hist may round hessians to 14 bits, each by less than 2^-9 of the equal ones.
+            if abs(covered - len(rows)) > 0.5 + len(rows) * 2**-9:
+                return (
+                    f"data are not the rows of the training, or it had weights, margins or a sample: {len(rows)} rows of "
+                    f"data reach node {node} of tree 0, whose cover is that of {covered:.6g}"
+                )
+            if tree.left[node] != -1:
+                left = goes_left(tree, node, self.values(rows, int(tree.feature[node])))
+                pending += [(int(tree.left[node]), rows[left]), (int(tree.right[node]), rows[~left])]
+        return ""
 
     def values(self, rows: np.ndarray, feature: int) -> np.ndarray:
         if self._dense is not None:

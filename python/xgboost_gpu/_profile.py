@@ -98,12 +98,12 @@ class Profile:
 
     def __str__(self) -> str:
         width = max(len(t.name) for t in self.times)
-        head = f"{'':8}{'':{width}}  {'calls':>7} {'total ms':>10} {'a round, us':>12} {'share':>6}"
+        head = f"{'':8}{'':{width}}  {'calls':>7} {'total ms':>10} {'mean us':>12} {'share':>6}"
         lines = [
             f"{t.place:8}{t.name:{width}}  {t.calls:7} {t.total / 1e3:10.3f} {t.per_round:12.1f} {t.share:6.1%}"
             for t in self.times
         ]
-        return "\n".join([head, *lines, f"{self.rounds} rounds; medians: {self._summary(*self._medians())}"])
+        return "\n".join([head, *lines, f"{self.rounds} rounds: mean us is the mean of all; medians: {self._summary(*self._medians())}"])
 
     __repr__ = __str__  # in a notebook
 
@@ -118,7 +118,7 @@ class Profile:
         """Draws the table as bars: an SVG, or what else matplotlib writes (PNG, PDF) if that is installed."""
         largest = max(t.per_round for t in self.times)
         drawing = Drawing(960, 60 + 22 * len(self.times))
-        drawing.text(150, 20, f"Time per stage in a round. {self._summary(*self._medians())} (medians)")
+        drawing.text(150, 20, f"Time per stage in a round (means). Medians: {self._summary(*self._medians())}")
         for i, time in enumerate(self.times):
             y = 40 + 22 * i
             drawing.text(142, y + 13, time.name if time.place == "stages" else f"host: {time.name}", "end")

@@ -1,6 +1,20 @@
 """Texts of users in messages: nothing in them commands a terminal, and a text of megabytes stays out of the message."""
 
+import sys
+import warnings
 from typing import Any
+
+#: Packages between a user's line and ours: scikit-learn wraps `fit_transform`, and calls it from pipelines.
+_BETWEEN = ("xgboost_gpu", "sklearn", "joblib")
+
+
+def warn_user(message: str) -> None:
+    """Warns in the name of the line outside this package, and those that call it, which called."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, stacklevel=level)
 
 
 def escaped(text: str, most: int, kept: str = "") -> str:

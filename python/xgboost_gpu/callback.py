@@ -167,4 +167,4 @@ def _memory(trainings: List[TrainingMemory]) -> str:
         return ""
     newest = trainings[-1]
     where = "host" if newest["device"] is None else f"GPU {newest['device']}"
-    return f"{where} {(newest['dataset_bytes'] + newest['training_bytes']) / 2**20:,.0f} MiB"
+    return f"{where} memory {(newest['dataset_bytes'] + newest['training_bytes']) / 2**20:,.0f} MiB"

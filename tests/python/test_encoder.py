@@ -4,6 +4,7 @@ import copy
 import datetime
 import json
 import pickle
+import warnings
 from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
@@ -550,9 +551,60 @@ def test_new_rows_must_be_like_the_training_rows() -> None:
     assert np.array_equal(encoder.transform(frame.assign(text=None)), encoder.transform(frame.assign(text=np.nan)))
 
 
-def test_unique_values_are_warned_of() -> None:
-    with pytest.warns(UserWarning, match="column 'x0' has another category in each of the 4 rows"):
-        Encoder().fit(np.arange(4)[:, None], Y)
+def test_unique_values_are_warned_of_in_the_users_line() -> None:
+    x = np.arange(4)[:, None]
+    for call in (
+        lambda: Encoder().fit(x, Y),
+        lambda: Encoder().fit_transform(x, Y),
+        lambda: Encoder().expand(x, Y),
+        lambda: make_pipeline(Encoder()).fit_transform(x, Y),
+    ):
+        with pytest.warns(UserWarning, match="column 'x0' has another category in each of the 4 rows") as found:
+            call()
+        assert [warning.filename for warning in found] == [__file__]
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float32, np.uint8])
+def test_classes_made_of_numbers_are_told(kind: type) -> None:
+    x, y = np.arange(45)[:, None] // 3, (np.arange(45) // 3).astype(kind)
+    with pytest.warns(UserWarning, match="y has 15 distinct whole numbers, which count as classes: .* 14 columns"):
+        Encoder().fit(x, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Encoder(target="numbers").fit(x, y).target_type_ == "numbers"
+        assert Encoder(target="classes").fit(x, y).target_type_ == "classes"
+        Encoder().fit(x, y > 7)
+        Encoder().fit(x, (y > 7).astype(kind))
+        Encoder().fit(x, y.astype(str))
+
+
+def test_dates_are_named_with_a_way_out() -> None:
+    days = pd.to_datetime(np.arange(4), unit="D")
+    for frame in (pd.DataFrame({"d": days}), pd.DataFrame({"d": days - days[0]})):
+        for columns in (["d"], "all"):
+            with pytest.raises(TypeError, match=r"column 'd' of type .*; of a date give the number of days, or its text"):
+                Encoder(columns).fit(frame, Y)
+    of_objects = pd.DataFrame({"d": [day.date() for day in days]})
+    with pytest.raises(TypeError, match=r"of type date, in column 'd'; allowed: .*; of a date give the number of days"):
+        Encoder(["d"]).fit(of_objects, Y)
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"d": pyarrow.array(of_objects["d"]), "t": ["a", "b", "a", "b"]})
+    with pytest.raises(TypeError, match="X has .*date.* column 'd'"):
+        Encoder(["t"]).fit(table, Y)
+
+
+def test_early_stopping_as_the_page_shows_it() -> None:
+    frame, y, _ = make_table(1200)
+    train, held_out = frame.iloc[:900], frame.iloc[900:]
+    labels = (y > 2).astype(int)
+    encoder = Encoder(ENCODED)
+    model = xgb.XGBClassifier(tree_method="gpu_hist", gpu_backend="host", n_estimators=200, early_stopping_rounds=5)
+    model.fit(
+        encoder.fit_transform(train, labels[:900]), labels[:900],
+        eval_set=[(encoder.transform(held_out), labels[900:])], verbose=False,
+    )  # fmt: skip
+    assert model.best_iteration < 199
+    assert model.predict_proba(encoder.transform(held_out)).shape == (300, 2)
 
 
 def test_more_combinations_than_memory_are_refused() -> None:

@@ -339,7 +339,7 @@ def test_progress_without_tqdm(matrices: List[xgb.DMatrix], monkeypatch: pytest.
     where = "GPU 0" if BACKEND == "cuda" else "host"
     lines = shown(matrices, 3, seconds=0)
     assert [line.split(", ")[0] for line in lines] == ["1/3 rounds", "2/3 rounds", "3/3 rounds"]
-    assert all(" rounds/s, valid-auc 0." in line and f", {where} " in line and "MiB" in line for line in lines)
+    assert all(" rounds/s, valid-auc 0." in line and f", {where} memory " in line and "MiB" in line for line in lines)
     assert [line.split(", ")[0] for line in shown(matrices, seconds=1e9)] == ["3/3 rounds"]
 
 
