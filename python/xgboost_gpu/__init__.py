@@ -17,6 +17,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, List
 
 from ._arrays import take_arrays
+from ._dask import watch_workers
 from ._estimators import write_for_stock
 from ._frames import take_frames
 from ._library import BuildInfo, Device, TrainingMemory, load_library
@@ -48,6 +49,7 @@ _LIBRARY = load_library()
 send_with_library()
 write_for_stock()
 take_arrays()
+watch_workers()
 take_frames(_LIBRARY)
 
 

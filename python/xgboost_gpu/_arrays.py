@@ -34,7 +34,7 @@ def _is_masked(data: Any) -> bool:
     return isinstance(data, np.ma.MaskedArray)
 
 
-def _as_masked(data: Any) -> Any:
+def as_masked(data: Any) -> Any:
     """A list or tuple with masked rows or values as the masked array that it means; all else as it is."""
     import numpy as np
 
@@ -61,7 +61,7 @@ def filled(data: Any) -> Any:
 
 def _readable(data: Any) -> Any:
     """Data as numpy shows them: an array, a list of rows, or a sparse matrix."""
-    data = _as_masked(data)
+    data = as_masked(data)
     if hasattr(data, "tocsr") and _is_masked(getattr(data, "data", None)):
         values = filled(data.data)
         data = copy.copy(data)
@@ -73,7 +73,7 @@ def _check_info(data: Any, name: str) -> Any:
     """Labels, weights and the like without a mask. Raises ValueError if one is masked."""
     import numpy as np
 
-    data = _as_masked(data)
+    data = as_masked(data)
     if np.ma.is_masked(data):
         row = np.argwhere(np.ma.getmaskarray(data))[0][0]
         raise ValueError(f"{name} is masked in {UNITS.get(name, 'row')} {row}; allowed: a number in every one")
