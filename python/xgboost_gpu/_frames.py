@@ -212,7 +212,7 @@ class Frames:
         else:
             stock._check_data_shape(data)
             frame = ArrowFrame(self._library, data.__arrow_c_stream__)
-            frame.is_stream = not any(hasattr(data, size) for size in ("num_rows", "shape", "__len__"))
+            frame.is_stream = hasattr(data, "__next__")  # one that goes on from where it is
         frame.is_nameless_if_numbers = _is_of(data, "pyarrow", "Dataset", "Table", "RecordBatch")
         return frame
 

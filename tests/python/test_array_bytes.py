@@ -8,7 +8,7 @@ import ctypes
 import json
 import subprocess
 import sys
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Optional
 
 import numpy as np
 import pytest
@@ -363,3 +363,74 @@ def test_c_functions_refuse_masks() -> None:
     text = Interface(mask=mask.__array_interface__).text(x.astype(">f4"))
     with pytest.raises(xgb.core.XGBoostError, match="Masked array"):
         _check_call(_LIB.XGDMatrixCreateFromDense(text, b'{"missing": NaN}', ctypes.byref(ctypes.c_void_p())))
+
+
+@pytest.mark.parametrize("method", ["hist", "exact", "approx"])
+def test_stock_methods_train_on_the_same_numbers(method: str) -> None:
+    """One matrix serves all methods: docs/adr/0028-numbers-as-numpy-shows-them.md."""
+    x, y = data()
+
+    def dump(matrix: xgb.DMatrix) -> List[str]:
+        return xgb.train({"tree_method": method, "max_depth": 3, "nthread": 1}, matrix, 3).get_dump(with_stats=True)
+
+    assert dump(xgb.DMatrix(x.astype(">f4"), y.astype(">f8"))) == dump(xgb.DMatrix(x, y))
+    assert dump(xgb.DMatrix(masked(x), y)) == dump(xgb.DMatrix(holes(x), y))
+    csr = sp.csr_matrix(x)
+    assert dump(xgb.DMatrix(csr.tocsc(), y, missing=7)) == dump(xgb.DMatrix(csr, y, missing=7))
+
+
+class Breaks(Batches):
+    """Raises an error in place of a batch, from one pass over the batches on."""
+
+    def __init__(self, in_pass: int, at_batch: int, cache: Optional[str]) -> None:
+        x, y = data()
+        self.passes, self.in_pass, self.at_batch = 0, in_pass, at_batch
+        super().__init__(x, y, [40, 80], cache)
+
+    def reset(self) -> None:
+        self.passes += 1
+        super().reset()
+
+    def next(self, input_data: Callable) -> int:
+        if self.passes >= self.in_pass and self.at == self.at_batch:
+            raise OSError("the disk is gone")
+        return super().next(input_data)
+
+
+@pytest.mark.parametrize("at_batch", [0, 1, 2])
+@pytest.mark.parametrize("in_pass", [1, 2])
+def test_an_iterator_that_raises_reaches_the_user(in_pass: int, at_batch: int, tmp_path: Any) -> None:
+    """The error is the iterator's own, and the next matrix is made as if it had not been."""
+    x, y = data()
+    want = trees(xgb.QuantileDMatrix(Batches(x, y, [40, 80])))
+    with pytest.raises(OSError, match="the disk is gone"):
+        xgb.QuantileDMatrix(Breaks(in_pass, at_batch, None))
+    if in_pass == 1:  # external memory is read once
+        with pytest.raises(OSError, match="the disk is gone"):
+            xgb.DMatrix(Breaks(in_pass, at_batch, str(tmp_path / "cache")))
+    assert trees(xgb.QuantileDMatrix(Batches(x, y, [40, 80]))) == want
+
+
+CALLBACK = """
+import ctypes, sys, numpy as np, xgboost as xgb, xgboost_gpu
+x = np.random.default_rng(0).normal(size=(500, 4)).astype(np.float32)
+plain = xgb.DMatrix(x, x[:, 0])
+at_work, other = (xgb.train({"tree_method": "hist"}, plain, 2) for _ in range(2))
+found = []
+
+@ctypes.CFUNCTYPE(None, ctypes.c_char_p)
+def log(text):
+    if b"XGBoost asks for" in text:
+        found.append(other.predict(matrix))
+
+matrix = getattr(xgb, sys.argv[1])(x, x[:, 0])
+xgb.core._LIB.XGBRegisterLogCallback(log)
+xgb.set_config(verbosity=2)
+predicted = at_work.predict(matrix)
+assert len(found) == 1 and np.array_equal(found[0], predicted) and np.array_equal(predicted, other.predict(matrix))
+"""
+
+
+@pytest.mark.parametrize("kind", ["DMatrix", "QuantileDMatrix"])
+def test_a_log_callback_may_use_the_matrix_of_which_a_page_is_made(kind: str) -> None:
+    subprocess.run([sys.executable, "-c", CALLBACK, kind], check=True, timeout=120)

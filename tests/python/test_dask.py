@@ -228,7 +228,7 @@ def test_a_training_on_data_of_a_worker_that_is_gone_does_not_wait() -> None:
             with pytest.raises(ValueError, match=f"{re.escape(address)}.*gone.*make the DaskDMatrix anew"):
                 xgb.dask.train(client, params(), num_boost_round=2, **arguments)
         client.wait_for_workers(2)
-        anew = xgb.dask.DaskDMatrix(client, *dealt(client, X, Y))
+        anew = xgb.dask.DaskDMatrix(client, chunks(X), chunks(Y))
         assert_same_trees(xgb.dask.train(client, params(), anew, 2)["booster"], whole)
 
 
