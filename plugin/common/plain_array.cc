@@ -124,10 +124,20 @@ bool HasGaps(Numbers const& numbers, std::vector<std::int64_t> const& strides) {
 /// Stock code takes the first digit of the type for the size of a number, by which it divides strides.
 constexpr std::size_t kMostBytesWithGaps = 8;
 
-/// Can the interface be of an array that is copied? Most are not, and predictions of few rows shall not wait.
+/// Does the text say that there are strides?
+bool NamesStrides(char const* interface) {
+  constexpr char kName[] = "\"strides\"";
+  char const* const name = std::strstr(interface, kName);
+  if (name == nullptr) return false;
+  char const* const value = name + std::strlen(kName);
+  return value[std::strspn(value, ": \t\r\n")] != 'n';  // null
+}
+
+/// Can the interface be of an array that is copied? Most are not, and predictions of few rows shall not wait for a parser.
 bool MayBeCopied(char const* interface, Gaps gaps) {
   if (interface == nullptr) return false;
-  return gaps == Gaps::kNone || std::strpbrk(interface, ">\\") != nullptr || std::strstr(interface, "f16") != nullptr;
+  bool const may_need_none = gaps == Gaps::kNone || std::strstr(interface, "f16") != nullptr;
+  return std::strpbrk(interface, ">\\") != nullptr || (may_need_none && NamesStrides(interface));
 }
 
 }  // namespace

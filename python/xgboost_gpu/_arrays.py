@@ -8,7 +8,6 @@ itself reads arrays whose bytes are in the other order, where XGBoost's C functi
 import copy
 import ctypes
 import functools
-import inspect
 import warnings
 from typing import Any, Optional, Sequence, Set, Tuple
 
@@ -34,10 +33,19 @@ def _is_masked(data: Any) -> bool:
     return isinstance(data, np.ma.MaskedArray)
 
 
+#: What data have that are more than an array, or none on the host.
+_MORE = ("iloc", "names", "tocsr", "__arrow_c_stream__", "__cuda_array_interface__", "__dlpack__")
+
+
 def as_masked(data: Any) -> Any:
-    """A list or tuple with masked rows or values as the masked array that it means; all else as it is."""
+    """A list or tuple with masked rows or values as the masked array that it means, and what hands itself over as an array
+    (a variable of netCDF4) as that array, of which stock drops the mask. All else as it is."""
     import numpy as np
 
+    if isinstance(data, np.ndarray):
+        return data
+    if hasattr(data, "__array__") and not any(hasattr(data, has) for has in _MORE):
+        return np.asanyarray(data)
     if isinstance(data, (list, tuple)):
         if any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, data))):
             return np.ma.array(data)
@@ -96,7 +104,11 @@ def _plain(ctype: Any, values: Any) -> Any:
     """Values as an array that lies as one of C does, if stock would take it for one by the size of its values alone."""
     import numpy as np
 
-    if not isinstance(values, np.ndarray) or values.dtype.itemsize != ctypes.sizeof(ctype):
+    if not isinstance(values, np.ndarray):
+        return values
+    if values.dtype.kind == "c":
+        raise TypeError(f"An array has values of type {values.dtype}; allowed: bool, integers and floats")
+    if values.dtype.itemsize != ctypes.sizeof(ctype) and not _is_masked(values):
         return values
     if np.ma.is_masked(values):
         raise ValueError(f"An array is masked at {np.argwhere(values.mask)[0][0]}; allowed: a number everywhere")
@@ -145,7 +157,6 @@ def take_arrays() -> None:
 
     _take_sets(stock)
     stock_array, stock_concat, stock_predict = core.c_array, dask.concat, Booster.inplace_predict
-    predict_arguments = inspect.signature(stock_predict)
 
     @functools.wraps(stock_array)
     def c_array(ctype: Any, values: Any) -> Any:
@@ -159,10 +170,8 @@ def take_arrays() -> None:
         return np.ma.concatenate(value, axis=0) if any(map(_is_masked, value)) else stock_concat(value)
 
     @functools.wraps(stock_predict)
-    def inplace_predict(self: Any, *arguments: Any, **others: Any) -> Any:
-        call = predict_arguments.bind(self, *arguments, **others)
-        call.arguments["data"] = _readable(call.arguments["data"])
-        return stock_predict(*call.args, **call.kwargs)
+    def inplace_predict(self: Any, data: Any, *arguments: Any, **others: Any) -> Any:
+        return stock_predict(self, _readable(data), *arguments, **others)
 
     core.c_array = stock.c_array = c_array
     dask.concat = concat

@@ -206,8 +206,9 @@ def test_gradients_of_any_array() -> None:
     assert dump(strided) == want
     whole = dump(lambda a: np.rint(a).astype(np.float32))
     assert dump(lambda a: np.rint(a).astype(np.int32)) == whole
-    with pytest.raises(ValueError, match="masked at 0"):
-        dump(lambda a: masked(a))
+    for dtype in (np.float32, np.float64):
+        with pytest.raises(ValueError, match="masked at 0"):
+            dump(lambda a: masked(a, dtype))
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", ">f4", ">f2", "f2", "f16", "i1", "u1", "i4", ">i8", "u8", object])
@@ -227,6 +228,24 @@ def test_masked_entries_are_missing(dtype: Any) -> None:
         np.testing.assert_array_equal(predicted, model.inplace_predict(want, missing=missing))
     fitted = xgb.XGBRegressor(**params(n_estimators=4, max_depth=3)).fit(array, y)
     np.testing.assert_array_equal(fitted.predict(array), model.predict(xgb.DMatrix(want)))
+
+
+class Variable:
+    """An array as netCDF4 hands one over."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.held, self.shape = array, array.shape
+
+    def __array__(self, dtype: Any = None) -> np.ndarray:
+        return self.held
+
+
+def test_what_hands_over_a_masked_array() -> None:
+    x, y = data()
+    np.testing.assert_array_equal(values(xgb.DMatrix(Variable(masked(x)), Variable(y.astype(">f4")))), holes(x))
+    assert trees(xgb.DMatrix(Variable(x.astype(">f4")), Variable(y.astype(">f4")))) == trees(xgb.DMatrix(x, y))
+    with pytest.raises(ValueError, match="label is masked in row 0"):
+        xgb.DMatrix(x, Variable(masked(y)))
 
 
 def test_masked_values_of_sparse_matrices() -> None:
@@ -264,6 +283,9 @@ def test_types_that_are_no_numbers_are_refused() -> None:
     for dtype in (">c8", "<c16", ">M8[s]", ">U3"):
         with pytest.raises((ValueError, TypeError)):
             xgb.DMatrix(x.astype("i8").astype(dtype))
+    for dtype in (np.complex64, np.complex128):
+        with pytest.raises(TypeError, match="complex"):
+            xgb.DMatrix(sp.csc_matrix(x.astype(dtype)))
     for dtype in ("<c8", ">c16"):
         with pytest.raises(TypeError, match=f"type {np.dtype(dtype)}"):
             xgb.DMatrix(masked(x, dtype))
