@@ -24,6 +24,7 @@
 #include "model_bytes.h"
 #include "newcomers.h"
 #include "next_function.h"
+#include "plain_array.h"
 #include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
 
@@ -223,6 +224,7 @@ using xgbgpu::plugin::Passes;
 using xgbgpu::plugin::ProcessGroup;
 using xgbgpu::plugin::TimeLimit;
 using xgbgpu::plugin::WithHostArray;
+using xgbgpu::plugin::WithPlainArrays;
 
 extern "C" {
 
@@ -246,16 +248,19 @@ XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMa
 XGBGPU_EXPORT int XGBoosterPredictFromDense(BoosterHandle booster, char const* values, char const* config,
                                             DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
                                             float const** out) {
-  return xgbgpu::plugin::PredictFromDense({values}, booster, config, info, shape, dimensions, out);
+  return WithPlainArrays({values}, [&](InPlaceArrays const& arrays) {
+    return xgbgpu::plugin::PredictFromDense(arrays, booster, config, info, shape, dimensions, out);
+  });
 }
 
 XGBGPU_EXPORT int XGBoosterPredictFromCSR(BoosterHandle booster, char const* indptr, char const* indices,
                                           char const* values, bst_ulong columns, char const* config, DMatrixHandle info,
                                           bst_ulong const** shape, bst_ulong* dimensions, float const** out) {
   static auto* const kNext = NextFunction<decltype(XGBoosterPredictFromCSR)>("XGBoosterPredictFromCSR");
-  InPlaceArrays const arrays{values, indptr, indices, columns};
-  ArraysScope scope{values == nullptr || indptr == nullptr || indices == nullptr ? nullptr : &arrays};
-  return kNext(booster, indptr, indices, values, columns, config, info, shape, dimensions, out);
+  return WithPlainArrays({values, indptr, indices, columns}, [&](InPlaceArrays const& arrays) {
+    ArraysScope scope{values == nullptr || indptr == nullptr || indices == nullptr ? nullptr : &arrays};
+    return kNext(booster, arrays.indptr, arrays.indices, arrays.values, columns, config, info, shape, dimensions, out);
+  });
 }
 
 XGBGPU_EXPORT int XGDMatrixSetInfoFromInterface(DMatrixHandle data, char const* field, char const* array) {
@@ -263,7 +268,9 @@ XGBGPU_EXPORT int XGDMatrixSetInfoFromInterface(DMatrixHandle data, char const* 
   EpochScope scope;
   std::optional<HostArray> host;
   bool const passes = Passes(kReadingArray, [&] { host.emplace(array); });
-  return passes ? kNext(data, field, host ? host->text() : array) : -1;
+  if (!passes) return -1;
+  return WithPlainArrays({host ? host->text() : array},
+                         [&](InPlaceArrays const& arrays) { return kNext(data, field, arrays.values); });
 }
 
 XGBGPU_EXPORT int XGDMatrixSetFloatInfo(DMatrixHandle data, char const* field, float const* array, bst_ulong n) {

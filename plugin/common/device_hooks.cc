@@ -4,9 +4,7 @@
 #include <xgboost/c_api.h>
 #include <xgboost/logging.h>
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,6 +19,8 @@
 #include "host/held_matrix.h"
 #include "host_version.h"
 #include "next_function.h"
+#include "per_proxy.h"
+#include "plain_array.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {
@@ -72,26 +72,8 @@ int MakeMatrix(char const* arrays, char const* config, DMatrixHandle* out) {
   return 0;
 }
 
-/// Batches on the host of arrays on a GPU, by the proxy that points to them: until its next batch, or its end.
-class BatchesOnHost {
- public:
-  static BatchesOnHost& Instance() {
-    static auto* const kInstance = new BatchesOnHost;  // never destroyed: matrices may be freed at the very end
-    return *kInstance;
-  }
-  HostTable const& Keep(DMatrixHandle proxy, HostTable table) {
-    std::lock_guard<std::mutex> const lock{mutex_};
-    return tables_[proxy] = std::move(table);
-  }
-  void Drop(DMatrixHandle proxy) {
-    std::lock_guard<std::mutex> const lock{mutex_};
-    tables_.erase(proxy);
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<DMatrixHandle, HostTable> tables_;
-};
+/// Batches on the host of arrays on a GPU.
+using BatchesOnHost = PerProxy<HostTable>;
 
 int SetBatch(DMatrixHandle proxy, char const* arrays) {
   std::string text;
@@ -162,6 +144,7 @@ XGBGPU_EXPORT int XGProxyDMatrixSetDataCudaColumnar(DMatrixHandle proxy, char co
 XGBGPU_EXPORT int XGDMatrixFree(DMatrixHandle data) {
   static auto* const kNext = xgbgpu::plugin::NextFunction<decltype(XGDMatrixFree)>("XGDMatrixFree");
   xgbgpu::plugin::BatchesOnHost::Instance().Drop(data);
+  xgbgpu::plugin::PerProxy<xgbgpu::plugin::PlainArrays>::Instance().Drop(data);
   int const status = kNext(data);
   // Its bins go with it, from a GPU as well, unless a booster that has trained on them still has them.
   xgbgpu::DatasetCache::Instance().DropExpired();

@@ -28,6 +28,8 @@
 #include "host/held_matrix.h"
 #include "host_version.h"
 #include "next_function.h"
+#include "per_proxy.h"
+#include "plain_array.h"
 #include "record_batches.h"
 #include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
@@ -95,6 +97,22 @@ int MakeFromBatches(Batches* batches, std::optional<BinsConfig> config, DMatrixH
   return 0;
 }
 
+/// Has set(the arrays for stock code) make them the batch of a proxy. XGBoost reads a copy later: it is kept.
+template <typename Set>
+int SetPlainBatch(DMatrixHandle proxy, InPlaceArrays const& given, Set&& set) {
+  if (!WhyNotRegistered().empty()) return set(given);
+  std::optional<PlainArrays> plain;
+  if (!Passes("copying an array", [&] { plain.emplace(given); })) return -1;
+  int const status = set(plain->arrays());
+  auto& kept = PerProxy<PlainArrays>::Instance();
+  if (plain->has_copy()) {
+    kept.Keep(proxy, std::move(*plain));
+  } else {
+    kept.Drop(proxy);
+  }
+  return status;
+}
+
 /// The text with a number of threads that the system starts.
 std::string WithThreads(char const* config, int nthread) {
   if (LimitThreads(nthread) == nthread) return config;
@@ -150,15 +168,18 @@ using xgbgpu::plugin::MakeFromRecordBatches;
 using xgbgpu::plugin::NextFunction;
 using xgbgpu::plugin::ReadBinsConfig;
 using xgbgpu::plugin::RecordBatches;
+using xgbgpu::plugin::SetPlainBatch;
 using xgbgpu::plugin::ThreadsOfMatrix;
+using xgbgpu::plugin::WithPlainArrays;
 
 extern "C" {
 
 XGBGPU_EXPORT int XGDMatrixCreateFromDense(char const* values, char const* config, DMatrixHandle* out) {
   static auto* const kNext = NextFunction<decltype(XGDMatrixCreateFromDense)>("XGDMatrixCreateFromDense");
-  auto const stock = [&] { return kNext(values, config, out); };
-  if (values == nullptr || config == nullptr) return stock();
-  return HoldOr(InPlaceArrays{values}, config, out, stock);
+  if (values == nullptr || config == nullptr) return kNext(values, config, out);
+  return WithPlainArrays({values}, [&](InPlaceArrays const& arrays) {
+    return HoldOr(arrays, config, out, [&] { return kNext(arrays.values, config, out); });
+  });
 }
 
 XGBGPU_EXPORT int XGDMatrixCreateFromMat_omp(float const* data, bst_ulong rows, bst_ulong columns, float missing,
@@ -180,9 +201,13 @@ XGBGPU_EXPORT int XGDMatrixCreateFromMat(float const* data, bst_ulong rows, bst_
 XGBGPU_EXPORT int XGDMatrixCreateFromCSR(char const* indptr, char const* indices, char const* values, bst_ulong columns,
                                          char const* config, DMatrixHandle* out) {
   static auto* const kNext = NextFunction<decltype(XGDMatrixCreateFromCSR)>("XGDMatrixCreateFromCSR");
-  auto const stock = [&] { return kNext(indptr, indices, values, columns, config, out); };
-  if (indptr == nullptr || indices == nullptr || values == nullptr || config == nullptr) return stock();
-  return HoldOr({values, indptr, indices, columns}, config, out, stock);
+  if (indptr == nullptr || indices == nullptr || values == nullptr || config == nullptr) {
+    return kNext(indptr, indices, values, columns, config, out);
+  }
+  return WithPlainArrays({values, indptr, indices, columns}, [&](InPlaceArrays const& arrays) {
+    return HoldOr(arrays, config, out,
+                  [&] { return kNext(arrays.indptr, arrays.indices, arrays.values, columns, config, out); });
+  });
 }
 
 XGBGPU_EXPORT int XGDMatrixCreateFromCSREx(std::size_t const* indptr, unsigned const* indices, float const* values,
@@ -283,20 +308,23 @@ XGBGPU_EXPORT int XGDeviceQuantileDMatrixCreateFromCallback(DataIterHandle iter,
 
 XGBGPU_EXPORT int XGProxyDMatrixSetDataDense(DMatrixHandle proxy, char const* values) {
   static auto* const kNext = NextFunction<decltype(XGProxyDMatrixSetDataDense)>("XGProxyDMatrixSetDataDense");
-  Batches* const batches = Batches::Of(proxy);
-  if (batches != nullptr && values != nullptr) batches->NoteDense(values);
-  return kNext(proxy, values);
+  return SetPlainBatch(proxy, {values}, [&](InPlaceArrays const& arrays) {
+    Batches* const batches = Batches::Of(proxy);
+    if (batches != nullptr && values != nullptr) batches->NoteDense(arrays.values);
+    return kNext(proxy, arrays.values);
+  });
 }
 
 XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indptr, char const* indices,
                                            char const* values, bst_ulong columns) {
   static auto* const kNext = NextFunction<decltype(XGProxyDMatrixSetDataCSR)>("XGProxyDMatrixSetDataCSR");
   bool const complete = indptr != nullptr && indices != nullptr && values != nullptr;
-  Batches* const batches = Batches::Of(proxy);
-  auto const* const rows =
-      complete && batches != nullptr ? batches->NoteCsr({values, indptr, indices, columns}) : nullptr;
-  if (rows == nullptr) return kNext(proxy, indptr, indices, values, columns);
-  return kNext(proxy, rows->indptr().c_str(), rows->indices().c_str(), rows->values().c_str(), columns);
+  return SetPlainBatch(proxy, {values, indptr, indices, columns}, [&](InPlaceArrays const& arrays) {
+    Batches* const batches = Batches::Of(proxy);
+    auto const* const rows = complete && batches != nullptr ? batches->NoteCsr(arrays) : nullptr;
+    if (rows == nullptr) return kNext(proxy, arrays.indptr, arrays.indices, arrays.values, columns);
+    return kNext(proxy, rows->indptr().c_str(), rows->indices().c_str(), rows->values().c_str(), columns);
+  });
 }
 
 XGBGPU_EXPORT int XGDMatrixSaveBinary(DMatrixHandle data, char const* file, int silent) {

@@ -16,6 +16,8 @@ where it was looked for, or which XGBoost is needed if the installed one does no
 import importlib
 from typing import TYPE_CHECKING, Any, List
 
+from ._arrays import take_arrays
+from ._dask import watch_workers
 from ._estimators import write_for_stock
 from ._frames import take_frames
 from ._library import BuildInfo, Device, TrainingMemory, load_library
@@ -46,6 +48,8 @@ __all__ = [
 _LIBRARY = load_library()
 send_with_library()
 write_for_stock()
+take_arrays()
+watch_workers()
 take_frames(_LIBRARY)
 
 

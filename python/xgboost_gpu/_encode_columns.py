@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
+from ._arrays import as_masked
 from ._encode import find_keys, number_keys
 from ._text import quoted
 
@@ -51,6 +52,8 @@ class Table:
                 twice = next(name for name in self.names if self.names.count(name) > 1)
                 raise ValueError(f"X has two columns {quoted(twice)}; allowed: columns with different names")
         elif hasattr(data, "tocsc"):
+            if isinstance(getattr(data, "data", None), np.ma.MaskedArray):
+                raise TypeError("X is a sparse matrix whose values are masked; allowed: one that does not store what is missing")
             self._kind, self._data = "sparse", data.tocsc()
         else:
             self._kind, self._data = "array", as_array(data)
@@ -97,11 +100,20 @@ class Table:
                 return _masked(series.fill_null(0).to_numpy(), series.is_null().to_numpy())
             return self._numbers(series.to_numpy(), number)
         if self._kind == "sparse":
-            values = np.full(self.rows, np.nan)
-            begin, end = self._data.indptr[number : number + 2]
-            values[self._data.indices[begin:end]] = self._data.data[begin:end]
-            return values
+            return self._of_sparse(*self._data.indptr[number : number + 2])
         return self._numbers(self._data[:, number], number)
+
+    def _of_sparse(self, begin: int, end: int) -> np.ndarray:
+        """The values of a column of scipy's, from begin to end. Whole numbers are exact."""
+        stored = self._data.data[begin:end]
+        missing = np.ones(self.rows, bool)
+        missing[self._data.indices[begin:end]] = False
+        values = np.zeros(self.rows, stored.dtype if stored.dtype.kind in "biu" else np.float64)
+        values[self._data.indices[begin:end]] = stored
+        if values.dtype.kind in "biu":
+            return _masked(values, missing)
+        values[missing] = np.nan
+        return values
 
     def _of_pandas(self, series: Any, number: int) -> Any:
         if series.dtype.name == "category":
@@ -150,6 +162,7 @@ def _masked(values: np.ndarray, missing: np.ndarray) -> np.ndarray:
 
 def as_array(data: Any) -> np.ndarray:
     """Rows, or a vector, as an array. Values of lists keep their types, and masked ones are missing."""
+    data = as_masked(data)
     if isinstance(data, np.ma.MaskedArray):
         values = np.array(data.data, dtype=object)
         values[np.ma.getmaskarray(data)] = None

@@ -84,10 +84,22 @@ class ArrowFrame:
         #: None: the table's; [] if the data have none (a column on its own)
         self.names: Optional[List[str]] = None
         self.is_nameless_if_numbers = False
+        #: Whether the rows can be handed over once, as those of a RecordBatchReader.
+        self.is_stream = False
+
+    def _take(self, **config: Any) -> Table:
+        """Reads the table. Raises ValueError for a stream without rows, which may have been read before."""
+        table = Table(self._library, self._export(), **config)
+        if self.is_stream and table.shape[0] == 0:
+            raise ValueError(
+                "A stream of record batches has 0 rows, and can be read once; allowed: one that was not read before, or a "
+                "table (read_all())"
+            )
+        return table
 
     def read(self, enable_categorical: bool, threads: int = 0) -> Table:
         if self._table is None:
-            self._table = Table(self._library, self._export(), categories=enable_categorical, nthread=int(threads))
+            self._table = self._take(categories=enable_categorical, nthread=int(threads))
         return self._table
 
     def features(self, names: Any, types: Any, enable_categorical: bool, threads: int = 0) -> Tuple[Any, Any]:
@@ -111,7 +123,7 @@ class ArrowFrame:
 
     def info(self) -> Any:
         """Labels, weights and the like: a vector, or an array of a column for each output."""
-        values = Table(self._library, self._export(), values="info").array(of_info=True)
+        values = self._take(values="info").array(of_info=True)
         return values.reshape(-1) if values.shape[1] == 1 else values
 
 
@@ -200,6 +212,7 @@ class Frames:
         else:
             stock._check_data_shape(data)
             frame = ArrowFrame(self._library, data.__arrow_c_stream__)
+            frame.is_stream = hasattr(data, "__next__")  # one that goes on from where it is
         frame.is_nameless_if_numbers = _is_of(data, "pyarrow", "Dataset", "Table", "RecordBatch")
         return frame
 

@@ -328,7 +328,6 @@ FORMS: Dict[str, Callable[[], xgb.DMatrix]] = {
     "backwards": lambda: xgb.DMatrix(X[::-1, ::-1]),
     "broadcast": lambda: xgb.DMatrix(np.broadcast_to(X[:1], (300, 6))),
     "unaligned": lambda: xgb.DMatrix(np.frombuffer(b"x" + FULL.tobytes(), np.uint8)[1:].view(np.float32).reshape(300, 6)),
-    "big endian": lambda: xgb.DMatrix(FULL.astype(">f4")),
     "read only": lambda: xgb.DMatrix(np.frombuffer(FULL.tobytes(), np.float32).reshape(300, 6)),
     "one row": lambda: xgb.DMatrix(X[:1]),
     "one column": lambda: xgb.DMatrix(X[:, :1]),
@@ -395,7 +394,6 @@ FORMS: Dict[str, Callable[[], xgb.DMatrix]] = {
     "frame of categories": lambda: xgb.DMatrix(
         pd.DataFrame(SMALL, columns=list("abcdef")).astype("category"), enable_categorical=True),
     "numpy's matrix": lambda: xgb.DMatrix(np.matrix(X)),
-    "masked": lambda: xgb.DMatrix(np.ma.masked_array(FULL, mask=np.isnan(X))),
     "subclass": lambda: xgb.DMatrix(X.view(Subclass)),
     "file": lambda: xgb.DMatrix(in_a_file(X)),
     "structures": lambda: xgb.DMatrix(np.zeros((3, 2), [("a", "f4"), ("b", "i4")])),

@@ -5,6 +5,7 @@ pyarrow is no package of Debian 12: docs/testing.md says how to bring it.
 
 import ctypes
 import gc
+from typing import Callable
 
 import numpy as np
 import pandas as pd
@@ -107,3 +108,23 @@ def test_batches_that_are_imported_one_by_one(capfd: pytest.CaptureFixture, rows
     assert "XGBoost asks for" in pages_made(capfd, data.get_data), "the library holds the values"
     gc.collect()
     assert pa.total_allocated_bytes() == 0
+
+
+@only_ours
+@pytest.mark.parametrize("read", [xgb.DMatrix, xgb.QuantileDMatrix, lambda stream: xgb.DMatrix(X, label=stream)])
+def test_a_stream_that_was_read_is_refused(read: Callable) -> None:
+    """Else it makes a matrix of 0 rows, or without labels, in silence."""
+    stream = in_batches(100).select([0]).to_reader()
+    assert xgb.DMatrix(stream).num_row() == len(X)
+    with pytest.raises(ValueError, match="stream of record batches has 0 rows.*allowed"):
+        read(stream)
+    assert xgb.DMatrix(in_batches(100)[:0]).num_row() == 0
+
+
+@only_ours
+def test_a_stream_that_was_read_is_not_predicted() -> None:
+    booster = train(xgb.DMatrix(X, np.arange(len(X))), rounds=1)
+    stream = in_batches(100).to_reader()
+    assert len(booster.inplace_predict(stream)) == len(X)
+    with pytest.raises(ValueError, match="stream of record batches has 0 rows"):
+        booster.inplace_predict(stream)

@@ -4,8 +4,9 @@ import contextlib
 import os
 import pathlib
 import re
+import signal
 import time
-from typing import Iterator, Tuple
+from typing import Any, Iterator, Tuple
 
 import numpy as np
 import pandas as pd
@@ -210,3 +211,36 @@ def test_what_workers_do_not_train_is_refused_and_the_cluster_lives_on(two_worke
         assert "supported: one worker, or tree_method=gpu_hist" in text, text
     assert xgb.dask.train(two_workers, stock_params(), data, 2)["booster"].num_boosted_rounds() == 2
     assert xgb.dask.train(two_workers, params(), data, 2)["booster"].num_boosted_rounds() == 2
+
+
+@only_ours
+def test_a_training_on_data_of_a_worker_that_is_gone_does_not_wait() -> None:
+    """Without the check XGBoost waits for ever, so that the test ends at its time limit."""
+    with cluster_of(2) as client:
+        data, other = (xgb.dask.DaskDMatrix(client, *dealt(client, X, Y)) for _ in range(2))
+        whole = xgb.dask.train(client, params(), data, 2)["booster"]
+        address = next(iter(other.worker_map))
+        os.kill(client.run(os.getpid, workers=[address])[address], signal.SIGKILL)
+        end = time.monotonic() + 60
+        while address in client.scheduler_info()["workers"] and time.monotonic() < end:
+            time.sleep(0.1)
+        for arguments in (dict(dtrain=data), dict(dtrain=data, evals=[(other, "other")])):
+            with pytest.raises(ValueError, match=f"{re.escape(address)}.*gone.*make the DaskDMatrix anew"):
+                xgb.dask.train(client, params(), num_boost_round=2, **arguments)
+        client.wait_for_workers(2)
+        anew = xgb.dask.DaskDMatrix(client, chunks(X), chunks(Y))
+        assert_same_trees(xgb.dask.train(client, params(), anew, 2)["booster"], whole)
+
+
+@only_ours
+def test_masks_and_the_other_byte_order_come_through_dask(one_worker: Client) -> None:
+    there = np.isnan(X)
+    behind = np.where(there, 7, X)
+    lazy = dask_array.map_blocks(np.ma.masked_equal, chunks(behind), 7, dtype=X.dtype)
+    want = train_of(one_worker, chunks(X), chunks(Y))
+    assert_same_trees(train_of(one_worker, lazy, chunks(Y)), want)
+    assert_same_trees(train_of(one_worker, chunks(X.astype(">f8")), chunks(Y.astype(">f4"))), want)
+
+
+def train_of(client: Client, rows: Any, labels: Any) -> xgb.Booster:
+    return xgb.dask.train(client, params(max_depth=3), xgb.dask.DaskDMatrix(client, rows, labels), 3)["booster"]

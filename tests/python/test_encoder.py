@@ -297,6 +297,35 @@ def test_masked_values_are_missing() -> None:
     assert np.array_equal(Encoder().fit_transform(masked, Y), expected)
 
 
+@pytest.mark.parametrize("dtype", [">i2", ">i8", ">u4", ">f2", ">f4", ">f8"])
+def test_bytes_in_the_other_order_are_the_same_numbers(dtype: str) -> None:
+    x = np.array([[1, 2], [2, 2], [1, 3], [2, 3]])
+    expected = Encoder().fit_transform(x, Y)
+    assert np.array_equal(Encoder().fit_transform(x.astype(dtype), np.array(Y, ">f8")), expected)
+    sparse = scipy.sparse.csr_matrix(x)
+    sparse.data = sparse.data.astype(dtype)
+    assert np.array_equal(Encoder().fit_transform(sparse, Y), expected)
+
+
+def test_rows_of_a_list_may_be_masked() -> None:
+    x = np.array([[1], [2], [1], [2]])
+    masked = np.ma.masked_array(x, [[0], [1], [0], [0]])
+    assert np.array_equal(Encoder().fit_transform(list(masked), Y), Encoder().fit_transform(masked, Y))
+
+
+def test_whole_numbers_of_a_sparse_matrix_are_exact() -> None:
+    """As doubles 2^60 and 2^60 + 1 would be one category. A value that is not stored is missing."""
+    x = 2**60 + np.array([[0, 1], [1, 0], [0, 1], [1, 1]])
+    for sparse in (scipy.sparse.csr_matrix(x), scipy.sparse.csc_matrix(x)):
+        assert np.array_equal(Encoder().fit_transform(sparse, Y), Encoder().fit_transform(x, Y))
+    sparse = scipy.sparse.csr_matrix(np.array([[5], [0], [5], [2**60]]))
+    expected = Encoder().fit_transform(np.ma.masked_equal([[5], [0], [5], [2**60]], 0), Y)
+    assert np.array_equal(Encoder().fit_transform(sparse, Y), expected)
+    sparse.data = np.ma.masked_array(sparse.data, [0, 1, 0])
+    with pytest.raises(TypeError, match="masked"):
+        Encoder().fit_transform(sparse, Y)
+
+
 def test_intervals_and_dates_are_categories_of_text() -> None:
     numbers = np.arange(12) % 6 + 0.5
     y = np.arange(12) % 2
