@@ -16,6 +16,7 @@ where it was looked for, or which XGBoost is needed if the installed one does no
 import importlib
 from typing import TYPE_CHECKING, Any, List
 
+from ._constraints import take_lists
 from ._estimators import write_for_stock
 from ._frames import take_frames
 from ._library import BuildInfo, Device, TrainingMemory, load_library
@@ -46,6 +47,7 @@ __all__ = [
 _LIBRARY = load_library()
 send_with_library()
 write_for_stock()
+take_lists()
 take_frames(_LIBRARY)
 
 

@@ -59,6 +59,12 @@ def test_only_the_c_interface_is_visible():
         "XGBGPUVersion",
         # Of the names that XGBoost has: in front of its functions, for callers that find these first.
         "XGBoosterEvalOneIter",
+        "XGBoosterBoostOneIter",
+        "XGBoosterPredictFromDMatrix",
+        "XGBoosterSerializeToBuffer",
+        "XGBoosterSaveJsonConfig",
+        "XGBoosterGetNumFeature",
+        "XGBoosterBoostedRounds",
         "XGBoosterPredictFromCSR",
         "XGBoosterLoadModel",
         "XGBoosterLoadModelFromBuffer",

@@ -112,6 +112,16 @@ def test_quantile_matrices_train_the_same_model_on_all_workers(groups: Dict[int,
         assert found == [found[0]] * workers
 
 
+def test_the_first_worker_alone_speaks_for_all() -> None:
+    how = {"num_leaves": 7, "device": "cuda:0", "n_gpus": 0, "gpu_backend": "auto"}
+    with group_of(2) as group:  # a new one: a process says each thing once
+        said = group.results(group_scenarios.what_is_said, SHARES[2], how)
+    assert said[1] == []
+    for word in ("parameter num_leaves ", "parameter device=", "runs on the CPU because"):
+        assert len([line for line in said[0] if word in line]) == 1, said
+    assert "not used" not in "".join(said[0])
+
+
 def test_external_memory(groups: Dict[int, Group], tmp_path: pathlib.Path) -> None:
     folders = [tmp_path / name for name in ("alone", "together")]
     for folder in folders:
