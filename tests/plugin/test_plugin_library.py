@@ -287,7 +287,7 @@ def test_long_parameters_of_the_communicator(how):
     """XGBoost reads them into 256 bytes, beyond which it overwrites its stack."""
     load, environment = ("", {"LD_PRELOAD": LIBRARY}) if how == "preloaded" else ("import xgboost_gpu\n", WITH_PACKAGE)
     command = [sys.executable, "-W", "ignore", "-c", load + INIT, how]
-    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     refused = "of the communicator has"
     expected = [
