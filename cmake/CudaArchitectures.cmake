@@ -54,9 +54,9 @@ endfunction()
 function(xgbgpu_say_how_long count what)
   # Seconds of one core: sources for the host, device code in any case, and for each architecture. Measured with GCC 12 and
   # CUDA 13 on a server's core.
-  set(seconds 120)
+  set(seconds 290)
   if(count GREATER 0)
-    math(EXPR seconds "${seconds} + 100 + 85 * ${count}")
+    math(EXPR seconds "${seconds} + 190 + 165 * ${count}")
   endif()
   cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
   math(EXPR minutes "(${seconds} + 60 * ${cores} - 1) / (60 * ${cores})")

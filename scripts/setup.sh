@@ -40,21 +40,24 @@ install_packages() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
 }
 
+# use_preset NAME: what `build` builds, and where.
+use_preset() { preset=$1 build_folder=$root/build/$1; }
+
 # The preset to build: with the CUDA backend, for one architecture so that it takes minutes, where there is a compiler.
-preset=host
+use_preset host
+why_host="no CUDA compiler (nvcc) found"
 if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then PATH=$PATH:/usr/local/cuda/bin; fi
-if command -v nvcc >/dev/null; then preset=cuda-dev; fi
-build_folder=$root/build/$preset
+if command -v nvcc >/dev/null; then use_preset cuda-dev; fi
 
 # build TARGET: configures the preset and builds one target (and what it needs).
 build() {
-  if [ $preset = host ]; then
-    say "Building for the host backend only, in build/host: no CUDA compiler (nvcc) found"
+  if [ "$preset" = host ]; then
+    say "Building for the host backend only, in build/host: $why_host"
   else
     say "Building with the CUDA backend, in build/$preset: $(command -v nvcc)"
   fi
-  cmake --preset $preset -DXGBGPU_WERROR="${XGBGPU_WERROR:-OFF}"
-  cmake --build --preset $preset --target "$1" --parallel "$(nproc)"
+  cmake --preset "$preset" -DXGBGPU_WERROR="${XGBGPU_WERROR:-OFF}"
+  cmake --build --preset "$preset" --target "$1" --parallel "$(nproc)"
 }
 
 # bring_tables: pyarrow (of a version for Debian's numpy) and polars, which are no packages of Debian 12, in build/arrow,

@@ -2,6 +2,7 @@
 #include <dmlc/logging.h>
 #include <xgboost/c_api.h>
 #include <xgboost/json.h>
+#include <xgboost/learner.h>
 
 #include <algorithm>
 #include <atomic>
@@ -19,6 +20,7 @@
 #include "driver/host_span.h"
 #include "dump_json.h"
 #include "fail.h"
+#include "foreign_words.h"
 #include "host/newer_model.h"
 #include "host/process_group.h"
 #include "model_bytes.h"
@@ -182,6 +184,16 @@ int DumpWithFeatures(BoosterHandle booster, DumpFeatures const& features, int wi
   return kNext(booster, static_cast<int>(names.size()), names.data(), types.data(), with_stats, format, n, out);
 }
 
+/// Returns `result`, what a function of XGBoost returned for the booster. If it failed over a word of another program,
+/// XGBGetLastError says what to write in its place.
+int WithAdvice(BoosterHandle booster, int result) {
+  if (result == 0 || booster == nullptr || !WhyNotRegistered().empty()) return result;
+  auto const& params = static_cast<xgboost::Learner const*>(booster)->GetConfigurationArguments();
+  std::string advice = InPlaceOf(XGBGetLastError(), params);
+  if (!advice.empty()) Fail(std::move(advice));
+  return result;
+}
+
 }  // namespace
 
 ApiCall CurrentApiCall() { return current_call; }
@@ -190,7 +202,7 @@ int PredictFromDense(InPlaceArrays const& arrays, BoosterHandle booster, char co
                      bst_ulong const** shape, bst_ulong* dimensions, float const** out) {
   static auto* const kNext = NextFunction<decltype(XGBoosterPredictFromDense)>("XGBoosterPredictFromDense");
   ArraysScope scope{arrays.values == nullptr ? nullptr : &arrays};
-  return kNext(booster, arrays.values, config, info, shape, dimensions, out);
+  return WithAdvice(booster, kNext(booster, arrays.values, config, info, shape, dimensions, out));
 }
 InPlaceArrays const* CurrentInPlaceArrays() { return current_arrays; }
 std::uint64_t MetaInfoEpoch() { return epoch; }
@@ -223,6 +235,7 @@ using xgbgpu::plugin::NextFunction;
 using xgbgpu::plugin::Passes;
 using xgbgpu::plugin::ProcessGroup;
 using xgbgpu::plugin::TimeLimit;
+using xgbgpu::plugin::WithAdvice;
 using xgbgpu::plugin::WithHostArray;
 using xgbgpu::plugin::WithPlainArrays;
 
@@ -232,7 +245,7 @@ XGBGPU_EXPORT int XGBoosterUpdateOneIter(BoosterHandle booster, int iteration, D
   static auto* const kNext = NextFunction<decltype(XGBoosterUpdateOneIter)>("XGBoosterUpdateOneIter");
   HostSpan span{"update"};
   CallScope scope{ApiCall::kUpdate};
-  return kNext(booster, iteration, data);
+  return WithAdvice(booster, kNext(booster, iteration, data));
 }
 
 XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMatrixHandle data[], char const* names[],
@@ -242,7 +255,39 @@ XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMa
   xgbgpu::plugin::DecorateNewcomers();
   CallScope scope{ApiCall::kEvaluate};
   EvaluationScope matrices{n};
-  return kNext(booster, iteration, data, names, n, out);
+  return WithAdvice(booster, kNext(booster, iteration, data, names, n, out));
+}
+
+XGBGPU_EXPORT int XGBoosterBoostOneIter(BoosterHandle booster, DMatrixHandle data, float* gradients, float* hessians,
+                                        bst_ulong n) {
+  static auto* const kNext = NextFunction<decltype(XGBoosterBoostOneIter)>("XGBoosterBoostOneIter");
+  return WithAdvice(booster, kNext(booster, data, gradients, hessians, n));
+}
+
+XGBGPU_EXPORT int XGBoosterPredictFromDMatrix(BoosterHandle booster, DMatrixHandle data, char const* config,
+                                              bst_ulong const** shape, bst_ulong* dimensions, float const** out) {
+  static auto* const kNext = NextFunction<decltype(XGBoosterPredictFromDMatrix)>("XGBoosterPredictFromDMatrix");
+  return WithAdvice(booster, kNext(booster, data, config, shape, dimensions, out));
+}
+
+XGBGPU_EXPORT int XGBoosterSerializeToBuffer(BoosterHandle booster, bst_ulong* size, char const** out) {
+  static auto* const kNext = NextFunction<decltype(XGBoosterSerializeToBuffer)>("XGBoosterSerializeToBuffer");
+  return WithAdvice(booster, kNext(booster, size, out));
+}
+
+XGBGPU_EXPORT int XGBoosterSaveJsonConfig(BoosterHandle booster, bst_ulong* size, char const** out) {
+  static auto* const kNext = NextFunction<decltype(XGBoosterSaveJsonConfig)>("XGBoosterSaveJsonConfig");
+  return WithAdvice(booster, kNext(booster, size, out));
+}
+
+XGBGPU_EXPORT int XGBoosterGetNumFeature(BoosterHandle booster, bst_ulong* out) {
+  static auto* const kNext = NextFunction<decltype(XGBoosterGetNumFeature)>("XGBoosterGetNumFeature");
+  return WithAdvice(booster, kNext(booster, out));
+}
+
+XGBGPU_EXPORT int XGBoosterBoostedRounds(BoosterHandle booster, int* out) {
+  static auto* const kNext = NextFunction<decltype(XGBoosterBoostedRounds)>("XGBoosterBoostedRounds");
+  return WithAdvice(booster, kNext(booster, out));
 }
 
 XGBGPU_EXPORT int XGBoosterPredictFromDense(BoosterHandle booster, char const* values, char const* config,
@@ -259,7 +304,8 @@ XGBGPU_EXPORT int XGBoosterPredictFromCSR(BoosterHandle booster, char const* ind
   static auto* const kNext = NextFunction<decltype(XGBoosterPredictFromCSR)>("XGBoosterPredictFromCSR");
   return WithPlainArrays({values, indptr, indices, columns}, [&](InPlaceArrays const& arrays) {
     ArraysScope scope{values == nullptr || indptr == nullptr || indices == nullptr ? nullptr : &arrays};
-    return kNext(booster, arrays.indptr, arrays.indices, arrays.values, columns, config, info, shape, dimensions, out);
+    return WithAdvice(booster, kNext(booster, arrays.indptr, arrays.indices, arrays.values, columns, config, info,
+                                     shape, dimensions, out));
   });
 }
 

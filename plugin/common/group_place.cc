@@ -85,9 +85,10 @@ Place PlaceInGroup(ProcessGroup* group, DeviceParam const& param, std::uint64_t 
   };
   if (found.one_insists) Agree(*group, {}, refuse);
   if (param.gpu_backend == "host") return host;
-  WarnOnce("process group", "training runs on the CPU because this process is one of " +
-                                std::to_string(group->shards()) + " workers, and " + why_not +
-                                ". The model is the same. Set gpu_backend=host to train there without this warning.");
+  WarnGroupOnce("process group",
+                "training runs on the CPU because this process is one of " + std::to_string(group->shards()) +
+                    " workers, and " + why_not +
+                    ". The model is the same. Set gpu_backend=host to train there without this warning.");
   return host;
 }
 

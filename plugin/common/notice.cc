@@ -1,5 +1,6 @@
 #include "notice.h"
 
+#include <xgboost/c_api.h>
 #include <xgboost/logging.h>
 
 #include <mutex>
@@ -24,6 +25,10 @@ bool IsNew(Logger::LogVerbosity level, std::string const& key) {
 
 void WarnOnce(std::string const& key, std::string const& text) {
   if (IsNew(Logger::LogVerbosity::kWarning, key)) LOG(WARNING) << "xgboost-gpu: " << text;
+}
+
+void WarnGroupOnce(std::string const& key, std::string const& text) {
+  if (XGCommunicatorGetRank() == 0) WarnOnce(key, text);
 }
 
 void InformOnce(std::string const& key, std::string const& text) {

@@ -9,6 +9,9 @@ namespace xgbgpu::plugin {
 /// A warning that a process shows once for each `key`, and not while warnings are switched off.
 void WarnOnce(std::string const& key, std::string const& text);
 
+/// WarnOnce for what all workers of a process group would say in the same words: the first of them says it.
+void WarnGroupOnce(std::string const& key, std::string const& text);
+
 /// Something worth to know that a process shows once for each `key`, from verbosity 2 on.
 void InformOnce(std::string const& key, std::string const& text);
 

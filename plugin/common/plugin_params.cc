@@ -13,6 +13,7 @@
 #include "core/memory_text.h"
 #include "core/message.h"
 #include "core/number_text.h"
+#include "foreign_words.h"
 #include "notice.h"
 #include "xgbgpu/error.h"
 
@@ -90,6 +91,12 @@ std::uint64_t ToBytes(char const* name, std::string const& value) {
   return *bytes;
 }
 
+/// What is allowed for a parameter, with what to write in place of a value that another program has.
+std::string WithAdvice(char const* name, std::string const& value, std::string const& allowed) {
+  std::string const advice = AdviceFor(name, value);
+  return advice.empty() ? allowed : allowed + "; " + advice;
+}
+
 /// Values of grow_policy for the user to choose from.
 char const* Policies(bool exact) { return exact ? "depthwise (with gpu_exact)" : "depthwise, lossguide, symmetric"; }
 
@@ -102,7 +109,9 @@ SamplingMethod ToSamplingMethod(std::string const& value, bool exact) {
   if (value == "uniform") return SamplingMethod::kUniform;
   if (value == "gradient_based") return SamplingMethod::kGradientBased;
   if (value == "goss") return SamplingMethod::kGoss;
-  NotAllowed("sampling_method", value, exact ? "uniform (with gpu_exact)" : "uniform, gradient_based, goss");
+  NotAllowed(
+      "sampling_method", value,
+      WithAdvice("sampling_method", value, exact ? "uniform (with gpu_exact)" : "uniform, gradient_based, goss"));
 }
 
 /// Throws for rates that were set and would have no effect: they are taken for a mistake.
@@ -142,17 +151,6 @@ bool IsTreeParam(std::string const& name) {
 bool IsDeviceParam(std::string const& name) {
   static auto const kNames = NamesOf<DeviceParam>();
   return kNames.count(name) != 0;
-}
-
-char const* MeaningOfDropped(std::string const& name) {
-  static std::map<std::string, char const*> const kMeanings{
-      {"deterministic_histogram", "has no effect: the same data, parameters and seed always give the same model"},
-      {"single_precision_histogram", "has no effect: gradients are summed exactly, as integers"},
-      {"gpu_page_size", "has no effect: external memory is read page by page as it was stored"},
-      {"gpu_batch_nrows", "has no effect: the size of batches is chosen by the library"},
-      {"debug_synchronize", "has no effect: devices always agree, there is nothing to check"}};
-  auto const found = kMeanings.find(name);
-  return found == kMeanings.end() ? nullptr : found->second;
 }
 
 /// For a word that it does not know XGBoost lists those that it does, and leaves out which parameter it was.
@@ -217,7 +215,9 @@ TreeParam ParseTreeParam(ParamValues const& values, bool exact) {
   TreeParam param;
   Update(&param, values);
   static std::set<std::string> const kPolicies{"depthwise", "lossguide", "symmetric"};
-  if (kPolicies.count(param.grow_policy) == 0) NotAllowed("grow_policy", param.grow_policy, Policies(exact));
+  if (kPolicies.count(param.grow_policy) == 0) {
+    NotAllowed("grow_policy", param.grow_policy, WithAdvice("grow_policy", param.grow_policy, Policies(exact)));
+  }
   ToSamplingMethod(param.sampling_method, exact);
   ParseMonotoneConstraints(param.monotone_constraints);
   ParseInteractionConstraints(param.interaction_constraints);
@@ -277,7 +277,7 @@ MemoryLimits ToMemoryLimits(DeviceParam const& param) {
 
 Place ToPlace(DeviceParam const& param, bool must_exist) {
   if (param.n_gpus == 0) {
-    WarnOnce("n_gpus", "parameter n_gpus is 0, which is as 1: gpu_backend=host trains on the host.");
+    WarnGroupOnce("n_gpus", "parameter n_gpus is 0, which is as 1: gpu_backend=host trains on the host.");
   }
   bool const on_host = param.gpu_backend == "host";
   MemoryLimits const memory = ToMemoryLimits(param);

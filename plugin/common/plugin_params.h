@@ -104,9 +104,6 @@ std::string CanonicalName(std::string const& name);
 bool IsTreeParam(std::string const& name);
 bool IsDeviceParam(std::string const& name);
 
-/// For a parameter that earlier versions of gpu_hist had: what has become of it. Null for every other name.
-char const* MeaningOfDropped(std::string const& name);
-
 /// Reads and checks values. Throws dmlc::Error or InvalidArgument with name, value and what is allowed; with
 /// `exact` (gpu_exact) less is allowed.
 TreeParam ParseTreeParam(ParamValues const& values, bool exact);

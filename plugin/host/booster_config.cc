@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "common/constraint_text.h"
+#include "common/foreign_words.h"
 #include "common/model_bytes.h"
 #include "common/notice.h"
 #include "core/quoted.h"
@@ -107,35 +108,6 @@ void CheckMethod(std::string const& name) {
                         "; allowed: auto, approx, exact, hist, gpu_hist, gpu_exact"};
 }
 
-/// The number in the name of a GPU as XGBoost 2 has them: cuda, gpu (then it is empty), cuda:1. Nothing for other
-/// names.
-std::optional<std::string> OrdinalOfGpu(std::string const& device) {
-  auto const colon = device.find(':');
-  std::string const kind = device.substr(0, colon);
-  if (kind != "cuda" && kind != "gpu") return {};
-  if (colon == std::string::npos) return std::string{};
-  std::string ordinal = device.substr(colon + 1);
-  bool const is_number = ordinal.find_first_not_of("0123456789") == std::string::npos;
-  if (ordinal.empty() || ordinal.size() > 9 || !is_number) return {};
-  return ordinal;
-}
-
-/// XGBoost 1.7 does not know these parameters of XGBoost 2. `has_method`: tree_method is one of ours already.
-void SayWhatToWriteInstead(Args const& args, bool has_method) {
-  for (auto const& [name, value] : args) {
-    if (name == "multi_strategy") {
-      WarnOnce(name,
-               "parameter multi_strategy is of XGBoost 2 and has no effect here: each output has trees of its own, as "
-               "with one_output_per_tree. Leave it out.");
-    }
-    auto const ordinal = name == "device" ? OrdinalOfGpu(value) : std::nullopt;
-    if (!ordinal || (has_method && ordinal->empty())) continue;
-    std::string instead = has_method ? "" : "tree_method=\"gpu_hist\"";
-    if (!ordinal->empty()) instead += (has_method ? "gpu_id=" : ", gpu_id=") + *ordinal;
-    WarnOnce(name, "parameter device=\"" + value + "\" is of XGBoost 2 and has no effect here. Write " + instead + ".");
-  }
-}
-
 bool Grows(std::string const& updater) { return updater.compare(0, 5, "grow_") == 0; }
 
 /// Throws for names that XGBoost takes badly. For one that it does not know, it does not say which parameter it was.
@@ -173,12 +145,6 @@ void CheckInteractionNesting(ParamValues const& values) {
                         " deep; allowed: lists of columns in a list, as in [[0,2],[1,3,4]]"};
 }
 
-void SayWhatBecameOf(ParamValues const& dropped) {
-  for (auto const& [name, value] : dropped) {
-    WarnOnce(name, "parameter " + name + " " + MeaningOfDropped(name) + ".");
-  }
-}
-
 }  // namespace
 
 bool BoosterConfig::NamesOurs() const {
@@ -203,9 +169,10 @@ Args BoosterConfig::Configure(Args const& args) {
   bool const was_in_charge = InCharge();
   Absorb(args);
   if (InCharge()) Parse();
-  SayWhatToWriteInstead(args, InCharge());
+  for (auto const& [name, line] : LinesAboutIdle()) WarnGroupOnce(name, line);
   if (gpu_predictor_ && InCharge() && device_.gpu_backend == "host") {
-    WarnOnce("predictor", "parameter predictor=gpu_predictor: gpu_backend is host, so predictions are made there.");
+    WarnGroupOnce("predictor",
+                  "parameter predictor=gpu_predictor: gpu_backend is host, so predictions are made there.");
   }
 
   Args out;
@@ -218,6 +185,7 @@ Args BoosterConfig::Configure(Args const& args) {
     bool const is_updater = name == "updater" || name == "updater_seq";
     if (InCharge() && (is_updater || (HasOurMethod() && name == "tree_method"))) continue;
     if (InCharge() && name == "monotone_constraints") continue;  // it is there, as a tuple
+    if (InCharge() && HasNoEffect(name)) continue;  // stock code takes num_trees for the number of a model's trees
     bool const on_gpu = name == "predictor" && value == "gpu_predictor";
     out.emplace_back(name, on_gpu ? "auto" : InCharge() ? ForStock(name, value) : value);
   }
@@ -247,8 +215,8 @@ void BoosterConfig::Absorb(Args const& args) {
       device_values_[name] = value;
       if (name == kTrace) traced_to_ = value;
       if (name == kBackend) wants_cuda_ = value == "cuda";
-    } else if (MeaningOfDropped(name) != nullptr) {
-      dropped_values_[name] = value;
+    } else if (HasNoEffect(name)) {
+      idle_values_[name] = value;
     }
   }
   CheckInteractionNesting(tree_values_);
@@ -313,7 +281,15 @@ void BoosterConfig::CheckTrainsSymmetric() const {
 void BoosterConfig::Parse() {
   tree_ = ParseTreeParam(tree_values_, IsExact());
   device_ = ParseDeviceParam(device_values_);
-  SayWhatBecameOf(dropped_values_);
+}
+
+std::map<std::string, std::string> BoosterConfig::LinesAboutIdle() const {
+  std::map<std::string, std::string> lines;
+  for (auto const& [name, value] : idle_values_) {
+    std::string line = LineAbout(name, value, InCharge());
+    if (!line.empty()) lines[name] = std::move(line);
+  }
+  return lines;
 }
 
 void BoosterConfig::Save(Json* gbtree) const {
@@ -323,10 +299,12 @@ void BoosterConfig::Save(Json* gbtree) const {
   // keeps the user's word for where there is one. With gpu_backend=host nobody looks for a device.
   bool const hides = gpu_predictor_ && device_.gpu_backend != "host" && CudaDeviceCount() == 0;
   if (gpu_predictor_) train[kPredictor] = xgboost::String{hides ? "auto" : kGpuPredictor};
+  // XGBoost looks here, too, for names that it must not complain of.
+  xgboost::Object own;
+  for (auto const& [name, line] : LinesAboutIdle()) own[name] = xgboost::String{idle_values_.at(name)};
+  if (hides) own[kPredictor] = xgboost::String{kGpuPredictor};
   if (!InCharge()) {
-    if (!hides) return;
-    out[kDeviceSection] = xgboost::Object{};
-    out[kDeviceSection][kPredictor] = xgboost::String{kGpuPredictor};
+    if (!own.GetObject().empty()) out[kDeviceSection] = std::move(own);
     return;
   }
 
@@ -357,8 +335,7 @@ void BoosterConfig::Save(Json* gbtree) const {
   if (IsExact()) members[kMethod] = xgboost::String{kExactMethod};
   if (tree_.sampling_method == kGossMethod) members[kSamplingMethod] = xgboost::String{kGossMethod};
   if (tree_.grow_policy == kSymmetricPolicy) members[kGrowPolicy] = xgboost::String{kSymmetricPolicy};
-  for (auto const& [name, value] : dropped_values_) members[name] = xgboost::String{value};
-  if (hides) members[kPredictor] = xgboost::String{kGpuPredictor};
+  members.insert(own.GetObject().cbegin(), own.GetObject().cend());
   out[kDeviceSection] = std::move(section);
 }
 
@@ -375,11 +352,11 @@ bool BoosterConfig::LoadOwn(ParamValues const& section) {
       tree_values_[name] = value;
     } else if (IsDeviceParam(name) && (name != kTrace || value.empty())) {
       device_values_[name] = value;
-    } else if (MeaningOfDropped(name) != nullptr) {
-      dropped_values_[name] = value;
+    } else if (HasNoEffect(name)) {
+      idle_values_[name] = value;
     } else {
-      WarnOnce(std::string{kDeviceSection} + '.' + name,
-               "key " + Quoted(name) + " of " + kDeviceSection + " in the loaded configuration is ignored.");
+      WarnGroupOnce(std::string{kDeviceSection} + '.' + name,
+                    "key " + Quoted(name) + " of " + kDeviceSection + " in the loaded configuration is ignored.");
     }
   }
   return exact;

@@ -6,6 +6,7 @@
 #include <xgboost/json.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -86,6 +87,8 @@ class BoosterConfig {
   /// Takes in what Save has put into a section of our own. True if that names gpu_exact.
   bool LoadOwn(ParamValues const& section);
   bool NamesOurs() const;
+  /// What there is to say of parameters that have no effect, by name.
+  std::map<std::string, std::string> LinesAboutIdle() const;
   std::string Join(char const* name_of_ours) const;
 
   Method method_{Method::kStock};      ///< tree_method=…
@@ -98,7 +101,7 @@ class BoosterConfig {
   bool wants_cuda_{false};                   ///< gpu_backend=cuda, which the user has set and not loaded
   ParamValues tree_values_;
   ParamValues device_values_;
-  ParamValues dropped_values_;
+  ParamValues idle_values_;  ///< names of other programs and versions
   TreeParam tree_ = ParseTreeParam({}, false);
   DeviceParam device_ = ParseDeviceParam({});
 };

@@ -102,7 +102,8 @@ class DecoratedLinear final : public xgboost::GradientBooster {
   /// same selectors and penalties.
   static std::string ForStock(std::string const& updater) {
     if (updater != "gpu_coord_descent") return updater;
-    WarnOnce("updater", "parameter updater=gpu_coord_descent: a gblinear is trained on the CPU, by coord_descent.");
+    WarnGroupOnce("updater",
+                  "parameter updater=gpu_coord_descent: a gblinear is trained on the CPU, by coord_descent.");
     return "coord_descent";
   }
 

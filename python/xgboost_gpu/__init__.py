@@ -17,6 +17,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, List
 
 from ._arrays import take_arrays
+from ._constraints import take_lists
 from ._dask import watch_workers
 from ._estimators import write_for_stock
 from ._frames import take_frames
@@ -50,6 +51,7 @@ send_with_library()
 write_for_stock()
 take_arrays()
 watch_workers()
+take_lists()
 take_frames(_LIBRARY)
 
 

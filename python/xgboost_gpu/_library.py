@@ -23,6 +23,12 @@ XGBOOST_SERIES = "1.7"
 FUNCTIONS_IN_FRONT = (
     "XGBoosterUpdateOneIter",
     "XGBoosterEvalOneIter",
+    "XGBoosterBoostOneIter",
+    "XGBoosterPredictFromDMatrix",
+    "XGBoosterSerializeToBuffer",
+    "XGBoosterSaveJsonConfig",
+    "XGBoosterGetNumFeature",
+    "XGBoosterBoostedRounds",
     "XGBoosterPredictFromDense",
     "XGBoosterPredictFromCSR",
     "XGBoosterLoadModel",

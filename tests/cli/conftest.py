@@ -21,7 +21,7 @@ class Program:
         folder.mkdir(exist_ok=True)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess:
-        return subprocess.run([self.path, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=60)
+        return subprocess.run([self.path, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=600)
 
     def configure(self, text: str, name: str = "train.conf") -> str:
         """Writes a configuration file, and gives its name."""

@@ -30,7 +30,7 @@ def run_two_workers(program, *arguments):
         )
         for i in range(2)
     ]
-    errors = [worker.communicate(timeout=60)[1] for worker in workers]
+    errors = [worker.communicate(timeout=600)[1] for worker in workers]
     return [(worker.returncode, error) for worker, error in zip(workers, errors)]
 
 

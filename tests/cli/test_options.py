@@ -91,6 +91,22 @@ def test_unknown_parameter_is_a_warning_of_xgboost(cli, numbers):
     assert '"no_such_parameter" } are not used' in cli.succeed("train.conf").stderr
 
 
+def test_words_of_other_programs_say_what_to_write(cli, numbers):
+    cli.configure(f'tree_method = gpu_hist\ngpu_backend = host\nnum_round = 1\ndata = "{numbers}"\n')
+    lines = cli.succeed("train.conf", "num_leaves=31", "iterations=9").stderr.splitlines()
+    for name, instead in (("num_leaves", "max_leaves"), ("iterations", "num_round of xgboost-gpu")):
+        assert len([line for line in lines if f"parameter {name} " in line and instead in line]) == 1, lines
+    assert not any("not used" in line for line in lines)
+    for given, instead in (
+        ("objective=binary", "binary:logistic"),
+        ("eval_metric=AUC", "auc"),
+        ("grow_policy=SymmetricTree", "symmetric"),
+    ):
+        name, value = given.split("=")
+        message = cli.fail("train.conf", given)
+        assert f"Parameter {name} is '{value}'" in message and f"; write {instead}\n" in message
+
+
 def test_bad_parameter_of_xgboost(cli, numbers):
     cli.configure(f'tree_method = hist\ndata = "{numbers}"\n')
     assert "value -3 for Parameter max_depth" in cli.fail("train.conf", "max_depth=-3")

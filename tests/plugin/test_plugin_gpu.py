@@ -153,7 +153,7 @@ def test_a_forked_process(before, status):
     """It can use CUDA if its parent has not; else it gets an error, and neither a crash nor silence."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}  # GCC's OpenMP does not survive a fork with threads
     program = FORK.replace("BEFORE", before)
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=600)
     assert done.stdout.split() == [str(status)], done.stdout + done.stderr
 
 

@@ -179,9 +179,11 @@ def test_no_gpus_are_one_with_a_line():
     ids=str,
 )
 def test_habits_of_xgboost_2_get_one_line(params, instead):
-    """Beside XGBoost's own, which says that it does not use them."""
+    """XGBoost's own, which says that it does not use them, is not shown beside it."""
     again = "xgb.train(params, data, 2); xgb.XGBRegressor(n_estimators=1, **params).fit(values, values[:, 0])"
-    ours = [line for line in log_of(params, again) if "xgboost-gpu: " in line]
+    lines = log_of(params, again)
+    ours = [line for line in lines if "xgboost-gpu: " in line]
+    assert not any("not used" in line for line in lines), lines
     name = "device" if "device" in params else "multi_strategy"
     assert len(ours) == 1, ours
     assert f"parameter {name}" in ours[0] and "XGBoost 2" in ours[0] and ours[0].endswith(instead)

@@ -90,7 +90,7 @@ def histories(case, method, backend):
     package = os.path.join(os.path.dirname(__file__), "..", "..", "python")
     program = PROGRAM.replace("CASE", CASES[case]).replace("METHOD", repr(method)).replace("BACKEND", repr(backend))
     program = program.replace("PACKAGE", repr(package))
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     lines = json.loads(done.stdout.splitlines()[-1])
     return [[float(entry.split(":")[1]) for entry in line.split("\t")[1:]] for line in lines]

@@ -38,6 +38,13 @@ def backend_is_here() -> None:
             pytest.skip(f"no test on CUDA: {found['why_no_cuda']}")
 
 
+@pytest.fixture(autouse=True)
+def usual_verbosity() -> Iterator[None]:
+    """A booster's verbosity is the process's, and would stay so for the tests that follow."""
+    with xgb.config_context(verbosity=1):
+        yield
+
+
 def pytest_report_header() -> str:
     what = LIBRARY if OURS else "stock only, a check of the tests themselves"
     return f"xgboost {xgb.__version__} for Python {sys.version.split()[0]}; library: {what}"

@@ -3,6 +3,8 @@
 Every function here runs in each worker; which rows it has, it knows from its rank.
 """
 
+import contextlib
+import io
 import json
 import os
 import signal
@@ -466,6 +468,15 @@ def ranks_by_weights_of_rows(shares: List[float]) -> None:
     data = Data(dict(objective="rank:pairwise", weights=True, rows=900))
     begin, end = own_rows(data, shares)
     xgb.train(settings(dict(objective="rank:pairwise")), data.matrix(begin, end), 2)
+
+
+def what_is_said(shares: List[float], how: Dict[str, Any]) -> List[str]:
+    """Returns the lines that a training prints."""
+    data, said = Data({}), io.StringIO()
+    begin, end = own_rows(data, shares)
+    with contextlib.redirect_stdout(said):
+        xgb.train({**settings({}), "verbosity": 1, **how}, data.matrix(begin, end), 2)
+    return said.getvalue().splitlines()
 
 
 def refused(shares: List[float], how: Dict[str, Any]) -> None:

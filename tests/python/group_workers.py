@@ -17,6 +17,11 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
+#: Seconds after which a group hangs, on a machine however slow.
+PATIENCE = 600
+#: Seconds within which a group that notices a loss has ended, on a slow machine, too. XGBoost's own limit is 1800.
+SOON = 60
+
 
 class Died(Exception):
     """A worker has ended in the middle of a request."""
@@ -63,7 +68,7 @@ class Group:
         self,
         function: Callable,
         *arguments: Any,
-        limit: float = 120,
+        limit: float = PATIENCE,
         ranks: Optional[Sequence[int]] = None,
         **settings: Any,
     ) -> List[Any]:

@@ -225,7 +225,7 @@ def run_python(
     load = f"import ctypes; ctypes.CDLL({library!r}, ctypes.RTLD_GLOBAL)\n" if library else ""
     environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"} | variables
     done = subprocess.run(
-        [sys.executable, "-c", load + code, *arguments], capture_output=True, text=True, timeout=240, env=environment
+        [sys.executable, "-c", load + code, *arguments], capture_output=True, text=True, timeout=600, env=environment
     )
     if check:
         assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"

@@ -186,7 +186,7 @@ def test_a_silent_worker_is_an_error_within_the_documents_limit(two_workers: Cli
     begin = time.monotonic()
     with pytest.raises(xgb.core.XGBoostError, match="rabit_timeout_sec"):
         xgb.dask.train(two_workers, params(), data, 100, callbacks=[Sleeps()])
-    assert 3 <= time.monotonic() - begin < 30  # without the limit the training would go on after nine seconds
+    assert 3 <= time.monotonic() - begin < 60  # without the limit the training would go on after nine seconds
     two_workers.run(forget)
     assert xgb.dask.train(two_workers, params(), data, 2)["booster"].num_boosted_rounds() == 2
 

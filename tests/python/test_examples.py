@@ -19,7 +19,7 @@ def test_example(program: Path) -> None:
     path = os.pathsep.join([str(ROOT / "python"), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(
-        [sys.executable, "-B", str(program)], capture_output=True, text=True, timeout=300, env=environment
+        [sys.executable, "-B", str(program)], capture_output=True, text=True, timeout=600, env=environment
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout, "an example shows something"

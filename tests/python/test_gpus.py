@@ -400,7 +400,7 @@ def test_processes_on_gpus_give_the_model_of_one(groups: Dict[int, Group], worke
 
 def assert_models_of_one(group: Group, names: List[str], shares: List[float]) -> None:
     scenarios = [{**SCENARIOS[name], "name": name} for name in names]
-    found = group.results(group_scenarios.several, scenarios, shares, limit=400)
+    found = group.results(group_scenarios.several, scenarios, shares)
     wrong = []
     for number, name in enumerate(names):
         expected = group_scenarios.train({**SCENARIOS[name], "name": name}, None)
@@ -457,7 +457,7 @@ def test_bins_of_xgboost_where_a_worker_has_no_rows(groups: Dict[int, Group]) ->
 
 @on_gpu
 def test_a_worker_without_rows_is_told_who_has_failed(groups: Dict[int, Group]) -> None:
-    answers = groups[3].run(group_scenarios.little_memory, SOME_HAVE_NONE[0], 2, limit=60)
+    answers = groups[3].run(group_scenarios.little_memory, SOME_HAVE_NONE[0], 2)
     assert all(isinstance(answer, WorkerError) for answer in answers)
     assert "gpu_memory_limit" in str(answers[2])
     for answer in answers[:2]:
@@ -510,7 +510,7 @@ def test_a_booster_on_two_hosts_goes_on_after_a_round_that_failed(two_hosts: Gro
 
 @on_gpu
 def test_after_a_worker_of_another_host_has_failed_all_train_again(two_hosts: Group) -> None:
-    answers = two_hosts.run(group_scenarios.dies, SHARES[2], "raises", limit=60, rabit_timeout_sec=10)
+    answers = two_hosts.run(group_scenarios.dies, SHARES[2], "raises", rabit_timeout_sec=10)
     assert all(isinstance(answer, WorkerError) for answer in answers)
     assert max(two_hosts.seconds) < 40
     assert_models_of_one(two_hosts, ["logistic with weights", "categories"], SHARES[2])
@@ -527,7 +527,7 @@ def ended(group: Group) -> Iterator[Group]:
 @on_gpu
 def test_a_worker_of_another_host_that_is_killed_is_an_error_at_once(two_hosts: Group, tmp_path: Any) -> None:
     with ended(Group(2, hosts("0", "1"))) as group, ThreadPoolExecutor(1) as pool:
-        training = pool.submit(group.run, group_scenarios.trains_until_it_fails, SHARES[2], str(tmp_path), limit=120,
+        training = pool.submit(group.run, group_scenarios.trains_until_it_fails, SHARES[2], str(tmp_path), limit=600,
                                rabit_timeout_sec=20)  # fmt: skip
         while len(os.listdir(tmp_path)) < 2 and not training.done():
             time.sleep(0.01)

@@ -105,7 +105,7 @@ def test_names_of_files_in_the_package(tmp_path):
 def test_tool(arguments):
     command = [sys.executable, "-B", "-m", "xgboost_gpu", "compare", *arguments]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     assert done.returncode == 2
     assert IN_CHARACTERS in done.stderr
     assert CONTROL.search(done.stderr) is None

@@ -390,7 +390,7 @@ def test_trainings_in_threads_share_a_folder(tmp_path: Path) -> None:
         how = {**how, **on_disk(tmp_path)}
         least = in_least_memory(lambda limit: (train({**how, "gpu_memory_limit": limit}, data, 1), limit))[1]
         limited.append({**how, "gpu_memory_limit": least + 5000 * number})
-    barrier = threading.Barrier(len(hows), timeout=20)  # seconds; if one fails, the others do not wait for it
+    barrier = threading.Barrier(len(hows), timeout=600)  # seconds; if one fails, the others do not wait for it
 
     def work(how: Dict[str, Any], data: xgb.DMatrix) -> Tuple[bytes, int]:
         booster, files = xgb.Booster(how, [data]), 0

@@ -167,7 +167,7 @@ def test_a_trace_of_cross_validation_is_that_of_the_last_fold(matrices: List[xgb
 
 def test_of_boosters_in_threads_one_has_the_file(tmp_path: Path) -> None:
     file = tmp_path / "trace.json"
-    together = threading.Barrier(4, timeout=60)
+    together = threading.Barrier(4, timeout=600)
 
     def work(_: int) -> None:
         data = xgb.DMatrix(*make_data(100, 3))

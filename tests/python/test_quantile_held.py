@@ -557,7 +557,7 @@ if __name__ == "__main__":
     workers = [multiprocessing.Process(target=work, args=(i, tracker.worker_envs(), queue), daemon=True) for i in range(2)]
     for worker in workers:
         worker.start()
-    found = sorted((queue.get(timeout=60) for _ in workers), key=lambda one: one[0])
+    found = sorted((queue.get(timeout=600) for _ in workers), key=lambda one: one[0])
     for worker in workers:
         worker.join()
     print(json.dumps([found[0][1], found[0][2] == found[1][2]]))

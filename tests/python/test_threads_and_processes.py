@@ -198,7 +198,7 @@ def test_two_workers_say_once_that_they_train_on_the_host() -> None:
     x = np.concatenate([x[0::2], x[1::2]])
     alone = hashlib.sha256(raw(train(xgb.DMatrix(x, x[:, 0]), 2))).hexdigest()
     for worker in workers:
-        text = worker.communicate(timeout=120)[0]
+        text = worker.communicate(timeout=600)[0]
         assert text.splitlines()[-1] == f"trained {alone}", text
         said = text.count("training runs on the CPU because this process is one of 2 workers")
         assert said == (0 if BACKEND == "cuda" else 1), text

@@ -47,14 +47,14 @@ def found() -> Dict[str, Any]:
     alone = ["unshare", "--net", "--mount", "--fork", "--kill-child"]
     reasons = []
     for unshare in ([*alone, "--user", "--map-root-user"], alone):
-        can = subprocess.run([*unshare, "sh", "-c", _NETWORK], capture_output=True, text=True, timeout=60)
+        can = subprocess.run([*unshare, "sh", "-c", _NETWORK], capture_output=True, text=True, timeout=600)
         if can.returncode == 0:
             break
         reasons.append((can.stderr.strip().splitlines() or ["no reason given"])[-1])
     else:
         raise NoNamespaces(f"no network namespaces can be made here: {'; '.join(reasons)}")
     program = [*unshare, sys.executable, "-B", os.path.abspath(__file__)]
-    done = subprocess.run(program, stdout=subprocess.PIPE, timeout=240, check=True)
+    done = subprocess.run(program, stdout=subprocess.PIPE, timeout=1800, check=True)
     return pickle.loads(done.stdout)
 
 
@@ -108,7 +108,7 @@ def _pulled(group: Any) -> Dict[str, Any]:
     import group_scenarios
 
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as pool:
-        how = dict(limit=30, rabit_timeout_sec=TIMEOUT)
+        how = dict(rabit_timeout_sec=TIMEOUT)
         begin = time.monotonic()
         training = pool.submit(group.run, group_scenarios.trains_until_it_fails, SHARES, folder, **how)
         while len(os.listdir(folder)) < 2 and not training.done():

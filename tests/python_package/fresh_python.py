@@ -22,7 +22,7 @@ class Interpreter:
 
     def run(self, code: str) -> subprocess.CompletedProcess:
         return subprocess.run(
-            [sys.executable, "-B", "-c", code], env=self.environment, capture_output=True, text=True, timeout=60
+            [sys.executable, "-B", "-c", code], env=self.environment, capture_output=True, text=True, timeout=600
         )
 
     def output_of(self, code: str) -> str:
