@@ -455,4 +455,4 @@ assert len(found) == 1 and np.array_equal(found[0], predicted) and np.array_equa
 
 @pytest.mark.parametrize("kind", ["DMatrix", "QuantileDMatrix"])
 def test_a_log_callback_may_use_the_matrix_of_which_a_page_is_made(kind: str) -> None:
-    subprocess.run([sys.executable, "-c", CALLBACK, kind], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", CALLBACK, kind], check=True, timeout=600)
