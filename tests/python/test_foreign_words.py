@@ -24,7 +24,7 @@ SHARED = {
 def foreign_names() -> List[str]:
     """The parameters in the first columns of the two tables of docs/migrating.md."""
     text = (ROOT / "docs/migrating.md").read_text(encoding="utf-8")
-    text = text[text.index("## From LightGBM") :]
+    text = "".join(part for part in text.split("\n## ") if part.startswith(("From LightGBM", "From CatBoost")))
     firsts = re.findall(r"^\| ([^|]*`[^|]*) \|", text, re.MULTILINE)
     names = {name for first in firsts for name in re.findall(r"`(?:predict\()?([a-z][a-z0-9_]+)", first)}
     return sorted(names - SHARED)
