@@ -85,6 +85,20 @@ def test_frames_with_categories_on_one_worker(one_worker: Client) -> None:
         assert_same_trees(booster, train(xgb.DMatrix(frame, Y, enable_categorical=True), 4))
 
 
+@only_ours
+def test_masks_and_the_other_byte_order_come_through_dask(one_worker: Client) -> None:
+    there = np.isnan(X)
+    behind = np.where(there, 7, X)
+    lazy = dask_array.map_blocks(np.ma.masked_equal, chunks(behind), 7, dtype=X.dtype)
+    want = train_of(one_worker, chunks(X), chunks(Y))
+    assert_same_trees(train_of(one_worker, lazy, chunks(Y)), want)
+    assert_same_trees(train_of(one_worker, chunks(X.astype(">f8")), chunks(Y.astype(">f4"))), want)
+
+
+def train_of(client: Client, rows: Any, labels: Any) -> xgb.Booster:
+    return xgb.dask.train(client, params(max_depth=3), xgb.dask.DaskDMatrix(client, rows, labels), 3)["booster"]
+
+
 @pytest.fixture(scope="module")
 def two_workers() -> Iterator[Client]:
     with cluster_of(2) as client:
@@ -230,17 +244,3 @@ def test_a_training_on_data_of_a_worker_that_is_gone_does_not_wait() -> None:
         client.wait_for_workers(2)
         anew = xgb.dask.DaskDMatrix(client, chunks(X), chunks(Y))
         assert_same_trees(xgb.dask.train(client, params(), anew, 2)["booster"], whole)
-
-
-@only_ours
-def test_masks_and_the_other_byte_order_come_through_dask(one_worker: Client) -> None:
-    there = np.isnan(X)
-    behind = np.where(there, 7, X)
-    lazy = dask_array.map_blocks(np.ma.masked_equal, chunks(behind), 7, dtype=X.dtype)
-    want = train_of(one_worker, chunks(X), chunks(Y))
-    assert_same_trees(train_of(one_worker, lazy, chunks(Y)), want)
-    assert_same_trees(train_of(one_worker, chunks(X.astype(">f8")), chunks(Y.astype(">f4"))), want)
-
-
-def train_of(client: Client, rows: Any, labels: Any) -> xgb.Booster:
-    return xgb.dask.train(client, params(max_depth=3), xgb.dask.DaskDMatrix(client, rows, labels), 3)["booster"]
