@@ -1,4 +1,4 @@
-// Reads groups, weights and base margins from files beside the data, as XGBoost did until version 1.5.
+// Reads groups, weights and base margins from files beside the data, as XGBoost did until version 1.6.1.
 #include "side_files.h"
 
 #include <algorithm>

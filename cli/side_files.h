@@ -14,7 +14,7 @@ namespace xgbgpu::cli {
 /// the name of such a file, or the data are not there.
 std::string SideFileKind(std::string const& path);
 
-/// Gives a matrix what XGBoost before 1.6 read from files beside the data: NAME.group (rows of each group), NAME.weight
+/// Gives a matrix what XGBoost read until 1.6.1 from files beside the data: NAME.group (rows of each group), NAME.weight
 /// and NAME.base_margin, numbers with blanks or ends of lines between them. With several workers each takes what belongs
 /// to its rows. Every worker has to call it. Throws Error with file, number and what is allowed.
 void ReadSideFiles(DataFiles const& data, TextSummary const& text, DataUse use, DMatrixHandle matrix);

@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <future>
 #include <limits>
 #include <optional>
@@ -123,11 +125,13 @@ class TextChecker {
     if (!file) throw Error(data_.what + ": cannot open " + QuotedName(path) + ": " + std::strerror(errno));
     path_ = path;
     offset_ = 0;
+    std::error_code ignored;
+    std::size_t const size = std::min<std::size_t>(kBlock, std::filesystem::file_size(path, ignored) + 1);
     std::string block;
     while (file) {
       std::size_t const kept = block.size();
-      block.resize(kept + kBlock);
-      file.read(block.data() + kept, kBlock);
+      block.resize(kept + size);
+      file.read(block.data() + kept, static_cast<std::streamsize>(size));
       block.resize(kept + static_cast<std::size_t>(file.gcount()));
       if (file.bad()) throw Error(data_.what + ": cannot read " + QuotedName(path) + ": " + std::strerror(errno));
       std::string_view rows = block;
@@ -153,23 +157,36 @@ class TextChecker {
 
  private:
   void CheckBlock(std::string_view block) {
-    std::string_view rows = block;
+    std::string_view const rows = offset_ == 0 ? AfterStart(block) : block;
     has_bytes_ = has_bytes_ || !block.empty();
-    if (offset_ == 0) {
-      if (char const* const packer = Packer(block)) {
-        throw Error(data_.what + ": " + QuotedName(path_) + " is packed by " + packer + "; allowed: text, unpacked");
-      }
-      if (rows.substr(0, std::strlen(kByteOrderMark)) == kByteOrderMark)
-        rows.remove_prefix(std::strlen(kByteOrderMark));
-    }
     if (!has_layout_) TakeLayout(rows);
-    std::vector<std::future<Part>> parts;
-    for (std::string_view const part : Cut(rows)) {
-      parts.push_back(std::async(std::launch::async, [this, block, part] { return CheckPart(layout_, block, part); }));
+    std::vector<std::string_view> const parts = Cut(rows);
+    std::vector<std::future<Part>> others;
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+      others.push_back(std::async(std::launch::async, CheckPart, std::cref(layout_), block, parts[i]));
     }
-    std::vector<Part> found;
-    for (auto& part : parts) found.push_back(part.get());
+    std::vector<Part> found{CheckPart(layout_, block, parts[0])};
+    for (auto& part : others) found.push_back(part.get());
     for (Part const& part : found) Add(part, block);
+  }
+
+  /// What follows a byte order mark, or a comment in the first line of all, at the beginning of a file.
+  std::string_view AfterStart(std::string_view block) const {
+    if (char const* const packer = Packer(block)) {
+      throw Error(data_.what + ": " + QuotedName(path_) + " is packed by " + packer + "; allowed: text, unpacked");
+    }
+    std::size_t const mark = std::strlen(kByteOrderMark);
+    if (block.substr(0, mark) == kByteOrderMark) {
+      std::string_view const rows = block.substr(mark);
+      bool const is_empty = !rows.empty() && (rows[0] == '\r' || rows[0] == '\n');
+      if (is_empty && layout_.format == TextFormat::kCsv) {
+        Fail({0, {}, "behind a byte order mark XGBoost reads an empty line as a row; allowed: a row"});
+      }
+      return rows;
+    }
+    std::size_t const start = std::min(block.find_first_not_of(" \t"), block.size());
+    bool const is_comment = !has_bytes_ && layout_.format == TextFormat::kLibsvm && block.substr(start, 1) == "#";
+    return is_comment ? block.substr(std::min(block.find_first_of("\r\n"), block.size())) : block;
   }
 
   void TakeLayout(std::string_view rows) {

@@ -16,6 +16,9 @@
 namespace xgbgpu::cli {
 namespace {
 
+/// Characters that XGBoost's parser of LIBSVM begins a number with.
+constexpr std::string_view kOfNumbers = "0123456789+-.eE";
+
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -114,6 +117,12 @@ class SparseRow {
 
   void Check(std::size_t offset, RowsSeen* seen) {
     reader_.SkipBlanks();
+    if (reader_.AtEnd()) {
+      Fail(
+          "it is a comment, in which XGBoost reads numbers; allowed: comments in the first line of all, behind values, "
+          "or "
+          "without digits, +, -, ., e and E");
+    }
     TakeLabel();
     if (layout_.format == TextFormat::kLibsvm) TakeGroup(offset, seen);
     reader_.SkipBlanks();
@@ -347,7 +356,9 @@ void CheckColumns(RowLayout const& layout) {
 bool IsBlankRow(RowLayout const& layout, std::string_view line) {
   // A line of blanks in CSV is a row: XGBoost's parser takes the next line's number for it.
   if (layout.format == TextFormat::kCsv) return line.empty();
-  return Content(layout, line).find_first_not_of(" \t") == std::string_view::npos;
+  std::string_view const content = Content(layout, line);
+  return content.find_first_not_of(" \t") == std::string_view::npos &&
+         line.substr(content.size()).find_first_of(kOfNumbers) == std::string_view::npos;
 }
 
 RowLayout LikeFirstRow(RowLayout layout, std::string_view line) {

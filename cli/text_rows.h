@@ -39,7 +39,8 @@ struct RowsSeen {
   bool labels_may_be_indices = true;  // each row begins whole:number, and the whole number is below its first index
 };
 
-/// True if the line holds no row: blanks or, in LIBSVM, a comment.
+/// True if XGBoost's parser finds no row in the line. In LIBSVM that is a comment alone only if nothing in it may be of a
+/// number, or in the first line of all, which is not passed here.
 bool IsBlankRow(RowLayout const& layout, std::string_view line);
 
 /// The layout with what the first row shows.

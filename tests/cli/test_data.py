@@ -109,6 +109,9 @@ def test_libsvm_rows_that_would_be_misread(cli, row, reason, form):
     ("\ufeff1 0:2\n\ufeff1 0:2\n", 2, r"'\xef\xbb\xbf1' is no label"),
     ("1 0:2\r\n1 0:2\r\nx\r\n", 3, "'x' is no label"),
     ("1 0:2\r1 0:2\rx\r", 3, "'x' is no label"),
+    ("1 0:2\n# note 5\n", 2, "it is a comment, in which XGBoost reads numbers"),
+    ("# 1\n  # 5:6\n1 0:2\n", 2, "it is a comment, in which XGBoost reads numbers"),
+    ("\ufeff# e\n1 0:2\n", 1, "it is a comment, in which XGBoost reads numbers; allowed: comments in the first line of all"),
 ])
 def test_libsvm_rows_beside_others(cli, text, row, reason):
     message = refused(cli, text, "d.txt?format=libsvm")
@@ -144,6 +147,8 @@ def test_the_header_of_a_csv_file(cli):
     for uri in (CSV, "d.csv?format=csv"):
         assert "row 1 of d.csv is 'label,a,b': its column 0 is 'label', which is no number" in \
             refused(cli, "label,a,b\n" + CELLS, uri)
+    message = refused(cli, "\ufeff\n" + CELLS, CSV)
+    assert "row 1 of d.csv is '': behind a byte order mark XGBoost reads an empty line as a row" in message
     assert "row 1 of d.csv is 'label,a,b': 'label,a,b' is no label" in refused(cli, "label,a,b\n" + CELLS, "d.csv")
 
 
@@ -194,7 +199,7 @@ def test_files_that_are_no_rows(cli, text, word):
 
 SAME = [
     ROWS.replace("\n", "\r\n"), ROWS.replace("\n", "\r"), ROWS[:-1], "\ufeff" + ROWS, ROWS.replace(" ", "\t"),
-    " \t" + ROWS.replace("\n", " \n  "), "# x\n\n" + ROWS.replace("\n", " # a note: 5:5 e\n"),
+    " \t" + ROWS.replace("\n", " \n  "), " # the first: 1\n\n#\n# this is all right\n" + ROWS.replace("\n", " # a note: 5:5 e\n"),
     re.sub(r" 0:(\d) 1:(\d)", r"  1:\2\t0:\1", ROWS), re.sub(r":(\d)", r":+\1.000e+00", ROWS), re.sub(r":(\d)", r":000\1.", ROWS),
 ]  # fmt: skip
 

@@ -35,8 +35,9 @@ inline std::vector<std::string> Lines(std::string_view text, std::size_t n) {
 /// open.
 class MemoryFile {
  public:
-  MemoryFile()
-      : name_{"/dev/shm/xgbgpu-fuzz-" + std::to_string(getpid())},
+  /// `end`: what its name ends with.
+  explicit MemoryFile(std::string const& end = {})
+      : name_{"/dev/shm/xgbgpu-fuzz-" + std::to_string(getpid()) + end},
         number_{open(name_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)} {
     if (number_ < 0) std::abort();
   }
