@@ -10,7 +10,8 @@ namespace xgbgpu {
 
 /// What TextToBytes reads, for messages.
 constexpr char kMemoryTexts[] =
-    "0, or 1 byte to 1024TiB: bytes, or a number with KB, MB, GB, TB, or with KiB, MiB, GiB, TiB (K or Ki means KiB, and "
+    "0, or 1 byte to 1024TiB: bytes, or a number with KB, MB, GB, TB, or with KiB, MiB, GiB, TiB (K or Ki means KiB, "
+    "and "
     "so on), such as 16GiB or 1.5 GB";
 
 /// Returns the bytes that `text` stands for, rounded down; nothing if it is not in kMemoryTexts. Units may be in small
