@@ -7,9 +7,10 @@ itself reads arrays whose bytes are in the other order, where XGBoost's C functi
 
 import copy
 import ctypes
-import functools
 import warnings
-from typing import Any, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Optional, Set, Tuple
+
+from ._stock import replace
 
 #: What one value of a field belongs to, where it is not a row.
 UNITS = {"group": "group", "feature_weights": "feature"}
@@ -117,62 +118,52 @@ def _plain(ctype: Any, values: Any) -> Any:
     return values if lies_well and values.flags.c_contiguous else np.ascontiguousarray(values, wanted)
 
 
-def _take_sets(stock: Any) -> None:
-    """Has the functions of stock's package that make a matrix, and set labels and the like, read such arrays."""
-    import numpy as np
-
-    stock_data, stock_info, stock_batch = stock.dispatch_data_backend, stock.dispatch_meta_backend, stock._proxy_transform
-    stock_type = stock._ensure_np_dtype
-
-    @functools.wraps(stock_data)
-    def dispatch_data_backend(data: Any, missing: float, *others: Any, **more: Any) -> Tuple:
-        data = _readable(data)
-        if stock._is_scipy_csc(data):
-            data = _with_missing(data, missing)
-        return stock_data(data, missing, *others, **more)
-
-    @functools.wraps(stock_info)
-    def dispatch_meta_backend(matrix: Any, data: Any, name: str, dtype: Any = None) -> None:
-        stock_info(matrix, _check_info(data, name), name, dtype)
-
-    @functools.wraps(stock_batch)
-    def proxy_transform(data: Any, *others: Any, **more: Any) -> Tuple:
-        return stock_batch(_readable(data), *others, **more)
-
-    @functools.wraps(stock_type)
-    def ensure_np_dtype(data: Any, dtype: Any) -> Tuple[Any, Any]:
-        """Stock makes floats of 2 bytes float32, but knows them in this machine's order only."""
-        if data.dtype.kind == "f" and data.dtype.itemsize == 2:
-            data, dtype = data.astype(np.float32), np.float32
-        return stock_type(data, dtype)
-
-    stock.dispatch_data_backend, stock.dispatch_meta_backend = dispatch_data_backend, dispatch_meta_backend
-    stock._proxy_transform, stock._ensure_np_dtype = proxy_transform, ensure_np_dtype
-
-
 def take_arrays() -> None:
-    """Has stock's package read arrays as numpy shows them."""
-    from xgboost import Booster, core, dask
+    """Has the functions of stock's package that make a matrix, set labels and the like, and predict in place, read arrays
+    as numpy shows them."""
+    import numpy as np
+    import xgboost
+    from xgboost import core
     from xgboost import data as stock
 
-    _take_sets(stock)
-    stock_array, stock_concat, stock_predict = core.c_array, dask.concat, Booster.inplace_predict
+    def dispatch_data_backend(function: Callable) -> Callable:
+        def dispatch(data: Any, missing: float, *others: Any, **more: Any) -> Tuple:
+            data = _readable(data)
+            if stock._is_scipy_csc(data):
+                data = _with_missing(data, missing)
+            return function(data, missing, *others, **more)
 
-    @functools.wraps(stock_array)
-    def c_array(ctype: Any, values: Any) -> Any:
-        return stock_array(ctype, _plain(ctype, values))
+        return dispatch
 
-    @functools.wraps(stock_concat)
-    def concat(value: Sequence) -> Any:
+    def dispatch_meta_backend(function: Callable) -> Callable:
+        def dispatch(matrix: Any, data: Any, name: str, dtype: Any = None) -> None:
+            function(matrix, _check_info(data, name), name, dtype)
+
+        return dispatch
+
+    def ensure_np_dtype(function: Callable) -> Callable:
+        """Stock makes floats of 2 bytes float32, but knows them in this machine's order only."""
+
+        def ensure(data: Any, dtype: Any) -> Tuple[Any, Any]:
+            if data.dtype.kind == "f" and data.dtype.itemsize == 2:
+                data, dtype = data.astype(np.float32), np.float32
+            return function(data, dtype)
+
+        return ensure
+
+    def concat(function: Callable) -> Callable:
         """numpy's concatenate does not keep masks."""
-        import numpy as np
+        return lambda value: np.ma.concatenate(value, axis=0) if any(map(_is_masked, value)) else function(value)
 
-        return np.ma.concatenate(value, axis=0) if any(map(_is_masked, value)) else stock_concat(value)
-
-    @functools.wraps(stock_predict)
-    def inplace_predict(self: Any, data: Any, *arguments: Any, **others: Any) -> Any:
-        return stock_predict(self, _readable(data), *arguments, **others)
-
-    core.c_array = stock.c_array = c_array
-    dask.concat = concat
-    Booster.inplace_predict = inplace_predict
+    replace(stock, "dispatch_data_backend", dispatch_data_backend)
+    replace(stock, "dispatch_meta_backend", dispatch_meta_backend)
+    replace(stock, "_proxy_transform", lambda function: lambda data, *others, **more: function(_readable(data), *others, **more))
+    replace(stock, "_ensure_np_dtype", ensure_np_dtype)
+    for module in (core, stock):  # each has the name
+        replace(module, "c_array", lambda function: lambda ctype, values: function(ctype, _plain(ctype, values)))
+    replace(getattr(xgboost, "dask", None), "concat", concat)
+    replace(
+        xgboost.Booster,
+        "inplace_predict",
+        lambda function: lambda self, data, *arguments, **others: function(self, _readable(data), *arguments, **others),
+    )

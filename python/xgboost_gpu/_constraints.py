@@ -3,12 +3,12 @@
 The library reads both. Stock XGBoost's package asks a list for its keys, and looks numbers up among names.
 """
 
-import functools
 import numbers
 from collections.abc import Mapping
-from typing import Any, Dict, List, Tuple, Union
+from typing import Any, Callable, Dict, List, Tuple, Union
 
 from ._estimators import STOCK_VALUES
+from ._stock import replace
 
 
 def _directions(value: Any) -> Any:
@@ -41,14 +41,14 @@ def take_lists() -> None:
     """Makes boosters take them where tree_method is one of ours."""
     from xgboost import Booster
 
-    stock = Booster._configure_constraints
+    def configure_constraints(function: Callable) -> Callable:
+        def configure(self: Any, params: Union[Dict[str, Any], List[Tuple[str, Any]]]) -> Any:
+            if dict(params).get("tree_method") not in list(STOCK_VALUES["tree_method"]):
+                return function(self, params)
+            if isinstance(params, list):
+                return function(self, [(name, _translated(name, value)) for name, value in params])
+            return function(self, {name: _translated(name, value) for name, value in params.items()})
 
-    @functools.wraps(stock)
-    def configure(self: Any, params: Union[Dict[str, Any], List[Tuple[str, Any]]]) -> Any:
-        if dict(params).get("tree_method") not in list(STOCK_VALUES["tree_method"]):
-            return stock(self, params)
-        if isinstance(params, list):
-            return stock(self, [(name, _translated(name, value)) for name, value in params])
-        return stock(self, {name: _translated(name, value) for name, value in params.items()})
+        return configure
 
-    Booster._configure_constraints = configure
+    replace(Booster, "_configure_constraints", configure_constraints)

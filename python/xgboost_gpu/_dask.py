@@ -29,8 +29,11 @@ def _others(gone: List[str]) -> str:
 
 def watch_workers() -> None:
     """Has a training on a DaskDMatrix fail where it would wait for ever. Stock methods, and predictions, get a warning."""
-    from xgboost import dask
+    import xgboost
 
+    dask = getattr(xgboost, "dask", None)
+    if dask is None:
+        return
     stock_train, stock_predict = dask._train_async, dask._predict_async
 
     @functools.wraps(stock_train)

@@ -6,6 +6,7 @@ plain array of float32 or float64.
 
 import ctypes
 import json
+import os
 import subprocess
 import sys
 from typing import Any, Callable, Dict, List, Optional
@@ -16,6 +17,7 @@ import scipy.sparse as sp
 import xgboost as xgb
 from support import Batches, only_ours, params
 
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 SWAPPED = [">f2", ">f4", ">f8", ">f16", ">i2", ">i4", ">i8", ">u2", ">u4", ">u8"]
 ROWS, COLUMNS = 120, 4
 pytestmark = only_ours
@@ -334,7 +336,8 @@ for _ in range(3):
 
 @pytest.mark.parametrize("verbosity, times", [(1, 1), (0, 0)])
 def test_each_is_said_once(verbosity: int, times: int) -> None:
-    ran = subprocess.run([sys.executable, "-c", SAID, str(verbosity)], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", SAID, str(verbosity)]
+    ran = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True)
     said = ran.stdout + ran.stderr
     for text in ("bytes in the other order", ": masked entries of an array", "holds for a CSC matrix"):
         assert said.count(text) == times
@@ -455,4 +458,4 @@ assert len(found) == 1 and np.array_equal(found[0], predicted) and np.array_equa
 
 @pytest.mark.parametrize("kind", ["DMatrix", "QuantileDMatrix"])
 def test_a_log_callback_may_use_the_matrix_of_which_a_page_is_made(kind: str) -> None:
-    subprocess.run([sys.executable, "-c", CALLBACK, kind], check=True, timeout=600)
+    subprocess.run([sys.executable, "-c", CALLBACK, kind], env=ENVIRONMENT, check=True, timeout=600)
