@@ -92,7 +92,7 @@ std::vector<unsigned> ReadGroups(std::string const& path) {
   return sizes;
 }
 
-/// The rows of this worker among those of all.
+/// The rows of this worker among the rows of all workers.
 struct RowShare {
   std::size_t begin = 0;
   std::size_t rows = 0;

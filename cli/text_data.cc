@@ -40,7 +40,7 @@ struct Part {
   std::optional<Fault> fault;
 };
 
-/// Calls visit(line) for the lines of a text, until one returns false. They end with \n, \r or both; between these two
+/// Calls visit(line) for the lines of a text, until one returns false. They end with \n, \r or both; between the two
 /// there is an empty line more.
 template <typename Visit>
 void ForEachLine(std::string_view text, Visit&& visit) {

@@ -161,7 +161,7 @@ bool IsJson(char const* format) {
   return text.substr(0, text.find(':')) == "json";
 }
 
-/// Calls dump(features), where these are `features` with names for JSON, or nothing if they may stay as they are.
+/// Calls dump(features): the features with names for JSON, or nothing where the names are JSON already.
 /// `get` returns them. What the dump holds is JSON afterwards.
 template <typename Get, typename Dump>
 int DumpJson(Get&& get, bst_ulong* n, char const*** out, Dump&& dump) {

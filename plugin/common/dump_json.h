@@ -26,7 +26,7 @@ std::string JsonName(std::string_view name);
 /// Replaces names by JsonName. Returns nothing if all of them stay as they are.
 std::optional<DumpFeatures> InJson(DumpFeatures features);
 
-/// The features that XGBoosterDumpModelEx takes: those of the feature map `file`, or without one those of the model.
+/// The features that XGBoosterDumpModelEx takes: from the feature map `file`, or without one from the model.
 /// Returns none if there are none, or if the file cannot be read, which XGBoost then reports.
 DumpFeatures FeaturesOfDump(BoosterHandle booster, char const* file);
 

@@ -21,7 +21,7 @@ std::string LineAbout(std::string const& name, std::string const& value, bool in
 std::string AdviceFor(std::string const& parameter, std::string const& value);
 
 /// What to say in place of XGBoost's `error` about an objective, metric or booster that it does not know; empty to
-/// leave it. `params`: those newly set; without a method of ours among them XGBoost's words are left to the user.
+/// leave it. `params`: the parameters newly set. Without a method of ours among them the user gets XGBoost's words.
 std::string InPlaceOf(std::string const& error, std::map<std::string, std::string> const& params);
 
 }  // namespace xgbgpu::plugin

@@ -231,7 +231,7 @@ class UbjsonScan {
     Skip(size, what);
   }
 
-  /// The name of a member. Those that we look for are known by their length first.
+  /// The name of a member. The length alone rules out most names.
   void Name() {
     constexpr std::string_view kCategories = "cats";
     constexpr char kName[] = "a name";
@@ -249,12 +249,12 @@ class UbjsonScan {
     }
     at_ = end;
   }
-  /// Are these the next bytes? Reads as far as they are.
+  /// Reads `expected` as far as the next bytes are the same. Returns whether all of it was there.
   bool Reads(std::string_view expected, char const* what) {
     return std::all_of(expected.begin(), expected.end(), [&](char c) { return Take(what) == c; });
   }
 
-  /// A whole number of so many bytes, which counts if it is one of the version.
+  /// A whole number of `bytes` bytes, which counts if it is one of the version.
   void Integer(int bytes) {
     constexpr char kNumber[] = "a number";
     if (number_ == version_.size()) return Skip(static_cast<std::uint64_t>(bytes), kNumber);

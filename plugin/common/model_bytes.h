@@ -43,7 +43,7 @@ Format FormatOf(Bytes* bytes);
 /// What the bytes of a model say of it.
 struct ModelSigns {
   Format format{Format::kOther};
-  /// Of the XGBoost that wrote it: major, minor, patch. 0, 0, 0 where it does not say.
+  /// Version of the XGBoost that wrote the model: major, minor, patch. 0, 0, 0 where the model does not say.
   std::array<std::int64_t, 3> version{};
   /// The base score is a list, as XGBoost 3.1 and newer write it.
   bool has_list_of_base_scores{false};

@@ -29,7 +29,7 @@ struct Numbers {
   bool is_swapped() const { return type[0] == '>' && bytes > 1; }
 };
 
-/// Returns the bytes that the numbers take without gaps, and sets `strides` to those of such an array.
+/// Returns the bytes that the numbers take without gaps, and sets `strides` to the strides of an array without gaps.
 std::size_t WithoutGaps(Numbers const& numbers, std::vector<std::int64_t>* strides) {
   auto size = static_cast<std::int64_t>(numbers.bytes);
   bool overflows = false;
@@ -104,7 +104,7 @@ void CopyLine(Numbers const& numbers, char const* from, char* to) {
   }
 }
 
-/// Writes the numbers from `from` on, of the dimensions from `dimension` on, without gaps. `strides`: those of the copy.
+/// Writes the numbers from `from` on, of the dimensions from `dimension` on, without gaps. `strides`: the copy's.
 void Copy(Numbers const& numbers, std::vector<std::int64_t> const& strides, std::size_t dimension, char const* from,
           char* to) {
   if (dimension + 1 == numbers.shape.size()) return CopyLine(numbers, from, to);
@@ -113,7 +113,7 @@ void Copy(Numbers const& numbers, std::vector<std::int64_t> const& strides, std:
   }
 }
 
-/// Do the numbers lie otherwise than those of an array with these strides?
+/// Returns whether the numbers lie otherwise than in an array with these strides.
 bool HasGaps(Numbers const& numbers, std::vector<std::int64_t> const& strides) {
   for (std::size_t d = 0; d < strides.size(); ++d) {
     if (numbers.shape[d] > 1 && numbers.strides[d] != strides[d]) return true;
@@ -133,7 +133,8 @@ bool NamesStrides(char const* interface) {
   return value[std::strspn(value, ": \t\r\n")] != 'n';  // null
 }
 
-/// Can the interface be of an array that is copied? Most are not, and predictions of few rows shall not wait for a parser.
+/// Returns whether the interface may be of an array that is copied. Most are not, and predictions of few rows do not
+/// wait for a parser.
 bool MayBeCopied(char const* interface, Gaps gaps) {
   if (interface == nullptr) return false;
   bool const may_need_none = gaps == Gaps::kNone || std::strstr(interface, "f16") != nullptr;

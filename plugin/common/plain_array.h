@@ -25,8 +25,9 @@ enum class Gaps {
 /// given.
 class PlainArray {
  public:
-  /// `interface`: JSON of one array in the host's memory, or a list with one; it must outlive this. What is no interface,
-  /// has a mask, or values that are no integers and floats stays as it is: stock code has the words for it.
+  /// `interface`: JSON of one array in the host's memory, or a list with one; it must outlive this. Text that is no
+  /// interface, and arrays with a mask or with values that are no integers and floats, stay as they are: stock code has
+  /// the words for them.
   ///
   /// Cost    of a copy: a pass over the array by one thread
   /// Throws  OutOfHostMemory; InvalidArgument for a shape that no memory can have
@@ -41,7 +42,7 @@ class PlainArray {
   Buffer<char> copy_;
 };
 
-/// The array of a dense matrix, or those of a CSR matrix.
+/// The array of a dense matrix, or the three arrays of a CSR matrix.
 class PlainArrays {
  public:
   explicit PlainArrays(InPlaceArrays const& given);

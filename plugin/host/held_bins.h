@@ -61,7 +61,8 @@ class HeldBins final : public xgboost::DMatrix {
  private:
   /// The stock matrix. Throws dmlc::Error.
   xgboost::DMatrix* Twin(char const* who);
-  /// The same values without labels, as a DMatrix, for stock code that wants columns, and for slices. Throws dmlc::Error.
+  /// Returns the values without labels, as a DMatrix, for stock code that wants columns and for slices. Throws
+  /// dmlc::Error.
   HeldMatrix* Values();
 
   xgboost::BatchSet<xgboost::SparsePage> GetRowBatches() override;

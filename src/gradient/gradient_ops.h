@@ -49,14 +49,15 @@ XGBGPU_HD GradientSum QuantiseWide(GradientPair v, double grad_scale, double hes
   return {RoundToNearest(v.grad, grad_scale), hess == 0 && v.hess > 0.0f ? 1 : hess};
 }
 
-/// Does the row's hessian vanish in the narrow format (gradient.h)?
+/// Returns whether the row's hessian vanishes in the narrow format (gradient.h).
 XGBGPU_HD bool HessianVanishes(GradientPair v, NarrowScales const& scales) {
   constexpr float kUnit = 1 << 17;  // of MakeNarrowScale
   float const grad = Scaled(v.grad < 0 ? -v.grad : v.grad, scales.grad), hess = Scaled(v.hess, scales.hess);
   return v.hess > 0.0f && hess < kUnit && grad > kNarrowApart * hess;
 }
 
-/// Is min_child_weight so large that hessians may vanish in the narrow format, whose largest has these MagnitudeBits?
+/// Returns whether min_child_weight is large enough that hessians may vanish in the narrow format. `hess_max`:
+/// MagnitudeBits of the largest hessian.
 XGBGPU_HD bool MayVanish(float min_child_weight, std::uint32_t hess_max) {
   int const shift = kNarrowBits - ExponentAbove(hess_max);
   return ScaleByPowerOfTwo(static_cast<double>(min_child_weight), shift) >= kNarrowLeastWeight;
@@ -80,7 +81,7 @@ XGBGPU_HD bool MustBeNarrow(GradientSum magnitudes, std::uint64_t rows) {
   return MayBeNarrow({low.grad, high.hess}, rows) && MayBeNarrow({high.grad, low.hess}, rows);
 }
 
-/// Do the sums over `rows` rows with these largest magnitudes allow the narrow format?
+/// Returns whether the sums over `rows` rows allow the narrow format. `maxima`: of the same rows.
 XGBGPU_HD bool MayBeNarrow(FormatSums const& sums, std::uint64_t rows, float min_child_weight, GradientMaxima maxima) {
   return MayBeNarrow(sums.coarse, rows) && (sums.vanishing == 0 || MayVanish(min_child_weight, maxima.hess));
 }

@@ -95,7 +95,7 @@ def assert_same(ours: List[Dict], stock: List[Dict]) -> None:
         for m, n in pairs:
             where = f"tree {number}, nodes {m} and {n}"
             for name in ["split_conditions", "loss_changes", "sum_hessian", "base_weights"]:
-                # Of a split by categories stock's is NaN, ours 1e-45.
+                # Stock's threshold of a split by categories is NaN, ours is 1e-45.
                 unused = name == "split_conditions" and a["split_type"][m] == 1
                 if split_of(a, m) == split_of(b, n) and not unused:
                     np.testing.assert_allclose(a[name][m], b[name][n], err_msg=f"{where}, {name}", **CLOSE)

@@ -65,7 +65,8 @@ FixedPoint Quantise(std::vector<GradientPair> const& gradients, std::size_t coun
   double const g = grad.Mean(counted), h = hess.Mean(counted);
   fixed.narrow =
       counted >= (std::size_t{1} << 16) && std::min(g, h) >= 1.0 / 1024 && std::min(g, h) >= std::max(g, h) / 64;
-  // Units of 2^-14 of the powers of two above the largest: a hessian below one, beside a gradient of 64 times as many.
+  // Units of 2^-14 of the powers of two above the largest. A hessian vanishes below one unit, beside a gradient of more
+  // than 64 times its units.
   for (GradientPair const& v : gradients) {
     double const units = std::ldexp(static_cast<double>(v.hess), 14 - hess.Exponent());
     bool const vanishes =
