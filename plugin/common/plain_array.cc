@@ -113,7 +113,7 @@ void Copy(Numbers const& numbers, std::vector<std::int64_t> const& strides, std:
   }
 }
 
-/// Returns whether the numbers lie otherwise than in an array with these strides.
+/// Returns whether the numbers lie otherwise than in an array with `strides`.
 bool HasGaps(Numbers const& numbers, std::vector<std::int64_t> const& strides) {
   for (std::size_t d = 0; d < strides.size(); ++d) {
     if (numbers.shape[d] > 1 && numbers.strides[d] != strides[d]) return true;

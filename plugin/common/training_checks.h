@@ -24,8 +24,8 @@ void CheckDevices(DeviceParam const& param, bool exact);
 /// updater, which the user has not chosen.
 void CheckGrows(bool updates, char const* tree_method);
 
-/// Throws Unsupported if leaves that are medians would not add up to a prediction: those of a dart, or of several trees
-/// for each output in one round.
+/// Throws Unsupported if leaves that are medians would not add up to a prediction: in a dart, or with several trees for
+/// each output in one round.
 void CheckMediansAddUp(bool is_dart, std::int64_t trees_per_output);
 
 /// Says once that leaves which are medians do not depend on eta, if that is not 1.

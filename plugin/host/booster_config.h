@@ -52,8 +52,8 @@ class BoosterConfig {
   bool Refreshes() const { return std::find(updaters_.cbegin(), updaters_.cend(), "refresh") != updaters_.cend(); }
   /// True if trees have exact thresholds (gpu_exact).
   bool IsExact() const { return method_ == Method::kExact; }
-  /// True if an objective that sets leaves, reg:absoluteerror for instance, may set those of new trees. Stock code lets
-  /// it if the last updater says which leaf a row is in, as `hist` does; `exact` and `prune` do not.
+  /// True if an objective that sets leaves, reg:absoluteerror for instance, may set the leaves of new trees. Stock
+  /// code lets it if the last updater says which leaf a row is in, as `hist` does; `exact` and `prune` do not.
   bool LetsObjectivesSetLeaves() const {
     return !IsExact() && (updaters_.empty() || updaters_.back() == kPublicUpdater);
   }

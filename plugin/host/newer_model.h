@@ -1,5 +1,5 @@
 /// Models of newer versions of XGBoost. This one reads their files without a word, and takes one base score in a list
-/// for none and the trees of a dart for those of a gbtree. docs/adr/0027-models-of-newer-versions.md
+/// for none and a dart for a gbtree without weights. docs/adr/0027-models-of-newer-versions.md
 #ifndef XGBGPU_PLUGIN_HOST_NEWER_MODEL_H_
 #define XGBGPU_PLUGIN_HOST_NEWER_MODEL_H_
 
