@@ -17,8 +17,8 @@ struct DataFiles {
   bool is_binary = false;          // one file, a DMatrix that was saved
 };
 
-/// Takes a URI apart and finds the files: one, several with ; between them, all files of a folder, or all files
-/// whose paths match a regular expression. Throws Error, naming `option`, if XGBoost would read something else than is meant.
+/// Takes a URI apart and finds the files: one, several with ; between them, all files of a folder, or all files whose
+/// paths match a regular expression. Throws Error, naming `option`, if XGBoost would read something else than is meant.
 DataFiles FindDataFiles(std::string const& option, std::string const& uri);
 
 }  // namespace xgbgpu::cli
