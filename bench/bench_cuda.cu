@@ -21,10 +21,10 @@
 #include <string>
 #include <vector>
 
-#include "driver/cuda_tree_builder.h"
 #include "core/grid.h"
 #include "core/timeline.h"
 #include "options.h"
+#include "trees_cuda/cuda_tree_builder.h"
 
 namespace xgbgpu::bench {
 namespace {

@@ -23,7 +23,6 @@
 #include <utility>
 #include <vector>
 
-#include "driver/cuda_builder.h"
 #include "core/buffer.h"
 #include "core/parallel.h"
 #include "core/random.h"
@@ -31,6 +30,7 @@
 #include "exact/sorted_matrix.h"
 #include "options.h"
 #include "rounds/resident_rows.h"
+#include "trees_cuda/cuda_builder.h"
 #include "xgbgpu/trainer.h"
 
 namespace xgbgpu::bench {

@@ -1,4 +1,4 @@
-/// Trees on one CUDA device and on several, also where the library would use one (driver/device_policy.h): with all sums
+/// Trees on one CUDA device and on several, also where the library would use one (backend/device_policy.h): with all sums
 /// for every device, and with sums and splits of a share of the features for each (split/split_shares.h).
 ///
 ///   build/cuda/bin/bench_shards [--rows=400000] [--features=2000] [--bins=256] [--depth=8] [--rounds=20] [--gpus=2]
@@ -19,8 +19,8 @@
 
 #include "core/array_source.h"
 #include "core/parallel.h"
-#include "driver/sharded_builder.h"
 #include "options.h"
+#include "shards/sharded_builder.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::bench {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/backend.h"
+#include "backend/backend.h"
 #include "generated_data.h"
 #include "gradient/gradient.h"
 #include "histogram/histogram.h"

@@ -22,11 +22,11 @@ class SomeShards;       // src/collective/some_shards.h
 class DeviceMatrix;     // src/matrix/device_matrix.h
 class QuantisedMatrix;  // src/matrix/matrix.h
 class PagedMatrix;      // src/matrix/paged_matrix.h
-class DeviceRounds;     // src/driver/backend.h
+class DeviceRounds;     // src/backend/backend.h
 class ResidentRows;     // src/rounds/resident_rows.h
 struct SortedMatrix;    // src/exact/sorted_matrix.h
 class TraceFile;        // src/core/trace.h
-class TreeBuilder;      // src/driver/backend.h
+class TreeBuilder;      // src/backend/backend.h
 
 /// Where a dataset lies: in host memory, or on CUDA devices.
 struct Place {
@@ -34,7 +34,7 @@ struct Place {
   int device{0};                            ///< kCuda: 0 … CudaDeviceCount() - 1, the first of `devices`
   /// Where the shards meet of which the rows are one; null: they are all. All shards build datasets, make trainers and
   /// grow trees at the same time, with the same parameters, and get the same cuts and trees. Must outlive the dataset.
-  /// kCuda: the devices of the shards that have rows have found each other (DevicesCanMeet in driver/backend.h).
+  /// kCuda: the devices of the shards that have rows have found each other (DevicesCanMeet in backend/backend.h).
   Collective* shards{nullptr};
   /// kCuda: rows are dealt to so many devices, 1 or more, in order, or to fewer if rows are few. After the last device
   /// of the machine comes its first, so that one device can hold several shards. Every number gives the same bits.

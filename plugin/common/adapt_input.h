@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "api_call.h"
-#include "driver/base_margins.h"
-#include "driver/dataset_cache.h"
 #include "host/held_bins.h"
 #include "host/host.h"
 #include "host/matrix_rows.h"
 #include "metric/metric.h"
 #include "objective/objective.h"
+#include "training/base_margins.h"
+#include "training/dataset_cache.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/trainer.h"
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "driver/data_key.h"
+#include "training/data_key.h"
 
 namespace xgbgpu::plugin {
 

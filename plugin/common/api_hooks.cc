@@ -17,7 +17,6 @@
 #include "api_call.h"
 #include "core/message.h"
 #include "device_arrays.h"
-#include "driver/host_span.h"
 #include "dump_json.h"
 #include "fail.h"
 #include "foreign_words.h"
@@ -27,6 +26,7 @@
 #include "newcomers.h"
 #include "next_function.h"
 #include "plain_array.h"
+#include "training/host_span.h"
 #include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
 

@@ -11,7 +11,7 @@
 
 #include "api_call.h"
 #include "array_rows.h"
-#include "driver/device_rows.h"
+#include "user_arrays/device_rows.h"
 
 namespace xgbgpu::plugin {
 

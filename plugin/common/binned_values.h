@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "driver/data_key.h"
+#include "training/data_key.h"
 
 namespace xgbgpu::plugin {
 

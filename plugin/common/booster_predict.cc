@@ -13,11 +13,11 @@
 #include "core/host_memory.h"
 #include "core/message.h"
 #include "device_arrays.h"
-#include "driver/prediction_policy.h"
 #include "host/held_bins.h"
 #include "host/held_matrix.h"
 #include "host/matrix_rows.h"
 #include "host/value_matrix.h"
+#include "prediction/prediction_policy.h"
 
 namespace xgbgpu::plugin {
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "driver/backend.h"
+#include "backend/backend.h"
 #include "host_version.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/trainer.h"

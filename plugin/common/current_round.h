@@ -2,7 +2,7 @@
 #ifndef XGBGPU_PLUGIN_CURRENT_ROUND_H_
 #define XGBGPU_PLUGIN_CURRENT_ROUND_H_
 
-#include "driver/boosting_round.h"
+#include "training/boosting_round.h"
 
 namespace xgbgpu::plugin {
 

@@ -13,14 +13,14 @@
 #include "batches.h"
 #include "core/message.h"
 #include "device_arrays.h"
-#include "driver/dataset_cache.h"
-#include "driver/device_rows.h"
 #include "fail.h"
 #include "host/held_matrix.h"
 #include "host_version.h"
 #include "next_function.h"
 #include "per_proxy.h"
 #include "plain_array.h"
+#include "training/dataset_cache.h"
+#include "user_arrays/device_rows.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {

@@ -9,8 +9,8 @@
 #include "boundary.h"
 #include "core/message.h"
 #include "core/quoted.h"
-#include "driver/host_span.h"
 #include "metric/ranking.h"
+#include "training/host_span.h"
 
 namespace xgbgpu::plugin {
 

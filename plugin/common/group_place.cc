@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "backend/backend.h"
 #include "core/message.h"
-#include "driver/backend.h"
 #include "notice.h"
 #include "xgbgpu/error.h"
 

@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "adapt_input.h"
+#include "backend/backend.h"
 #include "core/message.h"
 #include "device_arrays.h"
-#include "driver/backend.h"
-#include "driver/host_span.h"
-#include "driver/streamed_rows.h"
 #include "host/held_matrix.h"
 #include "host/matrix_rows.h"
+#include "training/host_span.h"
+#include "user_arrays/streamed_rows.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/trainer.h"
 

@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "batches.h"
-#include "driver/streamed_rows.h"
 #include "host/held_bins.h"
+#include "user_arrays/streamed_rows.h"
 
 namespace xgbgpu::plugin {
 

@@ -20,7 +20,6 @@
 #include "batches.h"
 #include "core/message.h"
 #include "datatable_columns.h"
-#include "driver/host_span.h"
 #include "fail.h"
 #include "held_rows.h"
 #include "hold_batches.h"
@@ -31,6 +30,7 @@
 #include "per_proxy.h"
 #include "plain_array.h"
 #include "record_batches.h"
+#include "training/host_span.h"
 #include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "driver/device_rows.h"
+#include "user_arrays/device_rows.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "driver/training.h"
+#include "training/training.h"
 #include "xgbgpu/trainer.h"
 
 namespace xgbgpu::plugin {

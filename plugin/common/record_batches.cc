@@ -12,9 +12,9 @@
 
 #include "arrow_columns.h"
 #include "core/parallel.h"
-#include "driver/host_span.h"
 #include "fail.h"
 #include "next_function.h"
+#include "training/host_span.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <string>
 
-#include "driver/boosting_round.h"
 #include "objective/objective.h"
 #include "plugin_params.h"
+#include "training/boosting_round.h"
 
 namespace xgbgpu::plugin {
 

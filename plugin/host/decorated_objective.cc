@@ -12,8 +12,8 @@
 #include "common/current_round.h"
 #include "common/saved_params.h"
 #include "core/message.h"
-#include "driver/host_span.h"
 #include "host/process_group.h"
+#include "training/host_span.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {

@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "common/newcomers.h"
-#include "driver/boosting_round.h"
 #include "host/host.h"
 #include "objective/objective.h"
+#include "training/boosting_round.h"
 
 namespace xgbgpu::plugin {
 

@@ -15,7 +15,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "driver/data_key.h"
+#include "training/data_key.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 

@@ -11,8 +11,8 @@
 #include <memory>
 #include <mutex>
 
+#include "backend/backend.h"
 #include "core/message.h"
-#include "driver/backend.h"
 
 namespace xgbgpu::plugin {
 

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "driver/dart.h"
 #include "host/host.h"
+#include "training/dart.h"
 
 namespace xgbgpu::plugin {
 

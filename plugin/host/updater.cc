@@ -4,8 +4,8 @@
 
 #include "common/boundary.h"
 #include "common/current_round.h"
-#include "driver/host_span.h"
 #include "host/adapt_tree.h"
+#include "training/host_span.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {

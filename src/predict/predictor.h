@@ -19,7 +19,7 @@ class DevicePredictor {
   virtual ~DevicePredictor() = default;
   virtual std::size_t trees() const = 0;
   /// Does what host::PredictMargins (forest.h) does; rows are streamed through the device. `threads` are for what the
-  /// host does. Rows that the source passes over (driver/read_in_parts.h) keep their margins. Waits.
+  /// host does. Rows that the source passes over (user_arrays/read_in_parts.h) keep their margins. Waits.
   /// Throws  as cuda::PredictMarginsStreamed; DeviceError. Margins of some rows may then be final and others not.
   virtual void PredictMargins(RowSource const& source, std::size_t first, std::size_t last, OutputView<float> margins,
                               int threads) = 0;
@@ -31,7 +31,7 @@ class DevicePredictor {
 std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const& forest, int device);
 
 /// Does what host::PredictContributions (contributions.h) does, with rows streamed through a CUDA device. Nothing is
-/// written for rows that the source passes over (driver/read_in_parts.h). Throws the
+/// written for rows that the source passes over (user_arrays/read_in_parts.h). Throws the
 /// same, and Unsupported, DeviceError, OutOfDeviceMemory; contributions of some rows may then be there already.
 void PredictContributionsOnDevice(RowSource const& source, PathForest const& forest, std::size_t first,
                                   std::size_t last, bool approximate, ContributionsView out, int device, int threads);

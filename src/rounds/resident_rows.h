@@ -14,7 +14,7 @@
 namespace xgbgpu {
 
 /// Margins, targets and gradients of the rows of one data set, which is trained on or evaluated. A DeviceRounds
-/// (driver/backend.h) makes it and must outlive it. All its work is enqueued on one of the DeviceRounds' streams: calls
+/// (backend/backend.h) makes it and must outlive it. All its work is enqueued on one of the DeviceRounds' streams: calls
 /// return at once unless they say that they wait.
 ///
 /// While there are columns (leaf_columns.h), leaf values become new columns, and margins are the sum of the columns as

@@ -13,11 +13,11 @@
 
 #include "core/device.h"
 #include "core/recorded_graph.h"
-#include "driver/cuda_tree_builder.h"
 #include "equality_case.h"
 #include "objective/objective.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
+#include "trees_cuda/cuda_tree_builder.h"
 
 namespace xgbgpu::testing {
 namespace {

@@ -12,14 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "backend/backend.h"
 #include "collective/in_process.h"
 #include "collective/nccl_devices_cuda.h"
 #include "core/device.h"
-#include "driver/backend.h"
-#include "driver/cuda_tree_builder.h"
 #include "equality_case.h"
 #include "matrix/shards_cuda.h"
 #include "support/grow.h"
+#include "trees_cuda/cuda_tree_builder.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::testing {

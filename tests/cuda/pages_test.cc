@@ -15,9 +15,8 @@
 #include <vector>
 
 #include "array_case.h"
+#include "backend/backend.h"
 #include "core/device.h"
-#include "driver/backend.h"
-#include "driver/cuda_tree_builder.h"
 #include "equality_case.h"
 #include "matrix/lower_ends.h"
 #include "matrix/page_stream_cuda.h"
@@ -32,6 +31,7 @@
 #include "sample/sample_policy.h"
 #include "support/data.h"
 #include "support/grow.h"
+#include "trees_cuda/cuda_tree_builder.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 

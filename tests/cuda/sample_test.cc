@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "driver/cuda_tree_builder.h"
-#include "sample/sample_policy.h"
 #include "sample/sample_ops.h"
+#include "sample/sample_policy.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
+#include "trees_cuda/cuda_tree_builder.h"
 
 namespace xgbgpu {
 namespace {

@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "core/device.h"
-#include "driver/sharded_builder.h"
 #include "equality_case.h"
 #include "matrix/shards_cuda.h"
 #include "metric/metric.h"
 #include "objective/objective.h"
+#include "shards/sharded_builder.h"
 #include "support/data.h"
 #include "support/grow.h"
 #include "xgbgpu/error.h"

@@ -17,13 +17,13 @@
 
 #include "collective/host_word.h"
 #include "collective/in_process.h"
-#include "driver/hist_host.h"
 #include "quantile/gather_columns.h"
 #include "quantile/quantile.h"
 #include "support/data.h"
 #include "support/grow.h"
 #include "support/shards.h"
 #include "support/tree_cases.h"
+#include "trees_host/hist_host.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

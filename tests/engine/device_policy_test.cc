@@ -1,5 +1,5 @@
-// driver/device_policy.h: how many devices are worth while, and which is a worker's.
-#include "driver/device_policy.h"
+// backend/device_policy.h: how many devices are worth while, and which is a worker's.
+#include "backend/device_policy.h"
 
 #include <gtest/gtest.h>
 

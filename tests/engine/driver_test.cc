@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "driver/backend.h"
+#include "backend/backend.h"
 #include "exact/sorted_matrix.h"
 #include "reference/tree.h"
 #include "support/data.h"

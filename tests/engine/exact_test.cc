@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "driver/backend.h"
+#include "backend/backend.h"
 #include "exact/exact_ops.h"
 #include "exact/new_values_ops.h"
 #include "gradient/gradient.h"

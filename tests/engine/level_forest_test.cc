@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/host_memory.h"
-#include "driver/host_prediction.h"
+#include "prediction/host_prediction.h"
 #include "support/data.h"
 #include "support/given_trees.h"
 

@@ -1,9 +1,9 @@
 // growth: the tree is the same however few histograms are kept.
 #include <gtest/gtest.h>
 
-#include "driver/hist_host.h"
 #include "support/data.h"
 #include "support/grow.h"
+#include "trees_host/hist_host.h"
 
 namespace xgbgpu {
 namespace {

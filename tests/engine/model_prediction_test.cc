@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "driver/device_prediction.h"
-#include "driver/explanation.h"
-#include "driver/prediction_policy.h"
+#include "prediction/device_prediction.h"
+#include "prediction/explanation.h"
+#include "prediction/prediction_policy.h"
 #include "support/covered_trees.h"
 #include "support/given_trees.h"
 #include "support/grow.h"

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "collective/in_process.h"
-#include "driver/hist_host.h"
 #include "page/page_file.h"
 #include "quantile/quantile.h"
 #include "support/data.h"
@@ -20,6 +19,7 @@
 #include "support/paged.h"
 #include "support/shards.h"
 #include "support/tree_cases.h"
+#include "trees_host/hist_host.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

@@ -1,5 +1,5 @@
 // driver: several threads read a source, each a part of its rows.
-#include "driver/read_in_parts.h"
+#include "user_arrays/read_in_parts.h"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 #include <limits>
 #include <vector>
 
-#include "driver/boosting_round.h"
 #include "support/grow.h"
 #include "support/model_case.h"
+#include "training/boosting_round.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

@@ -16,9 +16,9 @@
 
 #include "core/array_source.h"
 #include "core/reading_turns.h"
-#include "driver/device_rows.h"
 #include "metric/metric_sum.h"
 #include "support/data.h"
+#include "user_arrays/device_rows.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

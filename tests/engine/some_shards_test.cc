@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "collective/in_process.h"
-#include "driver/hist_host.h"
-#include "driver/some_shards_builder.h"
+#include "shards/some_shards_builder.h"
 #include "support/data.h"
 #include "support/grow.h"
 #include "support/shards.h"
 #include "support/tree_cases.h"
 #include "tree/tree_words.h"
+#include "trees_host/hist_host.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

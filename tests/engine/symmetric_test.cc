@@ -8,10 +8,10 @@
 #include <tuple>
 #include <vector>
 
-#include "driver/hist_host.h"
 #include "reference/tree.h"
 #include "support/data.h"
 #include "support/grow.h"
+#include "trees_host/hist_host.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

@@ -1,5 +1,5 @@
 // driver: when a training on the host is in pages, and how a limit of memory is shared out.
-#include "driver/training_memory.h"
+#include "trees_host/training_memory.h"
 
 #include <gtest/gtest.h>
 

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "collective/in_process.h"
-#include "driver/base_margins.h"
-#include "driver/data_key.h"
-#include "driver/dataset_cache.h"
-#include "driver/margin_bases.h"
-#include "driver/time_orders.h"
-#include "driver/trainer_pool.h"
 #include "support/grow.h"
 #include "support/model_case.h"
+#include "training/base_margins.h"
+#include "training/data_key.h"
+#include "training/dataset_cache.h"
+#include "training/margin_bases.h"
+#include "training/time_orders.h"
+#include "training/trainer_pool.h"
 
 namespace xgbgpu {
 namespace {

@@ -38,8 +38,14 @@ ARROWS = {
     "exact": "core gradient growth matrix predict quantile sample split tree",
     "rounds": "core gradient metric objective predict",
     "encode": "core",
-    "driver": "collective core exact gradient growth histogram matrix objective page partition predict quantile rounds "
-              "sample split tree",
+    "user_arrays": "collective core",
+    "backend": "collective core matrix predict tree user_arrays",
+    "trees_host": "backend collective core exact gradient growth histogram matrix page partition predict sample split",
+    "trees_cuda": "backend collective core exact gradient growth histogram matrix objective page partition predict rounds "
+                  "sample split tree",
+    "shards": "backend collective core objective rounds tree trees_cuda",
+    "training": "collective core exact matrix objective page quantile rounds shards trees_host",
+    "prediction": "backend collective objective predict training user_arrays",
 }
 
 # What XGBoost changed between 1.7 and 3.4, so that of plugin/ only plugin/host/ may name it
@@ -225,12 +231,12 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
         {"src/split/split.cc": "#include <xgboost/data.h>\n", "bench/bench.cc": '#include "dmlc/io.h"\n'},
         ["src/split/split.cc includes <xgboost/data.h>", "bench/bench.cc includes <dmlc/io.h>"]),
     "arrows": (
-        {"src/core/a.cc": '#include "split/split.h"\n', "src/split/split.h": '#include "driver/trainer.h"\n',
-         "src/driver/trainer.h": '#include "plugin/booster.h"\n', "src/cellar/a.h": "",
+        {"src/core/a.cc": '#include "split/split.h"\n', "src/split/split.h": '#include "training/trainer.h"\n',
+         "src/training/trainer.h": '#include "plugin/booster.h"\n', "src/cellar/a.h": "",
          "src/histogram/row_feeds.cuh": '#include "split/split.h"\n'},
         ["src/core/a.cc includes split/split.h; allowed from core: \n",
-         "src/split/split.h includes driver/trainer.h; allowed from split: core, gradient, histogram, matrix, sample, tree",
-         "src/driver/trainer.h includes plugin/booster.h, which is in a layer above", "src/cellar/ is not in ARROWS",
+         "src/split/split.h includes training/trainer.h; allowed from split: core, gradient, histogram, matrix, sample, tree",
+         "src/training/trainer.h includes plugin/booster.h, which is in a layer above", "src/cellar/ is not in ARROWS",
          "src/histogram/row_feeds.cuh includes split/split.h"]),
     "names_of_one_host": (
         {"plugin/common/a.h": "void F(xgboost::PredictionCacheEntry*);\n// PredictionCacheEntry\n",

@@ -8,7 +8,7 @@ import xgboost as xgb
 from support import binary_labels, fresh, make_data, params, raw
 from xgboost.core import _LIB
 
-# So many rows go to a device if there is one (src/driver/training.cc).
+# So many rows go to a device if there is one (src/training/training.cc).
 X, Y = make_data(3000, 6, missing=0.1)
 V, VY = make_data(1500, 6, seed=1, missing=0.1)
 LABEL, VLABEL = binary_labels(Y), binary_labels(VY)

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/backend.h"
+#include "backend/backend.h"
 #include "reference/matrix.h"
 #include "support/data.h"
 #include "xgbgpu/trainer.h"

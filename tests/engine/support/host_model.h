@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/model_view.h"
+#include "prediction/model_view.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
 #include "xgbgpu/error.h"

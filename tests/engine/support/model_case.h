@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "driver/boosting_round.h"
-#include "driver/dataset_cache.h"
-#include "driver/trainer_pool.h"
 #include "objective/objective.h"
 #include "predict/forest.h"
 #include "support/data.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
+#include "training/boosting_round.h"
+#include "training/dataset_cache.h"
+#include "training/trainer_pool.h"
 
 namespace xgbgpu::testing {
 

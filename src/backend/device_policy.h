@@ -1,0 +1,98 @@
+/// How many devices are worth while, and which one is a worker's. Changing a number changes speed and memory, never a
+/// model.
+#ifndef XGBGPU_BACKEND_DEVICE_POLICY_H_
+#define XGBGPU_BACKEND_DEVICE_POLICY_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "collective/collective_policy.h"
+#include "tree/shared_bytes.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// Times of a tree's parts, in microseconds, measured on two H100 with NVLink: docs/log/2026-11-25-several-devices.md.
+struct DevicePolicy {
+  double of_value{0.5e-6};        ///< to look at a value at one level: the least of all data sets measured
+  double of_level{10};            ///< for devices to tell each other the sums of a level, however few these are
+  double of_tree{50};             ///< what else they wait for each other
+  double of_byte{1.0 / 250'000};  ///< for a byte of the sums
+  double cell_bytes{8};           ///< of a cell's pair of sums, which nearly always fit 32 bits each
+  double of_winners{
+      12};  ///< for a level's best splits, where each device searches a share of the features: an estimate
+  std::uint64_t tile_columns{32};  ///< of a matrix, at most
+  int most_shared_bins{1023};  ///< for shares: with more, sums do not fit shared memory, and data are stored sparsely
+  int deep_levels{10};         ///< of trees without a limit of depth
+};
+
+/// What a training is about, as far as it is known before data are quantised.
+struct WorkShape {
+  std::uint64_t values;  ///< that are not missing
+  std::uint64_t features;
+  int max_bin, max_depth, max_leaves;
+  /// May devices search shares of the features? If half of the values are there or more (QuantilePolicy::dense_from),
+  /// none of them are categories, and trees are not symmetric.
+  bool may_share{false};
+};
+
+/// Returns how many of `wanted` devices, 1 or more, train fastest: more of them divide the rows, but have to tell each
+/// other the sums of the nodes that are built, of which a level has half as many as nodes. Where histograms are large,
+/// each searches a share of the features (split/split_shares.h). A device sends every other one all of its sums, or those
+/// of that one's share alone. There are kMostDevices at most.
+inline int DevicesWorthWhile(int wanted, WorkShape const& shape) {
+  DevicePolicy const policy;
+  int const levels = shape.max_depth > 0 ? std::min(shape.max_depth, 30) : policy.deep_levels;
+  double nodes = std::exp2(levels - 1);
+  if (shape.max_leaves > 0) nodes = std::min(nodes, 0.5 * shape.max_leaves + levels);
+  double const cells = static_cast<double>(shape.features) * shape.max_bin;
+  auto const shares = [&](int devices) {
+    std::size_t const least = LeastSharedBytes(CollectivePolicy{}.least_shared_bytes, devices);
+    // Each needs a tile of the columns.
+    return shape.may_share && shape.max_bin <= policy.most_shared_bins &&
+           shape.features > policy.tile_columns * static_cast<std::uint64_t>(devices - 1) &&
+           cells * sizeof(GradientSum) >= static_cast<double>(least);
+  };
+  double const sums = nodes * cells * policy.cell_bytes * policy.of_byte;
+  double const rows = policy.of_value * static_cast<double>(shape.values) * levels;
+  auto const time = [&](int devices) {
+    if (devices == 1) return rows;
+    bool const shared = shares(devices);
+    double const waits = policy.of_tree + (policy.of_level + (shared ? policy.of_winners : 0.0)) * levels;
+    return rows / devices + waits + sums * (devices - 1) / (shared ? devices : 1);
+  };
+  int best = 1;
+  for (int devices = 2; devices <= std::min(wanted, kMostDevices); ++devices) {
+    if (time(devices) < time(best)) best = devices;
+  }
+  return best;
+}
+
+/// Returns the device of a worker of a process group that names none, among those that it sees: the one of its rank
+/// among the workers of its host; or its first, if each worker of this host sees another one first. Tools that start
+/// workers hide devices, or put a worker's own in front of the others.
+///
+/// In  hosts, first_devices  [workers] of each a number of its host, and one of the device that it sees first
+///     own                   this worker
+///     devices               1 or more that it sees
+inline int DeviceOfWorker(Span<std::int64_t const> hosts, Span<std::int64_t const> first_devices, std::size_t own,
+                          int devices) {
+  int before = 0;
+  std::vector<std::int64_t> first;  // of this host's workers
+  for (std::size_t worker = 0; worker < hosts.size(); ++worker) {
+    if (hosts[worker] != hosts[own]) continue;
+    if (worker < own) ++before;
+    first.push_back(first_devices[worker]);
+  }
+  std::sort(first.begin(), first.end());
+  bool const all_differ = std::adjacent_find(first.begin(), first.end()) == first.end();
+  return all_differ ? 0 : before % devices;
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_BACKEND_DEVICE_POLICY_H_

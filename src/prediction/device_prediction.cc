@@ -1,0 +1,150 @@
+#include "prediction/device_prediction.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "backend/backend.h"
+#include "collective/in_process.h"
+#include "objective/row_views.h"
+#include "user_arrays/read_in_parts.h"
+#include "xgbgpu/trainer.h"
+
+namespace xgbgpu {
+
+bool DevicePrediction::IsWork(ModelView const& model, std::uint64_t rows, std::uint32_t rounds, bool has_model) const {
+  std::uint64_t const outputs = model.outputs;
+  return policy_.IsForDevice(rows * rounds * outputs, has_model ? 0 : model.rounds * outputs, turned_away_,
+                             CudaIsInUse());
+}
+
+bool DevicePrediction::IsWorthwhile(ModelView const& model, std::uint64_t rows, std::uint32_t rounds) {
+  if (!IsWork(model, rows, rounds, true)) return false;
+  std::unique_lock<std::mutex> const lock{mutex_, std::try_to_lock};
+  std::uint64_t const work = rows * rounds * model.outputs;
+  if (!lock) return work >= policy_.first_use;  // what is less does not wait for whoever predicts
+  bool const is_work = IsWork(model, rows, rounds, HasModel(model, device_));
+  if (!is_work) turned_away_ += work;
+  return is_work;
+}
+
+int DevicePrediction::devices() const {
+  std::lock_guard<std::mutex> const lock{mutex_};
+  return static_cast<int>(predictors_.size());
+}
+
+bool DevicePrediction::HasModel(ModelView const& model, int device) const {
+  bool const same_leaves = !rounds_leaves_ || base_ == model.base_score;
+  return !predictors_.empty() && rounds_ == model.rounds && device_ == device && same_leaves;
+}
+
+int DevicePrediction::DevicesFor(WorkPlace where, RowSource const& rows, std::uint64_t work) const {
+  bool const may_deal = !several_fail_ && MayBeDealt(rows);
+  return may_deal ? PredictionPolicy::Devices(where.place.devices, work, policy_.dealt_work) : 1;
+}
+
+bool DevicePrediction::TakeModel(ModelView const& model, Place const& place, int devices) {
+  auto const wanted = static_cast<std::size_t>(devices);
+  if (HasModel(model, place.device) && predictors_.size() >= wanted) return true;
+  predictors_.clear();
+  impossible_ = true;  // a model that is not for us is read once
+  base_ = model.base_score;
+  auto const forest = model.read_forest(rounds_leaves_ ? std::optional<float>{base_} : std::nullopt);
+  if (forest.trees() % model.rounds != 0) return false;
+  impossible_ = false;
+  std::vector<int> const ordinals = OrdinalsOf(place);
+  std::vector<std::unique_ptr<DevicePredictor>> made(wanted);
+  auto const make = [&](std::size_t i) { made[i] = MakeDevicePredictor(forest, ordinals[i]); };
+  ShardThreads threads{devices};
+  threads.Run([&](int i) { make(static_cast<std::size_t>(i)); });
+  predictors_ = std::move(made);
+  turned_away_ = 0;
+  rounds_ = model.rounds;
+  device_ = place.device;
+  return true;
+}
+
+void DevicePrediction::GiveUp(int devices, Error const& why) {
+  predictors_.clear();
+  if (devices > 1) {
+    several_fail_ = true;
+    warn_("prediction on several GPUs",
+          "predictions are made on one GPU at most, because " + std::to_string(devices) + " cannot: " + why.what());
+    return;
+  }
+  impossible_ = true;
+  warn_("prediction", std::string{"predictions are made on the host, because the device cannot: "} + why.what());
+}
+
+template <typename F>
+bool DevicePrediction::OnDevices(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds,
+                                 bool const* spoilt, F&& predict) {
+  if (rounds.last > model.rounds || rounds.first >= rounds.last) return false;
+  std::uint32_t const n_rounds = rounds.last - rounds.first;
+  if (!IsWork(model, rows.rows(), n_rounds, HasModel(model, where.place.device))) return false;
+  while (!impossible_ && !*spoilt) {
+    int const devices = DevicesFor(where, rows, rows.rows() * n_rounds * model.outputs);
+    try {
+      if (!TakeModel(model, where.place, devices)) return false;
+      predict(devices, predictors_[0]->trees() / rounds_);
+      return true;
+    } catch (InvalidArgument const&) {
+      return false;             // rows of the user: the host has the words, or takes them as they are
+    } catch (Error const& e) {  // a device is out of memory, gone in a forked process, or without code for it
+      GiveUp(devices, e);
+    }
+  }
+  return false;
+}
+
+template <typename F>
+void DevicePrediction::Deal(int devices, RowSource const& rows, int threads, F&& predict) {
+  ReadInParts(rows, devices, [&](int i, RowSource const& part) {
+    predict(predictors_[static_cast<std::size_t>(i)].get(), part, std::max(1, threads / devices));
+  });
+}
+
+bool DevicePrediction::PredictMargins(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds,
+                                      BaseMargins const* base, std::vector<float>* margins) {
+  std::lock_guard<std::mutex> const lock{mutex_};
+  bool touched = false, spoilt = false;
+  bool const done = OnDevices(model, where, rows, rounds, &spoilt, [&](int devices, std::size_t trees) {
+    touched = true;
+    spoilt = base == nullptr;  // the margins that were there have trees added
+    if (base != nullptr && base->given.empty()) {
+      margins->assign(rows.rows() * model.outputs, base->score);
+    } else if (base != nullptr) {
+      margins->assign(base->given.begin(), base->given.end());
+    }
+    auto const view = RowMajor(margins->data(), rows.rows(), model.outputs);
+    Deal(devices, rows, where.threads, [&](DevicePredictor* predictor, RowSource const& part, int threads) {
+      predictor->PredictMargins(part, rounds.first * trees, rounds.last * trees, view, threads);
+    });
+  });
+  if (!done && touched) margins->clear();
+  return done;
+}
+
+bool DevicePrediction::PredictLeaves(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds,
+                                     std::vector<float>* leaves) {
+  std::lock_guard<std::mutex> const lock{mutex_};
+  bool const spoilt = false;
+  return OnDevices(model, where, rows, rounds, &spoilt, [&](int devices, std::size_t trees) {
+    std::vector<float> made(rows.rows() * (rounds.last - rounds.first) * trees);
+    Deal(devices, rows, where.threads, [&](DevicePredictor* predictor, RowSource const& part, int threads) {
+      predictor->PredictLeaves(part, rounds.first * trees, rounds.last * trees, made.data(), threads);
+    });
+    *leaves = std::move(made);
+  });
+}
+
+void DevicePrediction::Forget() {
+  std::lock_guard<std::mutex> const lock{mutex_};
+  predictors_.clear();
+  turned_away_ = 0;
+  impossible_ = false;
+  several_fail_ = false;
+}
+
+}  // namespace xgbgpu

@@ -1,0 +1,99 @@
+#include "prediction/host_prediction.h"
+
+#include <new>
+#include <utility>
+
+#include "prediction/prediction_policy.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu {
+
+namespace {
+
+/// Null if trees are not symmetric, or only stock code takes them.
+std::shared_ptr<LevelForest const> Read(ModelView const& model) {
+  try {
+    Forest const forest = model.read_forest({});
+    if (forest.trees() % model.rounds != 0) return nullptr;
+    auto levels = LevelForest::Of(forest);
+    return levels ? std::make_shared<LevelForest const>(std::move(*levels)) : nullptr;
+  } catch (InvalidArgument const&) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+void HostPrediction::LookAt(ModelView const& model) {
+  if (rounds_ == model.rounds) return;
+  if (rounds_ > model.rounds) trees_ = Trees::kUnknown;
+  rounds_ = model.rounds;
+  forest_.reset();
+  turned_away_ = 0;
+}
+
+bool HostPrediction::IsWorthwhile(ModelView const& model, std::uint64_t rows, RoundRange rounds, int threads) {
+  if (rows < kPredictionPolicy.symmetric_rows || rounds.last > model.rounds || rounds.first >= rounds.last)
+    return false;
+  std::lock_guard<std::mutex> const lock{mutex_};
+  LookAt(model);
+  if (forest_ != nullptr || trees_ == Trees::kOther) return forest_ != nullptr;
+  std::uint64_t const work = rows * (rounds.last - rounds.first);
+  // All rounds of the model are read, however few of them are wanted.
+  std::uint64_t const per_thread =
+      trees_ == Trees::kSymmetric ? kPredictionPolicy.read_rows : kPredictionPolicy.look_rows;
+  std::uint64_t const wanted = per_thread * static_cast<std::uint64_t>(threads) * model.rounds;
+  if (work + turned_away_ >= wanted) return true;
+  turned_away_ += work;
+  return false;
+}
+
+std::shared_ptr<LevelForest const> HostPrediction::TakeModel(ModelView const& model) {
+  auto const known = [&] {
+    std::lock_guard<std::mutex> const lock{mutex_};
+    LookAt(model);
+    return std::pair{forest_, forest_ != nullptr || trees_ == Trees::kOther};
+  };
+  if (auto const [forest, is_known] = known(); is_known) return forest;
+  std::unique_lock<std::mutex> const reading{reading_, std::try_to_lock};
+  if (!reading) return nullptr;
+  if (auto const [forest, is_known] = known(); is_known) return forest;  // another has just read it
+  auto forest = Read(model);
+  std::lock_guard<std::mutex> const lock{mutex_};
+  trees_ = forest == nullptr ? Trees::kOther : Trees::kSymmetric;
+  forest_ = forest;
+  return forest;
+}
+
+bool HostPrediction::PredictMargins(ModelView const& model, int threads, RowSource const& rows, RoundRange rounds,
+                                    BaseMargins const* base, std::vector<float>* margins) {
+  bool touched = false;
+  try {
+    auto const forest = TakeModel(model);
+    if (forest == nullptr) return false;
+    touched = true;
+    if (base != nullptr && base->given.empty()) {
+      margins->assign(rows.rows() * model.outputs, base->score);
+    } else if (base != nullptr) {
+      margins->assign(base->given.begin(), base->given.end());
+    }
+    std::size_t const trees = forest->trees() / model.rounds;
+    forest->PredictMargins(rows, rounds.first * trees, rounds.last * trees,
+                           RowMajor(margins->data(), rows.rows(), model.outputs), threads);
+    return true;
+  } catch (std::bad_alloc const&) {  // stock code needs less memory
+    if (touched) margins->clear();
+    std::lock_guard<std::mutex> const lock{mutex_};
+    turned_away_ = 0;  // smaller calls look again when as much has been predicted
+    return false;
+  }
+}
+
+void HostPrediction::Forget() {
+  std::lock_guard<std::mutex> const lock{mutex_};
+  forest_.reset();
+  trees_ = Trees::kUnknown;
+  turned_away_ = 0;
+}
+
+}  // namespace xgbgpu

@@ -1,0 +1,83 @@
+/// Trees on a matrix whose rows lie on several CUDA devices of this process. CUDA builds only.
+/// docs/adr/0021-several-devices.md
+#ifndef XGBGPU_SHARDS_SHARDED_BUILDER_H_
+#define XGBGPU_SHARDS_SHARDED_BUILDER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "backend/finished_tree.h"
+#include "collective/in_process.h"
+#include "collective/peer_devices_cuda.h"
+#include "shards/sharded_rows.h"
+#include "trees_cuda/cuda_tree_builder.h"
+
+namespace xgbgpu {
+
+/// One builder for each device, which grow the same trees at the same time, in a thread each, and add up what their
+/// rows give. What is only enqueued is enqueued by the caller's thread, device after device.
+///
+/// Builders of a process take turns, tree by tree.
+///
+/// If a device fails, the others stop waiting for it, its error is thrown, and the builder is as it was before the
+/// call.
+class ShardedBuilder final : public TreeBuilder, public DeviceRounds {
+ public:
+  /// `shards` have consecutive rows, the same cuts, and cells that are numbered alike.
+  /// patience: seconds that one device may keep the others waiting. The last argument is for tests.
+  ShardedBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> const& shards, int threads, double patience = 120,
+                 std::size_t least_shared_bytes = CollectivePolicy{}.least_shared_bytes);
+  ~ShardedBuilder() override;
+
+  /// Does each device search a share of the features (split/split_shares.h)?
+  bool searches_shares() const { return builders_[0]->searches_share(); }
+
+  Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;
+  void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override;
+  void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override;
+  /// The first device writes `file`; each other one writes a file of its own, beside it: NAME.gpu1 and so on.
+  void Trace(std::shared_ptr<TraceFile> file) override;
+  MemoryReport memory() const override;
+  std::uint64_t memory_version() const override;
+  DeviceRounds* rounds() override { return this; }
+
+  std::unique_ptr<ResidentRows> MakeResidentRows(std::uint32_t outputs) override;
+  std::unique_ptr<ResidentRows> MakeResidentRows(RowSource const& source, std::uint32_t outputs) override;
+  void KeepTree(Tree const& tree, std::uint32_t output) override;
+  void ForgetTrees() override;
+  std::size_t kept_trees() const override { return builders_[0]->kept_trees(); }
+  void Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) override;
+  Tree FinishNext() override;
+  void Abandon() noexcept override;
+  void AdaptLeaves(Tree* tree, ResidentRows* rows) override;
+  void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) override;
+
+ private:
+  class Turn;
+  std::uint64_t RowsOf(std::size_t shard) const { return first_[shard + 1] - first_[shard]; }
+  void RunAll(std::function<void(std::size_t)> const& work);
+  void BeginRest();
+  bool GiveUpAhead();
+
+  /// Trees that were begun and are not finished.
+  struct Round {
+    TrainParams params;
+    ShardedRows* rows;
+    std::vector<RoundTree> trees;
+    std::size_t finished;
+  };
+
+  std::vector<std::uint64_t> first_;  ///< [shards + 1] number of each shard's first row, and of all rows
+  FinishedTree finished_;
+  std::vector<int> devices_;  ///< [shards]
+  cuda::PeerDevices peers_;
+  ShardThreads threads_;
+  std::vector<std::unique_ptr<CudaTreeBuilder>> builders_;
+  Round round_{};
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_SHARDS_SHARDED_BUILDER_H_

@@ -1,0 +1,47 @@
+/// Trees of shards of which some have no rows. docs/adr/0021-several-devices.md
+#ifndef XGBGPU_SHARDS_SOME_SHARDS_BUILDER_H_
+#define XGBGPU_SHARDS_SOME_SHARDS_BUILDER_H_
+
+#include <functional>
+#include <memory>
+
+#include "backend/backend.h"
+#include "backend/finished_tree.h"
+#include "collective/some_shards.h"
+#include "core/trace.h"
+
+namespace xgbgpu {
+
+/// Shards that have rows grow trees with builders of their own; the others, which have none, stand by and get them.
+///
+/// All shards make the same calls of the constructor and of Grow at the same time. If one fails, all throw, those that
+/// stand by OtherShardFailed with its number and words.
+///
+/// Memory  a shard that stands by holds nothing
+/// Cost    beside the own builder's: what SomeShards costs for each of its calls; 40 bytes a node, twice, up and down
+///         the tree of workers
+class SomeShardsBuilder final : public TreeBuilder {
+ public:
+  /// make() makes the builder of a shard that has rows, `rows` of them, whose collective is `with_rows`.
+  SomeShardsBuilder(SomeShards* with_rows, std::uint64_t rows,
+                    std::function<std::unique_ptr<TreeBuilder>()> const& make);
+
+  Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;
+  void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override;
+  void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override;
+  void Trace(std::shared_ptr<TraceFile> file) override;
+  MemoryReport memory() const override { return own_ ? own_->memory() : MemoryReport{}; }
+  std::uint64_t memory_version() const override { return own_ ? own_->memory_version() : 0; }
+  bool lost() const override { return own_ != nullptr && own_->lost(); }
+
+ private:
+  SomeShards& with_rows_;
+  std::unique_ptr<TreeBuilder> own_;  ///< null: this shard has no rows
+  FinishedTree finished_;
+  std::shared_ptr<TraceFile> trace_;
+  HostStageTimer timer_;  ///< of a shard without rows
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_SHARDS_SOME_SHARDS_BUILDER_H_

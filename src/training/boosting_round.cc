@@ -1,0 +1,164 @@
+#include "training/boosting_round.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "core/buffer.h"
+#include "core/message.h"
+#include "objective/leaf_median.h"
+#include "training/host_span.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu {
+
+std::vector<RoundTree> TreesOfRound(std::uint32_t iteration, std::uint32_t outputs, std::size_t per_output) {
+  std::vector<RoundTree> trees;
+  for (std::uint32_t output = 0; output < outputs; ++output) {
+    for (std::size_t i = 0; i < per_output; ++i) {
+      trees.push_back({output, {iteration, static_cast<std::uint32_t>(trees.size())}});
+    }
+  }
+  return trees;
+}
+
+void CheckFinite(Span<GradientPair const> gradients, std::size_t classes) {
+  // In blocks without an exit, which compilers turn into vector instructions.
+  constexpr std::size_t kBlock = 1024;
+  auto const is_bad = [&](std::size_t i) {
+    constexpr float kLargest = std::numeric_limits<float>::max();
+    return static_cast<unsigned>(!(std::fabs(gradients[i].grad) <= kLargest)) |
+           static_cast<unsigned>(!(std::fabs(gradients[i].hess) <= kLargest));
+  };
+  for (std::size_t begin = 0; begin < gradients.size(); begin += kBlock) {
+    std::size_t const end = std::min(begin + kBlock, gradients.size());
+    unsigned bad = 0;
+    for (std::size_t i = begin; i < end; ++i) bad |= is_bad(i);
+    if (bad == 0) continue;
+    std::size_t i = begin;
+    while (is_bad(i) == 0) ++i;
+    throw InvalidArgument{"The gradient of row " + std::to_string(i / classes) + ", class " +
+                          std::to_string(i % classes) + " is " + std::to_string(gradients[i].grad) +
+                          " and its hessian " + std::to_string(gradients[i].hess) + "; allowed: finite numbers"};
+  }
+}
+
+void CheckLeafRule(TrainParams const& params, bool has_weights) {
+  bool const by_gradient = params.SamplesRows() && params.sampling_method != SamplingMethod::kUniform;
+  if (!by_gradient || !has_weights) return;
+  bool const goss = params.sampling_method == SamplingMethod::kGoss;
+  throw Unsupported{
+      std::string{"Parameter sampling_method is '"} + (goss ? "goss" : "gradient_based") +
+      "', which chooses rows of large weight more often; the leaves of reg:absoluteerror are weighted medians of the "
+      "chosen rows and would count these rows too much; supported with weights: uniform"};
+}
+
+std::vector<NodeIndex> LeafPositions(Trainer const& trainer, Span<GradientPair const> gradients) {
+  std::vector<NodeIndex> positions(trainer.data().rows());
+  std::vector<std::uint8_t> sampled_out(positions.size());
+  trainer.LeafPositions(positions, sampled_out);
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    if (sampled_out[i] != 0 || gradients[i].hess == 0.0f) positions[i] = ~positions[i];
+  }
+  return positions;
+}
+
+BoostingRound::BoostingRound(Training* training, RoundOrder order) : training_{*training}, order_{std::move(order)} {
+  training_.BeginRound(order_.iteration, order_.keeps_trees);
+}
+
+Tree BoostingRound::Next(Span<GradientPair const> gradients, std::size_t per_output) {
+  if (trees_ == 0) {
+    tree_params_ = order_.params;
+    tree_params_.learning_rate /= static_cast<float>(per_output);
+  }
+  Tree tree = Make(gradients, per_output);
+  ++trees_;
+  return tree;
+}
+
+void BoostingRound::End(std::uint32_t rounds) { training_.EndRound(rounds, order_.keeps_trees); }
+
+HostRound::HostRound(Training* training, RoundOrder order, Residuals residuals)
+    : BoostingRound{training, std::move(order)}, residuals_{residuals} {
+  training_.last_plan.reset();
+}
+
+Tree HostRound::Make(Span<GradientPair const> gradients, std::size_t per_output) {
+  HostSpan const span{"tree"};
+  Trainer& trainer = *training_.trainer;
+  auto const output = static_cast<std::uint32_t>(trees_ / per_output);
+  Tree tree = trainer.Grow(tree_params_, gradients, {order_.iteration, trees_});
+  KeptRows& own = training_.own;
+  if (order_.adds_columns && own.on_host != nullptr) {
+    trainer.AddLeafValues(tree.leaf_value, own.on_host->NextColumn(output).data(), 1);
+  } else if (order_.adds_columns) {
+    trainer.AddLeafValues(tree.leaf_value, own.rows.get(), output);
+  }
+  if (order_.keeps_trees) trainer.KeepTree(tree, output);
+  if (order_.leaves == LeafRule::kMedians) MakeMedians(gradients, &tree);
+  return tree;
+}
+
+void HostRound::MakeMedians(Span<GradientPair const> gradients, Tree* tree) const {
+  auto const& [labels, weights, margins] = residuals_;
+  std::size_t const rows = training_.dataset->rows();
+  auto const check = [rows](char const* what, std::size_t n) {
+    if (n == rows) return;
+    Throw<InvalidArgument>("There are ", n, " ", what, " for ", rows,
+                           " rows; reg:absoluteerror, which sets leaves from them, takes one for each");
+  };
+  check("labels", labels.size());
+  check("margins", margins.size());
+  if (!weights.empty()) check("weights", weights.size());
+  auto const positions = LeafPositions(*training_.trainer, gradients);
+  Buffer<float> residuals{rows};
+  host::ComputeResiduals(labels.data(), margins.data(), 1, residuals.span(), training_.threads);
+  Collective* const shards = training_.dataset->place().shards;
+  host::MedianLeaves(positions, residuals.span(), weights.empty() ? nullptr : weights.data(), tree->leaf_value,
+                     training_.threads, shards == nullptr ? NoOtherShards() : *shards);
+  CheckMedians(tree->leaf_value);
+}
+
+ResidentRound::ResidentRound(Training* training, RoundOrder order, ObjectiveParams const& objective,
+                             TargetMark const& targets, bool may_look_ahead)
+    : BoostingRound{training, std::move(order)} {
+  RoundPlan plan{objective, targets, order_.params};
+  looks_ahead_ = may_look_ahead && training_.last_plan &&
+                 training_.last_plan->SameGradients(plan.objective, plan.targets) &&
+                 training_.last_plan->params == plan.params;
+  training_.last_plan = std::move(plan);
+}
+
+Tree ResidentRound::Make(Span<GradientPair const> /*gradients*/, std::size_t per_output) {
+  if (trees_ == 0) GrowAll(per_output);
+  return std::move(grown_.at(trees_));
+}
+
+void ResidentRound::GrowAll(std::size_t per_output) {
+  Trainer& trainer = *training_.trainer;
+  ResidentRows* const rows = training_.own.rows.get();
+  auto const trees = TreesOfRound(order_.iteration, rows->outputs(), per_output);
+  trainer.StartAhead(tree_params_, rows, trees);
+  for (auto const& [output, key] : trees) {
+    HostSpan const span{"tree"};
+    grown_.push_back(trainer.Grow(tree_params_, rows, output, key));
+    Tree& tree = grown_.back();
+    if (order_.leaves == LeafRule::kMedians) trainer.AdaptLeaves(&tree, rows);
+    trainer.AddLeafValues(tree.leaf_value, rows, output);
+    if (order_.keeps_trees) trainer.KeepTree(tree, output);
+  }
+  if (looks_ahead_) {
+    training_.LookAhead(training_.last_plan->objective, tree_params_, order_.iteration + 1, per_output);
+  }
+}
+
+void ResidentRound::End(std::uint32_t rounds) {
+  training_.own.rounds = rounds;
+  training_.own.of_forest = trees_ > training_.own.rows->outputs();
+  BoostingRound::End(rounds);
+}
+
+}  // namespace xgbgpu

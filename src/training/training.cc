@@ -1,0 +1,211 @@
+#include "training/training.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "core/parallel.h"
+#include "training/boosting_round.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu {
+
+namespace {
+
+/// A sum over an array's bits and their places. No two places count alike, and it does not depend on threads.
+template <typename T>
+std::uint64_t Checksum(T const* values, std::size_t n, int threads) {
+  constexpr std::size_t kGrain = 1 << 16;
+  std::atomic<std::uint64_t> sum{n};
+  if (values == nullptr) return 0;
+  ParallelChunks(threads, n, kGrain, [&](std::size_t begin, std::size_t end) {
+    std::uint64_t part = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      std::uint32_t bits;
+      static_assert(sizeof(T) == sizeof(bits));
+      std::memcpy(&bits, values + i, sizeof(bits));
+      std::uint64_t mixed = (bits + 1ULL) * (2 * i + 0x9E3779B97F4A7C15ULL);
+      part += mixed ^ (mixed >> 29);
+    }
+    sum += part;
+  });
+  return sum;
+}
+
+}  // namespace
+
+TargetMark TargetMark::Of(TargetView const& targets, std::uint64_t rows, Objective objective, DataEpoch const& epoch,
+                          int threads) {
+  if (epoch) return {true, *epoch, objective};
+  std::uint64_t sum = Checksum(targets.labels, rows * targets.label_columns, threads);
+  sum = sum * 31 + Checksum(targets.weights, targets.groups != 0 ? targets.groups : rows, threads);
+  sum = sum * 31 + Checksum(targets.lower, rows, threads);
+  sum = sum * 31 + Checksum(targets.upper, rows, threads);
+  if (targets.groups != 0) sum = sum * 31 + Checksum(targets.group_ptr, targets.groups + std::size_t{1}, threads);
+  return {false, sum, objective};
+}
+
+void KeptRows::SetTargets(TargetView const& view, TargetMark const& mark) {
+  if (targets == mark) return;
+  targets.reset();
+  rows->SetTargets(view);
+  targets = mark;
+}
+
+void Training::Check(ObjectiveParams objective, TargetView const& view, TargetMark const& mark, std::uint32_t outputs) {
+  objective.iteration = 0;  // is never wrong
+  auto const both = std::make_pair(objective, mark);
+  if (checked == both) return;
+  checked.reset();
+  CheckTargets(objective, view, dataset->rows(), outputs, threads);
+  checked = both;
+}
+
+void Training::MakeOwnRows(std::uint32_t outputs) {
+  if (own.columns() != nullptr && own.columns()->outputs() == outputs) return;
+  trainer->Abandon();
+  own = {};  // before the new ones need memory
+  own.rows = trainer->MakeResidentRows(outputs);
+  if (own.rows == nullptr) own.on_host = host::MakeLeafColumns(dataset->rows(), outputs, threads);
+}
+
+void Training::SetMargins(Span<float const> margins, std::uint32_t outputs, std::uint32_t rounds) {
+  own.rounds.reset();
+  has_gradients_ahead = false;
+  MakeOwnRows(outputs);
+  own.rows->SetMargins(margins);
+  own.rounds = rounds;
+}
+
+void Training::SetEqualMargins(float margin, std::uint32_t outputs, std::uint32_t rounds) {
+  own.rounds.reset();
+  has_gradients_ahead = false;
+  MakeOwnRows(outputs);
+  own.rows->SetEqualMargins(margin);
+  own.rounds = rounds;
+}
+
+void Training::ComputeGradients(ObjectiveParams const& objective, TargetView const& targets, TargetMark const& mark) {
+  own.SetTargets(targets, mark);
+  bool const ahead = std::exchange(has_gradients_ahead, false);
+  if (ahead && last_plan && last_plan->SameGradients(objective, mark)) return;
+  trainer->Abandon();
+  own.rows->ComputeGradients(objective);
+}
+
+void Training::LookAhead(ObjectiveParams const& objective, TrainParams const& tree_params, std::uint32_t round,
+                         std::size_t trees_per_output) {
+  try {
+    ObjectiveParams next = objective;
+    next.iteration = round;
+    own.rows->ComputeGradients(next);
+    trainer->StartAhead(tree_params, own.rows.get(), TreesOfRound(round, own.rows->outputs(), trees_per_output));
+    has_gradients_ahead = true;
+  } catch (std::exception const&) {
+    has_gradients_ahead = false;
+  }
+}
+
+void Training::BeginRound(std::uint32_t round, bool keeps) {
+  own.rounds.reset();
+  has_gradients_ahead = false;
+  DropExpired();
+  if (keeps && kept.until != round) {
+    trainer->ForgetTrees();
+    kept.from = round;
+  }
+  kept.until.reset();
+}
+
+void Training::EndRound(std::uint32_t rounds, bool keeps) {
+  if (keeps) kept.until = rounds;
+  if (watch != nullptr) watch->Refresh();
+}
+
+void Training::Forget() {
+  own.rounds.reset();
+  kept.until.reset();
+  for (auto& evaluation : evaluations) evaluation.rows.rounds.reset();
+}
+
+void Training::DropExpired() {
+  evaluations.remove_if([](Evaluation const& e) { return e.key.expired(); });
+}
+
+bool Training::EvaluatesOnDevice() const {
+  return std::any_of(evaluations.cbegin(), evaluations.cend(),
+                     [](Evaluation const& e) { return e.rows.rows != nullptr; });
+}
+
+bool Training::BelongsOnDevice(std::uint64_t rows) const {
+  // Below this the host is done with a tree before a kernel has begun.
+  constexpr std::uint64_t kFewRows = 1000;
+  return trainer->keeps_rows() && rows > kFewRows;
+}
+
+KeptRows* Training::Advance(DataKey const& key, std::uint32_t rounds) {
+  DropExpired();
+  for (auto& [of, rows] : evaluations) {
+    if (of != key || !rows.rounds || *rows.rounds > rounds) continue;
+    if (rows.rounds == rounds) return &rows;
+    std::size_t const trees = trainer->kept_trees();
+    auto const first = kept.FirstMissing(*rows.rounds, rounds, trees);
+    if (!first) return nullptr;
+    rows.rounds.reset();
+    rows.rows->AddTrees(*first, trees);
+    rows.rounds = rounds;
+    return &rows;
+  }
+  return nullptr;
+}
+
+bool Training::Admit(DataKey const& key, RowSource const& values, Span<float const> margins, std::uint32_t rounds) {
+  std::uint64_t const rows = values.rows();
+  if (!BelongsOnDevice(rows)) return false;
+  auto const same = [&](Evaluation const& e) { return e.key == key; };
+  auto found = std::find_if(evaluations.begin(), evaluations.end(), same);
+  try {
+    if (found == evaluations.end()) {
+      KeptRows made;
+      made.rows = trainer->MakeResidentRows(values, static_cast<std::uint32_t>(margins.size() / rows));
+      found = evaluations.insert(evaluations.end(), Evaluation{key, std::move(made)});
+    }
+    found->rows.rounds.reset();
+    found->rows.rows->SetMargins(margins);
+    found->rows.rounds = rounds;
+    return true;
+  } catch (OutOfDeviceMemory const&) {
+    return false;  // it is evaluated on the host
+  }
+}
+
+KeptRows* Training::Evaluated(DataKey const& key) {
+  DropExpired();
+  for (auto& [of, rows] : evaluations) {
+    if (of == key) return &rows;
+  }
+  return nullptr;
+}
+
+KeptRows* Training::AddEvaluated(DataKey const& key, RowSource const* values, std::uint64_t rows,
+                                 std::uint32_t outputs) {
+  KeptRows made;
+  try {
+    if (values != nullptr && BelongsOnDevice(rows)) made.rows = trainer->MakeResidentRows(*values, outputs);
+  } catch (OutOfDeviceMemory const&) {
+    // The device has no room, but the host may have.
+  }
+  if (made.rows == nullptr) made.on_host = host::MakeLeafColumns(rows, outputs, threads);
+  return &evaluations.insert(evaluations.end(), Evaluation{key, std::move(made)})->rows;
+}
+
+void Training::AddKept(KeptRows* evaluated, std::uint32_t rounds) {
+  if (evaluated->rows == nullptr || evaluated == &own) return;
+  std::size_t const trees = trainer->kept_trees();
+  auto const first = kept.FirstMissing(*evaluated->rounds, rounds, trees);
+  if (first && evaluated->rows->ReserveColumns(trees - *first)) evaluated->rows->AddTrees(*first, trees);
+}
+
+}  // namespace xgbgpu

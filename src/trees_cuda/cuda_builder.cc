@@ -1,0 +1,142 @@
+#include "trees_cuda/cuda_builder.h"
+
+#include <vector>
+
+#include "backend/copy_positions.h"
+#include "core/long_copies.h"
+#include "core/message.h"
+#include "gradient/gradient.h"
+#include "objective/leaf_median.h"
+#include "predict/predict.h"
+
+namespace xgbgpu {
+
+void CudaBuilder::Close() noexcept {
+  try {
+    device_.Enter();
+    EndTrace();
+  } catch (DeviceError const&) {
+    // A device that has failed, or a forked process that has none: nothing is left to be freed there.
+  }
+}
+
+Tree CudaBuilder::Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
+  finished_.CheckGradients(gradients.size());
+  ForgetTree();
+  GradientPair* const room = Run([&] {
+    GradientPair* const to = GradientRoom();
+    CopyLongToDevice(to, gradients.data(), rows_ * sizeof(GradientPair), threads_, stream_, "copying gradients");
+    return to;
+  });
+  return GrowOnDevice(params, {room}, key);
+}
+
+void CudaBuilder::ThrowNotFinite(GradientPair const* gradients, Stream const& stream, std::uint64_t first_row,
+                                 bool others) const {
+  std::vector<GradientPair> copy(rows_);
+  CopyLongToHost(copy.data(), gradients, rows_ * sizeof(GradientPair), threads_, stream, "reading gradients");
+  host::LargestGradients(copy, threads_, NoOtherShards(), first_row);
+  if (others) throw OtherShardFailed{"A gradient in another shard of the rows is NaN or infinite"};
+  Throw<DeviceError>(
+      "The device found a gradient that is NaN or infinite, the host found none: its memory may be faulty");
+}
+
+NodeIndex const* CudaBuilder::HostPositions() const {
+  if (positions_are_current_) return host_positions_.data();
+  Run([&] {
+    host_positions_.resize(rows_);
+    CopyLongToHost(host_positions_.data(), positions(), rows_ * sizeof(NodeIndex), threads_, tree_stream(),
+                   "reading leaf positions");
+  });
+  positions_are_current_ = true;
+  return host_positions_.data();
+}
+
+void CudaBuilder::LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const {
+  finished_.CheckPositions(positions, sampled_out);
+  NodeIndex const* const from = HostPositions();
+  CopyPositions(positions, sampled_out, threads_, [&](std::size_t row) { return from[row]; });
+}
+
+void CudaBuilder::AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const {
+  CheckNodes("AddLeafValues", node_values.size());
+  host::AddLeafValues({HostPositions(), static_cast<std::size_t>(rows_)}, node_values, margins, stride, threads_);
+}
+
+std::unique_ptr<ResidentRows> CudaBuilder::MakeResidentRows(std::uint32_t outputs) { return MakeRows(outputs); }
+std::unique_ptr<ResidentRows> CudaBuilder::MakeResidentRows(RowSource const& source, std::uint32_t outputs) {
+  return MakeRows(source, outputs);
+}
+
+std::unique_ptr<cuda::DeviceResidentRows> CudaBuilder::MakeRows(std::uint32_t outputs) {
+  return MakeRowsOfOthers(rows_, outputs, RowUse::kTrained);
+}
+
+std::unique_ptr<cuda::DeviceResidentRows> CudaBuilder::MakeRowsOfOthers(std::uint64_t rows, std::uint32_t outputs,
+                                                                        RowUse use) {
+  Stream const& stream = use == RowUse::kTrained ? stream_ : evaluation_stream();
+  return Run([&] {
+    return std::make_unique<cuda::DeviceResidentRows>(rows, outputs, &arena_, stream, limits_, &timer(), threads_,
+                                                      [this] { WaitForReaders(); });
+  });
+}
+
+std::unique_ptr<cuda::DeviceResidentRows> CudaBuilder::MakeRows(RowSource const& source, std::uint32_t outputs) {
+  return Run([&] {
+    if (!trees_) trees_.emplace(&arena_);
+    return std::make_unique<cuda::DeviceResidentRows>(source, outputs, &*trees_, &arena_, evaluation_stream(), limits_,
+                                                      &timer(), threads_);
+  });
+}
+
+void CudaBuilder::KeepTree(Tree const& tree, std::uint32_t output) {
+  Run([&] {
+    if (!trees_) trees_.emplace(&arena_);
+    trees_->Add(tree, output, evaluation_stream());
+  });
+}
+
+void CudaBuilder::ForgetTrees() {
+  if (trees_) trees_->Clear();
+}
+
+void CudaBuilder::AdaptLeaves(Tree* tree, ResidentRows* rows) {
+  CheckNodes("AdaptLeaves", tree->size());
+  Run([&] {
+    // On the tree's stream, which has waited for the residuals as for the gradients.
+    float* const values = UploadNodeValues(tree->leaf_value);
+    static_cast<cuda::DeviceResidentRows*>(rows)->MedianLeaves(positions(), values, tree->size(), tree_stream());
+    CopyToHost(tree->leaf_value.data(), values, tree->size(), tree_stream(), "reading medians");
+    tree_stream().Wait("reading medians");
+  });
+  CheckMedians(tree->leaf_value);
+}
+
+void CudaBuilder::Trace(std::shared_ptr<TraceFile> file) {
+  if (file == trace_) return;
+  DeviceScope scope{device_.number()};
+  EndTrace();
+  if (file == nullptr) return;
+  timeline_.emplace(stream_);
+  trace_ = std::move(file);
+  SetTimeline(&*timeline_);
+}
+
+/// The trace gets what ran after the last tree, too.
+void CudaBuilder::EndTrace() {
+  if (!timeline_) return;
+  SetTimeline(nullptr);
+  stream_.Wait("tracing");
+  timeline_->Resolve();
+  timeline_->MoveTo(trace_.get());
+  timeline_.reset();
+  trace_.reset();
+}
+
+MemoryReport CudaBuilder::memory() const {
+  MemoryReport report{arena_.bytes(), arena_.peak_bytes(), {}, {}};
+  for (auto const& part : arena_.parts()) report.parts.push_back({part.name, part.bytes});
+  return report;
+}
+
+}  // namespace xgbgpu

@@ -1,0 +1,102 @@
+/// The CUDA backend, for callers that have gradients and margins on the device.
+#ifndef XGBGPU_TREES_CUDA_CUDA_TREE_BUILDER_H_
+#define XGBGPU_TREES_CUDA_CUDA_TREE_BUILDER_H_
+
+#include <memory>
+#include <vector>
+
+#include "matrix/device_matrix.h"
+#include "trees_cuda/cuda_builder.h"
+#include "trees_cuda/lane_policy.h"
+#include "trees_cuda/tree_lane.h"
+
+namespace xgbgpu {
+
+/// Forwards to the stages' CUDA implementations; trees of a round grow at the same time, in lanes.
+class CudaTreeBuilder final : public CudaBuilder {
+ public:
+  CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads, LanePolicy const& lanes = {});
+  /// Makes the builder of one of several devices. All are made at the same time, and grow the same trees at the same
+  /// time. If one cannot, it throws, and whoever knows them all ends the others' wait (collective/peer_devices_cuda.h):
+  /// with other devices nothing is tried again with less memory.
+  CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, cuda::DeviceShard const& shard, int threads);
+  ~CudaTreeBuilder() override;
+
+  using CudaBuilder::AddLeafValues;
+
+  /// Margins on the device: enqueued on stream(), not waited for.
+  void AddLeafValuesOnDevice(Span<float const> node_values, float* margins, std::size_t stride);
+
+  void Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) override;
+  Tree FinishNext() override;
+  void Abandon() noexcept override;
+  void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) override;
+
+  /// Leaves of all rows in the tree that was finished last, on the device; complements for rows outside its sample.
+  /// Enqueued on LastStream().
+  NodeIndex const* PositionsOnDevice() const {
+    return Run([&] { return positions(); });
+  }
+  cudaStream_t LastStream() const { return last_->stream(); }
+
+  /// cuda::HistTree::searches_share
+  bool searches_share() const { return lanes_[0]->tree().searches_share(); }
+  /// Times what the first lane's tree does from now on, as cuda::HistTree::SetTimeline says.
+  void SetTimeline(Timeline* timeline) override { lanes_[0]->tree().SetTimeline(timeline); }
+  MemoryReport memory() const override;
+  std::uint64_t memory_version() const override;
+
+ private:
+  Tree GrowOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) override;
+  GradientPair* GradientRoom() override { return lanes_[0]->GradientRoom(); }
+  NodeIndex const* positions() const override { return last_->tree().leaves().positions(); }
+  Stream const& tree_stream() const override { return last_->stream(); }
+  float* UploadNodeValues(Span<float const> node_values) override { return last_->UploadNodeValues(node_values); }
+  Stream const& evaluation_stream() const override { return evaluation_stream_; }
+  void WaitForReaders() const override;
+  StageTimer const& timer() override { return lanes_[0]->tree().timer(); }
+
+  CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, cuda::DeviceShard const& shard, int threads,
+                  LanePolicy const& lanes);
+
+  Tree FinishIn(TreeLane* lane);
+  std::uint32_t LanesFor(std::size_t trees) const;
+  bool HasRoomForLane() const;
+  void BeginLanes();
+  cuda::DeviceGradients GradientsOf(RoundTree const& tree, TreeLane* lane);
+  void BeginTree();
+  void GrowInPages(std::size_t first_lane, std::size_t end_lane);
+  bool KeepOneLane();
+  bool MakeRoom();
+
+  /// Trees of a round, in lanes: tree i grows in lane (i - restarted) modulo `lanes`.
+  struct Round {
+    cuda::DeviceResidentRows* rows;
+    std::vector<RoundTree> trees;
+    std::size_t restarted, begun, finished;
+    std::uint32_t lanes;
+  };
+
+  std::shared_ptr<DeviceMatrix const> matrix_;
+  cuda::DeviceShard shard_;
+  LanePolicy policy_;
+  std::size_t histogram_budget_;
+  /// The stream of rows that are evaluated and of the trees kept for them. They share nothing with the training:
+  /// metrics need not wait for a tree that was started ahead. The host waits for metrics before it asks for that tree:
+  /// they go first.
+  Stream evaluation_stream_{true};
+  std::unique_ptr<cuda::PageStream> pages_;       ///< of the matrix, on stream(); null: it is in core
+  Event ready_;                                   ///< the gradients of the round
+  Event added_;                                   ///< the leaf values added last
+  std::vector<std::unique_ptr<TreeLane>> lanes_;  ///< the first is on stream()
+  TreeLane* last_;                                ///< where a tree was finished last
+  Round round_{};
+  /// Leaf values of the tree that was finished last, if these rows' margins may become those ahead; else empty.
+  std::vector<float> ahead_values_;
+  cuda::DeviceResidentRows const* ahead_rows_{nullptr};
+  TrainParams train_;
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_TREES_CUDA_CUDA_TREE_BUILDER_H_

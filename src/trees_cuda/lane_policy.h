@@ -1,0 +1,24 @@
+/// Tuning numbers of trees that grow at the same time. Changing one changes speed and memory, never a tree.
+#ifndef XGBGPU_TREES_CUDA_LANE_POLICY_H_
+#define XGBGPU_TREES_CUDA_LANE_POLICY_H_
+
+#include <cstdint>
+
+namespace xgbgpu {
+
+struct LanePolicy {
+  /// Trees of a round that grow at the same time at most; 1: one after the other. A device takes kernels from eight
+  /// streams at a time; what is enqueued on more begins without the host.
+  std::uint32_t most_lanes{16};
+  /// Rows of all trees in flight at most. One tree on this many keeps a device busy alone.
+  std::uint64_t most_rows{std::uint64_t{8} << 20};
+  /// A lane is made while at least this part of the device's memory is free.
+  double least_free{0.5};
+  /// The kernels of one of n lanes are fitted to this many n-ths of the device, if that is not more than all of it.
+  /// Lanes are seldom at the same kernel; with fewer blocks there are fewer partial histograms to be merged.
+  double share{2};
+};
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_TREES_CUDA_LANE_POLICY_H_

@@ -1,0 +1,24 @@
+#include "trees_cuda/symmetric_nodes_cuda.h"
+
+#include <cstddef>
+
+namespace xgbgpu::cuda {
+
+void SymmetricNodes::Begin(TreeParts const& parts, GradientSum root, GradientFormat const& format) {
+  params_.emplace(parts.params, format);
+  nodes_.assign(1, Node{});
+  tree_.Begin(parts.params, *params_, *parts.features, parts.splits.constraints().constraints(), root);
+}
+
+std::vector<NodeIndex> SymmetricNodes::End(Span<Node const> made) {
+  tree_.Cut();
+  std::vector<NodeIndex> leaf(made.size(), kNoNode);
+  for (std::size_t n = 0; n < made.size(); ++n) {
+    if (made[n].left == kNoNode) leaf[n] = tree_.AtOrAbove(static_cast<NodeIndex>(n));
+  }
+  nodes_.assign(tree_.nodes().begin(), tree_.nodes().end());
+  for (std::size_t n = 0; n < nodes_.size(); ++n) nodes_[n].rows = made[n].rows;
+  return leaf;
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,86 @@
+/// Which leaf each row of a finished tree is in, and what the leaf adds to its margin.
+#ifndef XGBGPU_TREES_CUDA_TREE_LEAVES_CUDA_H_
+#define XGBGPU_TREES_CUDA_TREE_LEAVES_CUDA_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "growth/batch_growth.h"
+#include "predict/predict_cuda.h"
+#include "predict/walk_cuda.h"
+#include "tree/tree_shape.h"
+#include "trees_cuda/tree_parts_cuda.h"
+
+namespace xgbgpu::cuda {
+
+/// Rows in lists leave their positions on the way. Rows by paths walk through the finished tree: before the host has
+/// seen it, if their margins run ahead, or when somebody asks. If rows of a sample are copied to lists, all walk when the
+/// tree is finished.
+class TreeLeaves {
+ public:
+  explicit TreeLeaves(TreeParts* parts) : parts_{*parts} {}
+
+  /// The next tree is unattended, of this shape; its rows' margins run ahead to `ahead`, if it says where and they can.
+  void BeginUnattended(TreeShape const& shape, MarginsAhead const& ahead);
+  /// The next tree is attended: its rows are in lists, and their positions are final when it is finished.
+  void BeginAttended();
+
+  /// Are MarginsAhead::to the margins after the finished tree?
+  bool margins_are_ahead() const { return margins_run_ahead_; }
+  /// [nodes] on the device, or nullptr: what leaves add, for margins that run ahead.
+  float* leaf_values() const { return margins_run_ahead_ ? leaf_values_.data() : nullptr; }
+  /// Where nodes get their numbers in the tree, if there is an order.
+  TreeNumbers Numbers() const;
+
+  /// Behind the first `levels` levels of an unattended tree: rows walk that can do so now. Enqueued.
+  void EnqueueWalk(int levels);
+  /// Behind an unattended tree that is finished, and before it is cut out: all rows walk through its nodes as they were
+  /// made, if the tree was grown in lists of copied rows. These have left their positions by their places in the copy.
+  /// Enqueued.
+  void FindUncopied() const;
+  /// The nodes of a loss-guided tree that the device has `returned`, cut out of those that it made where it has not
+  /// done so. Positions follow.
+  Span<Node const> TakeTree(Span<Node const> returned);
+  /// The tree has been cut out of the nodes that the device made, if its shape says so. `leaf`: see
+  /// BatchGrowth::LeafNumbers. Positions follow.
+  void Cut(std::vector<NodeIndex> leaf);
+  /// Behind the growth of a tree whose rows are in lists: those outside the sample walk through `nodes`. Enqueued.
+  void FindUnsampled(Node const* nodes) const;
+
+  /// Behind the growth of an attended tree in pages, whose rows know the nodes that they are in: these become leaves.
+  /// `leaf`: see BatchGrowth::LeafNumbers. Waits.
+  void RenumberNodes(std::vector<NodeIndex> const& leaf);
+
+  /// Returns [rows] on the device: the leaf of every row in the finished tree, or its complement for rows outside the
+  /// sample. Enqueued.
+  NodeIndex const* positions() const;
+  /// margins[i · stride] += node_values[leaf of row i in the finished tree]; both on the device. Enqueued, fitted to
+  /// `limits`.
+  void AddLeafValues(float const* node_values, float* margins, std::size_t stride, DeviceLimits const& limits) const;
+
+ private:
+  bool unattended() const { return shape_.levels != 0; }
+  /// Is the tree cut out by the host, so that walks and positions have the numbers of nodes as they were made?
+  bool IsCutLate() const { return shape_.cut && !shape_.ordered; }
+  /// Are rows' leaves noted when somebody asks? Nobody may: margins are advanced on the way.
+  bool WalksLate() const { return parts_.by_paths && (parts_.copies_sample || margins_run_ahead_); }
+  WalkTree Walk() const;
+  void WriteLeaves() const;
+  void Renumber() const;
+  float const* SpreadValues(float const* node_values) const;
+
+  TreeParts& parts_;
+  TreeShape shape_;  ///< a shape without levels: the tree is attended
+  MarginsAhead ahead_;
+  bool margins_run_ahead_{false};
+  int levels_{0};  ///< number of levels that are enqueued
+  BatchGrowth cut_;
+  std::vector<NodeIndex> leaf_numbers_;   ///< IsCutLate: see BatchGrowth::LeafNumbers
+  DeviceBuffer<float> leaf_values_;       ///< if margins run ahead
+  DeviceBuffer<NodeIndex> leaf_of_node_;  ///< leaf_numbers_, or TreeNumbers::leaf_of_node
+  DeviceBuffer<float> values_of_nodes_;   ///< IsCutLate and WalksLate
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_TREES_CUDA_TREE_LEAVES_CUDA_H_
