@@ -63,7 +63,7 @@ class Booster {
 
 /// Joins the workers that a tracker started (one worker when there is no tracker), and leaves them at the end. It
 /// hands over only those settings that are a communicator's: XGBoost 1.7 keeps each in 256 bytes, and does not look
-/// whether it fits (plugin/common/api_hooks.cc does).
+/// whether it fits (plugin/entry/api_hooks.cc does).
 class Communicator {
  public:
   explicit Communicator(std::vector<std::pair<std::string, std::string>> const& settings);

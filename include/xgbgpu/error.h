@@ -1,4 +1,4 @@
-/// Exceptions of the engine. It never prints, exits or aborts; plugin/common/boundary.h turns these into XGBoostError.
+/// Exceptions of the engine. It never prints, exits or aborts; plugin/errors/boundary.h turns these into XGBoostError.
 #ifndef XGBGPU_ERROR_H_
 #define XGBGPU_ERROR_H_
 

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <limits>
 
-#include "common/array_rows.h"
-#include "common/device_arrays.h"
+#include "data/array_rows.h"
+#include "data/device_arrays.h"
 #include "fuzz.h"
 #include "xgbgpu/error.h"
 

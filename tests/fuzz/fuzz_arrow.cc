@@ -7,7 +7,7 @@
 #include <limits>
 #include <memory>
 
-#include "common/arrow_columns.h"
+#include "data/arrow_columns.h"
 #include "fuzz.h"
 #include "xgbgpu/error.h"
 

@@ -1,6 +1,6 @@
 /// monotone_constraints and interaction_constraints as users write them. XGBoost's parser reads the JSON of the latter.
-#include "common/constraint_text.h"
 #include "fuzz.h"
+#include "params/constraint_text.h"
 #include "xgbgpu/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {

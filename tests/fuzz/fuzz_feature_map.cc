@@ -1,10 +1,10 @@
 /// Names and types of features for the dump of a model, and their names in JSON.
 #include <nlohmann/json.hpp>
 
-#include "common/dump_json.h"
 #include "error.h"
 #include "feature_map.h"
 #include "fuzz.h"
+#include "models/dump_json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   static xgbgpu::fuzz::MemoryFile file;

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "common/model_bytes.h"
-#include "common/model_check.h"
 #include "fuzz.h"
+#include "models/model_bytes.h"
+#include "models/model_check.h"
 #include "xgbgpu/error.h"
 
 namespace {

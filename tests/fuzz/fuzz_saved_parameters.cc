@@ -5,10 +5,10 @@
 
 #include <sstream>
 
-#include "common/model_bytes.h"
-#include "common/saved_params.h"
 #include "fuzz.h"
-#include "host/booster_config.h"
+#include "models/model_bytes.h"
+#include "params/booster_config.h"
+#include "params/saved_params.h"
 #include "xgbgpu/error.h"
 
 namespace {

@@ -48,9 +48,23 @@ ARROWS = {
     "prediction": "backend collective objective predict training user_arrays",
 }
 
-# What XGBoost changed between 1.7 and 3.4, so that of plugin/ only plugin/host/ may name it
-# (docs/adr/0018-rounds-in-the-engine.md).
-OF_ONE_HOST = [re.compile(name) for name in (
+# The same for the folders of plugin/.
+PLUGIN_ARROWS = {
+    "xgb": "",
+    "errors": "xgb",
+    "models": "errors xgb",
+    "params": "errors models",
+    "data": "errors xgb",
+    "group": "errors params",
+    "matrix": "data errors group xgb",
+    "booster": "data errors group matrix models params xgb",
+    "entry": "booster data errors group matrix models params xgb",
+}
+
+# What XGBoost changed between 1.7 and 3.4 (docs/adr/0018-rounds-in-the-engine.md). Of plugin/ these files may name it.
+KNOW_ONE_SERIES = ["xgb/", "params/booster_config.", "matrix/", "booster/decorated_", "booster/stand_in.", "booster/stock_dart.",
+                   "entry/decorated_", "entry/updater."]
+OF_ONE_SERIES = [re.compile(name) for name in (
     r"GenericParameter", r"\bkCpuId\b",                                                     # the context
     r"PredictionCacheEntry", r"HostDeviceVector<\s*(?:xgboost::)?(?:detail::)?GradientPair",  # margins, gradients
     r":\s*(?:public\s+)?xgboost::(?:GradientBooster|TreeUpdater|ObjFunction|Metric|Predictor|DMatrix)\b",  # to derive from
@@ -69,8 +83,8 @@ def includes(path: Path) -> List[str]:
     return INCLUDE.findall(path.read_text(encoding="utf-8"))
 
 
-def stage_folders(root: Path) -> List[str]:
-    return sorted(p.name for p in (root / "src").iterdir() if p.is_dir() and any(files(root, f"src/{p.name}")))
+def code_folders(root: Path, top: str) -> List[str]:
+    return sorted(p.name for p in (root / top).iterdir() if p.is_dir() and any(files(root, f"{top}/{p.name}")))
 
 
 def host_headers(root: Path) -> List[str]:
@@ -81,36 +95,41 @@ def host_headers(root: Path) -> List[str]:
 
 
 def arrows(root: Path) -> List[str]:
-    """A folder of src/ includes only those that ARROWS allows it."""
-    complaints = [f"ARROWS: {folder} stands before {other}, which it may include: is there a cycle?"
-                  for i, (folder, allowed) in enumerate(ARROWS.items())
-                  for other in allowed.split() if other not in list(ARROWS)[:i]]
-    every = set(stage_folders(root))
-    complaints += [f"src/{folder}/ is not in ARROWS (tests/layering)" for folder in sorted(every - set(ARROWS))]
+    """A folder of src/ or plugin/ includes only the folders that ARROWS or PLUGIN_ARROWS allows it."""
+    return (arrows_between(root, "src", "ARROWS", ARROWS) +
+            arrows_between(root, "plugin", "PLUGIN_ARROWS", PLUGIN_ARROWS))
+
+
+def arrows_between(root: Path, top: str, name_of_table: str, table: Dict[str, str]) -> List[str]:
+    complaints = [f"{name_of_table}: {folder} stands before {other}, which it may include: is there a cycle?"
+                  for i, (folder, allowed) in enumerate(table.items())
+                  for other in allowed.split() if other not in list(table)[:i]]
+    every = set(code_folders(root, top))
+    complaints += [f"{top}/{folder}/ is not in {name_of_table} (tests/layering)" for folder in sorted(every - set(table))]
     for folder in sorted(every):
-        allowed = set(ARROWS.get(folder, "").split())
-        for path in files(root, f"src/{folder}"):
+        allowed = set(table.get(folder, "").split())
+        for path in files(root, f"{top}/{folder}"):
             name = str(path.relative_to(root))
             for header in includes(path):
                 to = header.split("/")[0]
                 if to in ("plugin", "cli"):
                     complaints.append(f"{name} includes {header}, which is in a layer above")
-                elif to in every - {folder} and to not in allowed:
+                elif to in every - {folder} and to not in allowed and (root / top / header).is_file():
                     complaints.append(f"{name} includes {header}; allowed from {folder}: {', '.join(sorted(allowed))}")
     return complaints
 
 
-def names_of_one_host(root: Path) -> List[str]:
-    """What XGBoost changed between 1.7 and 3.4 is named in plugin/host/ alone; the rest of plugin/ calls what is there."""
+def names_of_one_series(root: Path) -> List[str]:
+    """What XGBoost changed between 1.7 and 3.4 is named in few files of plugin/; the rest of plugin/ calls what is there."""
     complaints = []
     for path in files(root, "plugin"):
-        if path.parent.name == "host":
+        if str(path.relative_to(root / "plugin")).startswith(tuple(KNOW_ONE_SERIES)):
             continue
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             code = re.sub(r"^\s*//.*|\s//.*", "", line)
             complaints += [f"{path.relative_to(root)}:{number} names {found.group(0)}, which differs between versions of "
-                           "XGBoost: allowed in plugin/host/ only"
-                           for name in OF_ONE_HOST for found in [name.search(code)] if found]
+                           f"XGBoost: allowed in {', '.join(KNOW_ONE_SERIES)} of plugin/ only"
+                           for name in OF_ONE_SERIES for found in [name.search(code)] if found]
     return complaints
 
 
@@ -133,7 +152,7 @@ def map_of_the_source(root: Path) -> List[str]:
     """src/README.md names every folder of src/ that has code, and none that is not there."""
     text = (root / "src/README.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`(?:src/)?([a-z_]+)/`", text))
-    have = set(stage_folders(root))
+    have = set(code_folders(root, "src"))
     gone = [folder for folder in sorted(named - have) if not (root / folder).is_dir()]
     return ([f"src/README.md does not name src/{folder}/" for folder in sorted(have - named)] +
             [f"src/README.md names {folder}/, which is no folder" for folder in gone])
@@ -183,12 +202,12 @@ def functions_in_front(root: Path) -> List[str]:
         return set(re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)) if path.is_file() else set()
 
     exported = r"^XGBGPU_EXPORT (?:int|bool) ((?:XG(?!BGPU)|Rabit)\w+)\("
-    code = set().union(*(names(f"plugin/common/{kind}_hooks.cc", exported) for kind in ("api", "device", "matrix")))
+    code = set().union(*(names(f"plugin/entry/{kind}_hooks.cc", exported) for kind in ("api", "device", "matrix")))
     others = {"plugin/xgboost_gpu.map": r"^ *((?:XG(?!BGPU)|Rabit)\w+);",
               "python/xgboost_gpu/_library.py": r'^    "((?:XG(?!BGPU)|Rabit)\w+)",'}
     if not code:
-        return ["plugin/common/*_hooks.cc export no function"]
-    return [f"{file} and plugin/common/*_hooks.cc do not both have {name}"
+        return ["plugin/entry/*_hooks.cc export no function"]
+    return [f"{file} and plugin/entry/*_hooks.cc do not both have {name}"
             for file, pattern in others.items() for name in sorted(code ^ names(file, pattern))]
 
 
@@ -233,16 +252,18 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
     "arrows": (
         {"src/core/a.cc": '#include "split/split.h"\n', "src/split/split.h": '#include "training/trainer.h"\n',
          "src/training/trainer.h": '#include "plugin/booster.h"\n', "src/cellar/a.h": "",
+         "plugin/data/array.cc": '#include "matrix/held.h"\n', "plugin/matrix/held.h": "", "plugin/attic/a.h": "",
          "src/histogram/row_feeds.cuh": '#include "split/split.h"\n'},
         ["src/core/a.cc includes split/split.h; allowed from core: \n",
          "src/split/split.h includes training/trainer.h; allowed from split: core, gradient, histogram, matrix, sample, tree",
          "src/training/trainer.h includes plugin/booster.h, which is in a layer above", "src/cellar/ is not in ARROWS",
+         "plugin/data/array.cc includes matrix/held.h; allowed from data: errors, xgb", "plugin/attic/ is not in PLUGIN_ARROWS",
          "src/histogram/row_feeds.cuh includes split/split.h"]),
-    "names_of_one_host": (
-        {"plugin/common/a.h": "void F(xgboost::PredictionCacheEntry*);\n// PredictionCacheEntry\n",
-         "plugin/common/b.cc": "xgboost::HostDeviceVector<xgboost::GradientPair> g;\n",
-         "plugin/host/c.h": "struct GenericParameter;\n"},
-        ["plugin/common/a.h:1 names PredictionCacheEntry", "plugin/common/b.cc:1 names HostDeviceVector<xgboost::GradientPair"]),
+    "names_of_one_series": (
+        {"plugin/entry/a.h": "void F(xgboost::PredictionCacheEntry*);\n// PredictionCacheEntry\n",
+         "plugin/entry/b.cc": "xgboost::HostDeviceVector<xgboost::GradientPair> g;\n",
+         "plugin/xgb/c.h": "struct GenericParameter;\n"},
+        ["plugin/entry/a.h:1 names PredictionCacheEntry", "plugin/entry/b.cc:1 names HostDeviceVector<xgboost::GradientPair"]),
     "public_headers": (
         {"include/xgbgpu/a.h": "inline std::string Name();\n", "include/xgbgpu/b.h": "#include <cuda_runtime.h>\n"},
         ["a.h does not compile alone", "b.h includes <cuda_runtime.h>"]),
@@ -258,11 +279,11 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
          "docs/testing.md": "| `max_bin` | `params` |\n", "tests/python/test_params.py": "max_depth"},
         ["does not mention `eta`", "no test that it names for max_bin", "names no test of max_leaves"]),
     "functions_in_front": (
-        {"plugin/common/api_hooks.cc": "XGBGPU_EXPORT int XGBoosterA(Handle h) {\nXGBGPU_EXPORT int XGDMatrixB(Handle h) {\n",
+        {"plugin/entry/api_hooks.cc": "XGBGPU_EXPORT int XGBoosterA(Handle h) {\nXGBGPU_EXPORT int XGDMatrixB(Handle h) {\n",
          "plugin/xgboost_gpu.map": "    XGBGPUVersion;\n    XGBoosterA;\n",
          "python/xgboost_gpu/_library.py": '    "XGBoosterA",\n    "XGDMatrixB",\n    "XGBoosterC",\n'},
-        ["xgboost_gpu.map and plugin/common/*_hooks.cc do not both have XGDMatrixB",
-         "_library.py and plugin/common/*_hooks.cc do not both have XGBoosterC"]),
+        ["xgboost_gpu.map and plugin/entry/*_hooks.cc do not both have XGDMatrixB",
+         "_library.py and plugin/entry/*_hooks.cc do not both have XGBoosterC"]),
     "json_by_hand": (
         {"src/core/a.cc": 'text += "{\\"name\\": 1}";\n', "cli/b.cc": 'text = R"({"name": 1})";\n',
          "plugin/c.h": "#include <nlohmann/json.hpp>\n", "plugin/d.cc": '// {\\"name\\": 1}\n#include <nlohmann/json.hpp>\n'},
@@ -306,7 +327,7 @@ def add_tests(rule) -> None:
     setattr(LayeringTest, f"test_{rule.__name__}_is_checked", notices)
 
 
-for rule_ in (host_headers, arrows, names_of_one_host, public_headers, map_of_the_source, dead_links, documented_parameters,
+for rule_ in (host_headers, arrows, names_of_one_series, public_headers, map_of_the_source, dead_links, documented_parameters,
               functions_in_front, copies_that_nobody_waits_for, tests_that_nobody_runs, json_by_hand):
     add_tests(rule_)
 

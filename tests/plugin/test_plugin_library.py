@@ -111,7 +111,7 @@ def test_only_the_c_interface_is_visible():
 
 def test_the_file_names_no_folder_of_the_build():
     with open(LIBRARY, "rb") as library:
-        assert re.search(rb"/[^\0]*/plugin/common/(booster|notice)\.(cc|h)\0", library.read()) is None
+        assert re.search(rb"/[^\0]*/plugin/(booster/booster|errors/notice)\.(cc|h)\0", library.read()) is None
 
 
 def test_the_file_needs_no_cuda_library():

@@ -1,0 +1,58 @@
+/// What the trainings of this process hold, for XGBGPUMemoryReport.
+#ifndef XGBGPU_PLUGIN_BOOSTER_MEMORY_BOARD_H_
+#define XGBGPU_PLUGIN_BOOSTER_MEMORY_BOARD_H_
+
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <string>
+
+#include "training/training.h"
+#include "xgbgpu/trainer.h"
+
+namespace xgbgpu::plugin {
+
+/// What a trainer and its data hold.
+struct TrainingFacts {
+  BackendKind backend;
+  int device;   ///< where the data lie, or the first of several devices
+  int devices;  ///< that have rows; 0 on the host
+  std::uint64_t rows;
+  FeatureIndex columns;
+  std::size_t dataset_bytes;
+  MemoryReport memory;
+};
+
+/// One note for each trainer. A trainer is not thread-safe, so its own thread writes what any thread may read.
+class MemoryBoard {
+ public:
+  static MemoryBoard& Instance();
+
+  /// A trainer's place on the board, for as long as the trainer lives.
+  class Note final : public TrainerWatch {
+   public:
+    explicit Note(Trainer const& trainer);
+    ~Note() override;
+    Note(Note const&) = delete;
+    Note& operator=(Note const&) = delete;
+
+    /// Call it when the trainer's memory may have changed, in the thread that uses the trainer.
+    void Refresh() override;
+
+   private:
+    Trainer const& trainer_;
+    std::uint64_t described_;  ///< Trainer::memory_version of `facts_`
+    std::list<TrainingFacts>::iterator facts_;
+  };
+
+  /// All notes, oldest first, as the JSON array of xgboost_gpu.h.
+  std::string Json();
+
+ private:
+  std::mutex mutex_;
+  std::list<TrainingFacts> notes_;
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_BOOSTER_MEMORY_BOARD_H_

@@ -1,0 +1,96 @@
+#include "booster/training_checks.h"
+
+#include <cmath>
+
+#include "core/message.h"
+#include "core/quoted.h"
+#include "errors/notice.h"
+#include "params/booster_config.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::plugin {
+
+void CheckTrainsInGroup(DeviceParam const& param, bool exact, std::string const& sequence, int workers) {
+  if (exact) {
+    Throw<Unsupported>("Parameter tree_method is 'gpu_exact', and this process is one of ", workers,
+                       " workers: an exact threshold may lie between rows of two workers, and none of them sees both; "
+                       "supported: one worker, or tree_method=gpu_hist on all of them");
+  }
+  if (sequence != kUpdater) {
+    Throw<Unsupported>("Parameter updater adds others to gpu_hist, and this process is one of ", workers,
+                       " workers; supported: one worker, or tree_method=gpu_hist without updater");
+  }
+  if (param.n_gpus > 1) {
+    Throw<Unsupported>("Parameter n_gpus is '", param.n_gpus, "', and this process is one of ", workers,
+                       " workers; supported: one worker, or n_gpus=1 and a worker for each GPU");
+  }
+}
+
+void CheckDevices(DeviceParam const& param, bool exact) {
+  if (!exact) return;
+  if (param.n_gpus > 1) {
+    Throw<Unsupported>("Parameter n_gpus is '", param.n_gpus,
+                       "', and tree_method is 'gpu_exact': an exact threshold may lie between rows of two GPUs, and "
+                       "none of them sees both; supported: n_gpus=1, or tree_method=gpu_hist");
+  }
+  if (ToMemoryLimits(param).training_bytes != 0) {
+    Throw<Unsupported>("Parameter gpu_memory_limit is ", Quoted(param.gpu_memory_limit),
+                       ", and tree_method is 'gpu_exact', which needs all columns in memory; supported: "
+                       "gpu_memory_limit=0, or tree_method=gpu_hist");
+  }
+}
+
+namespace {
+
+constexpr char kWhyMedians[] =
+    " and objective is 'reg:absoluteerror', whose leaves in gpu_hist are whole medians of what the rows lack, as in "
+    "hist: ";
+constexpr char kOtherThanMedians[] = ", tree_method=gpu_exact, or another objective (reg:pseudohubererror)";
+
+}  // namespace
+
+void CheckMediansAddUp(bool is_dart, std::int64_t trees_per_output) {
+  if (is_dart) {
+    Throw<Unsupported>("Parameter booster is 'dart'", kWhyMedians, "trees of other weights would miss the labels; ",
+                       "allowed: booster=gbtree", kOtherThanMedians);
+  }
+  if (trees_per_output > 1) {
+    Throw<Unsupported>("Parameter num_parallel_tree is ", trees_per_output, kWhyMedians,
+                       "the trees of a forest would add up to a multiple of the labels; allowed: num_parallel_tree=1 ",
+                       "(XGBRFRegressor sets it to n_estimators)", kOtherThanMedians);
+  }
+}
+
+void SayWhatEtaDoes(float eta) {
+  if (eta == 1) return;
+  WarnOnce(
+      "eta of medians",
+      Message("parameter eta (learning_rate) is ", eta, " and has no effect: with objective=reg:absoluteerror the ",
+              "leaves of gpu_hist are whole medians, as in hist. Write eta=1, or tree_method=gpu_exact, which ",
+              "applies it."));
+}
+
+void CheckLeavesInGroup(LeafRule leaves, int workers) {
+  if (leaves != LeafRule::kHost) return;
+  Throw<Unsupported>(
+      "The objective sets leaves by itself, from the rows of its own process, and this process is one of ", workers,
+      " workers; supported: one worker, or objectives of XGBoost");
+}
+
+void CheckGrows(bool updates, char const* tree_method) {
+  if (!updates) return;
+  Throw<InvalidArgument>("Parameter process_type is 'update', and ", tree_method,
+                         " grows new trees; allowed: default, or update with updater=refresh or prune");
+}
+
+void CheckBaseScore(Objective objective, xgboost::MetaInfo const& info, float margin, std::string const& base_score) {
+  if (info.base_margin_.Size() != 0 || std::isfinite(margin)) return;
+  // These two have gradients at the margin -inf. The model then predicts zeros, as in stock code.
+  bool const may_be_zero = objective == Objective::kPoisson || objective == Objective::kAft;
+  if (may_be_zero && std::isinf(margin)) return;
+  Throw<InvalidArgument>("Parameter base_score is ", base_score.empty() ? "0 or less" : Escaped(base_score, 80),
+                         "; allowed: ", may_be_zero ? "0 or larger" : "larger than 0",
+                         ", since the objective takes its logarithm");
+}
+
+}  // namespace xgbgpu::plugin

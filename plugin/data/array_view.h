@@ -1,0 +1,70 @@
+/// Arrays of the user, as XGBoost's array interface describes them.
+#ifndef XGBGPU_PLUGIN_DATA_ARRAY_VIEW_H_
+#define XGBGPU_PLUGIN_DATA_ARRAY_VIEW_H_
+
+#include <xgboost/json.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace xgbgpu::plugin {
+
+/// An array as the array interface describes it.
+struct ArrayView {
+  char const* data;
+  std::string type;  ///< kind and bytes, "f4"
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> strides;  ///< bytes
+
+  template <typename T>
+  T Read(std::int64_t offset) const {
+    T value;
+    std::memcpy(&value, data + offset, sizeof(T));
+    return value;
+  }
+};
+
+/// The numbers of a JSON array. Throws dmlc::Error where it is none, or a member is no integer.
+std::vector<std::int64_t> Integers(xgboost::Json const& array);
+
+/// Reads an array interface (JSON); nothing if it has another number of dimensions, masks, bytes in another order, an
+/// address at which no value of its type may be, or a newer version: these are for stock code to refuse. Throws
+/// dmlc::Error where it is no JSON, or lacks what an interface must have.
+std::optional<ArrayView> ParseArray(char const* interface, std::size_t dimensions);
+
+/// The array interface of an array without gaps. `type`: "<f4", say.
+std::string ArrayText(void const* data, std::string const& type, std::vector<std::uint64_t> const& shape);
+inline std::string ArrayText(float const* data, std::vector<std::uint64_t> const& shape) {
+  return ArrayText(data, "<f4", shape);
+}
+inline std::string ArrayText(std::uint32_t const* data, std::vector<std::uint64_t> const& shape) {
+  return ArrayText(data, "<u4", shape);
+}
+inline std::string ArrayText(std::uint64_t const* data, std::vector<std::uint64_t> const& shape) {
+  return ArrayText(data, "<u8", shape);
+}
+
+/// Calls use(a value of the type); returns false if the type is none of these.
+template <typename Use>
+bool WithType(std::string const& type, Use&& use) {
+  auto const is = [&](char const* name, auto value) {
+    bool const found = type == name;
+    if (found) use(value);
+    return found;
+  };
+  return is("f4", float{}) || is("f8", double{}) || is("i1", std::int8_t{}) || is("i2", std::int16_t{}) ||
+         is("i4", std::int32_t{}) || is("i8", std::int64_t{}) || is("u1", std::uint8_t{}) ||
+         is("u2", std::uint16_t{}) || is("u4", std::uint32_t{}) || is("u8", std::uint64_t{});
+}
+
+inline bool HasKnownType(ArrayView const& array) {
+  return WithType(array.type, [](auto) {});
+}
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_DATA_ARRAY_VIEW_H_

@@ -1,0 +1,50 @@
+/// Tables of polars, pyarrow and others, handed over by the Arrow C data interface, as arrays of rows.
+#ifndef XGBGPU_PLUGIN_DATA_ARROW_COLUMNS_H_
+#define XGBGPU_PLUGIN_DATA_ARROW_COLUMNS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/buffer.h"
+#include "data/arrow_structs.h"
+
+namespace xgbgpu::plugin {
+
+/// Says what becomes of columns that are encoded by a dictionary.
+enum class Categories : std::uint8_t {
+  kAllowed,     ///< the values' numbers in the dictionary
+  kNotEnabled,  ///< an error that names enable_categorical
+  kNever,       ///< an error: labels and weights are numbers
+};
+
+/// Says what was in the columns, in the words of XGBoost's feature types.
+enum class ColumnType : std::uint8_t { kInteger, kReal, kTruth, kCategory };
+char const* NameOf(ColumnType type);  ///< "int", "float", "i" or "c"
+
+/// A table as an array: all values of a row, then those of the next; NaN where a value is null.
+template <typename Value>
+struct RowTable {
+  std::uint64_t rows{0};
+  std::vector<std::string> names;  ///< [columns]
+  std::vector<ColumnType> types;   ///< [columns]
+  Buffer<std::uint8_t> bytes;      ///< of [rows, columns] values
+
+  Value* values() const { return reinterpret_cast<Value*>(bytes.data()); }
+};
+
+/// Reads a stream to its end; it is released then, and its structure says so, also after an error. Integers, floats of
+/// 2, 4 and 8 bytes and truth values are rounded to Value once. A category is the number of its value among the values
+/// of the first batch's dictionary; values that only later dictionaries have are numbered on, in the order in which
+/// they come. Where `one_column` is true, a stream of plain arrays is a table of one column.
+///
+/// Cost    every buffer is read once, and the array is written once, by all threads
+/// Value   float, double
+/// Throws  InvalidArgument: a column of another type, more than 2^24 categories; a producer's error; structures that do
+///         not follow the interface, as far as that can be seen: nobody can tell how long a buffer is
+template <typename Value>
+RowTable<Value> ReadArrowStream(arrow::Stream* stream, Categories categories, bool one_column, int threads);
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_DATA_ARROW_COLUMNS_H_

@@ -1,0 +1,121 @@
+#include "data/batches.h"
+
+#include <xgboost/json.h>
+
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <utility>
+
+#include "core/message.h"
+#include "data/device_arrays.h"
+#include "errors/boundary.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+/// The batches of which this thread is making a matrix, or null.
+thread_local Batches* current_batches = nullptr;
+
+/// Stock code needs the weight of every row for quantiles, and ends the process where there is none. (It checks weights
+/// of groups itself; when it trains, also too many weights and those of data with the bins of other data.)
+void CheckWeightsOfBatch(xgboost::MetaInfo const& info) {
+  std::uint64_t const weights = info.weights_.Size();
+  if (weights == 0 || weights >= info.num_row_ || !info.group_ptr_.empty()) return;
+  Throw<InvalidArgument>("The data have ", info.num_row_, " rows and ", weights,
+                         " weights; allowed: one weight for each row, or none");
+}
+
+/// Refuses a max_bin for which stock code would ask for too much memory: its own message does not name the parameter.
+void CheckMaxBin(char const* config) {
+  if (config == nullptr) return;
+  xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{config});
+  auto const& fields = xgboost::get<xgboost::Object const>(json);
+  auto const found = fields.find("max_bin");
+  if (found == fields.cend() || !xgboost::IsA<xgboost::Integer>(found->second)) return;
+  std::int64_t const bins = xgboost::get<xgboost::Integer const>(found->second);
+  if (bins >= 1 && bins <= std::numeric_limits<std::int32_t>::max()) return;
+  Throw<InvalidArgument>("Parameter max_bin is ", bins, "; allowed: 2 or more, for gpu_hist up to 65535");
+}
+
+}  // namespace
+
+Batches::Batches(DataIterHandle caller, DMatrixHandle proxy, bool have_ref, DataIterResetCallback* reset,
+                 XGDMatrixCallbackNext* next, char const* config)
+    : caller_{caller},
+      proxy_{proxy},
+      have_ref_{have_ref},
+      reset_{reset},
+      next_{next},
+      config_{config},
+      outer_{std::exchange(current_batches, this)} {}
+
+Batches::~Batches() { current_batches = outer_; }
+
+Batches* Batches::Of(DMatrixHandle proxy) {
+  return current_batches != nullptr && current_batches->proxy_ == proxy ? current_batches : nullptr;
+}
+
+void Batches::Reset() {
+  if (!have_ref_) AtBoundary("reading batches", [&] { CheckMaxBin(config_); });
+  reset_(caller_);
+}
+
+bool Batches::Next() {
+  problem_.clear();
+  has_arrays_ = false;
+  table_.reset();
+  bool const more = next_(caller_) != 0;
+  if (more && proxy_ != nullptr) {
+    AtBoundary("reading batches", [&] {
+      if (!problem_.empty()) throw InvalidArgument{problem_};
+      if (!have_ref_) CheckWeightsOfBatch(*info());
+    });
+  }
+  return more;
+}
+
+void Batches::Note(std::string values, std::string indptr, std::string indices, std::uint64_t columns) {
+  values_ = std::move(values);
+  indptr_ = std::move(indptr);
+  indices_ = std::move(indices);
+  arrays_ = InPlaceArrays{values_.c_str()};
+  if (!indptr_.empty()) arrays_ = {values_.c_str(), indptr_.c_str(), indices_.c_str(), columns};
+  has_arrays_ = true;
+}
+
+void Batches::NoteDense(char const* values) { Note(values, {}, {}, 0); }
+
+bool Batches::NoteDevice(char const* interfaces) {
+  if (!may_stay_) return false;
+  table_ = ParseDeviceTable(interfaces);
+  // What comes next, such as the types of the columns, is checked against these.
+  info()->num_row_ = table_->rows;
+  info()->num_col_ = table_->columns.size();
+  return true;
+}
+
+AscendingRows const* Batches::NoteCsr(InPlaceArrays const& arrays) {
+  ascending_ = nullptr;
+  problem_.clear();
+  try {
+    ascending_ = MakeAscendingRows(arrays);
+  } catch (InvalidArgument const& error) {
+    problem_ = error.what();
+  } catch (std::exception const&) {  // XGBoost reads the same arrays next, and says what is wrong with them
+  }
+  if (ascending_ == nullptr) {
+    Note(arrays.values, arrays.indptr, arrays.indices, arrays.columns);
+  } else {
+    Note(ascending_->values(), ascending_->indptr(), ascending_->indices(), arrays.columns);
+  }
+  return ascending_.get();
+}
+
+xgboost::MetaInfo* Batches::info() const {
+  return &(*static_cast<std::shared_ptr<xgboost::DMatrix> const*>(proxy_))->Info();
+}
+
+}  // namespace xgbgpu::plugin

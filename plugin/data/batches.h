@@ -1,0 +1,84 @@
+/// The batches that a caller hands over one by one, through a proxy, for XGBoost to make a matrix of.
+#ifndef XGBGPU_PLUGIN_DATA_BATCHES_H_
+#define XGBGPU_PLUGIN_DATA_BATCHES_H_
+
+#include <xgboost/c_api.h>
+#include <xgboost/data.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "data/array_rows.h"
+#include "user_arrays/device_rows.h"
+#include "xgb/api_call.h"
+
+namespace xgbgpu::plugin {
+
+/// Stands between XGBoost and the caller's iterator while a QuantileDMatrix is made: it notes which arrays a batch has,
+/// and refuses what stock code would end the process at.
+class Batches {
+ public:
+  /// `proxy` may be null, which XGBoost finds. have_ref: bins are those of other data. config: JSON that the matrix is
+  /// made with; it may be null, and must outlive this.
+  Batches(DataIterHandle caller, DMatrixHandle proxy, bool have_ref, DataIterResetCallback* reset,
+          XGDMatrixCallbackNext* next, char const* config);
+  ~Batches();
+  Batches(Batches const&) = delete;
+  Batches& operator=(Batches const&) = delete;
+
+  /// Returns the newest object of this thread if `proxy` belongs to it, else null.
+  static Batches* Of(DMatrixHandle proxy);
+
+  /// Goes back before the first batch. Throws dmlc::Error for a max_bin that cannot be.
+  void Reset();
+  /// Goes to the next batch; returns false after the last one. Throws dmlc::Error for columns that do not exist, and
+  /// weights that are too few.
+  bool Next();
+  /// XGBoost calls these two in place of the caller's functions, with this object as handle.
+  static void ResetForXGBoost(DataIterHandle batches) {
+    static_cast<Batches*>(batches)->may_stay_ = false;
+    static_cast<Batches*>(batches)->Reset();
+  }
+  static int NextForXGBoost(DataIterHandle batches) { return static_cast<Batches*>(batches)->Next() ? 1 : 0; }
+
+  /// The caller sets a dense array as values of the batch.
+  void NoteDense(char const* values);
+  /// The caller sets CSR arrays. Returns what XGBoost is to read in their place, or null: it finds the column of a bin
+  /// by looking onwards from that of the bin before, so that a QuantileDMatrix of rows whose columns do not ascend
+  /// cannot be read again.
+  AscendingRows const* NoteCsr(InPlaceArrays const& arrays);
+  /// The caller sets an array on a GPU. Returns false if XGBoost reads this batch, so that it needs a copy on the host.
+  /// Throws InvalidArgument, as ParseDeviceTable does.
+  bool NoteDevice(char const* interfaces);
+  /// Returns the array on a GPU of this batch, or null.
+  DeviceTable const* table() const { return table_ ? &*table_ : nullptr; }
+
+  /// The arrays of this batch as XGBoost reads them; null if they were set past our functions, or are on a GPU.
+  InPlaceArrays const* arrays() const { return has_arrays_ ? &arrays_ : nullptr; }
+
+  /// The proxy's labels, weights and all else that is no value.
+  xgboost::MetaInfo* info() const;
+
+ private:
+  void Note(std::string values, std::string indptr, std::string indices, std::uint64_t columns);
+
+  DataIterHandle caller_;
+  DMatrixHandle proxy_;
+  bool have_ref_;
+  DataIterResetCallback* reset_;
+  XGDMatrixCallbackNext* next_;
+  char const* config_;
+  Batches* outer_;       ///< of the matrix that waits while a caller makes another one
+  bool may_stay_{true};  ///< batches on a GPU stay there, because XGBoost does not read them in this pass
+  std::optional<DeviceTable> table_;
+  std::unique_ptr<AscendingRows> ascending_;
+  std::string problem_;  ///< what is wrong with the batch, at which XGBoost would end the process
+  std::string values_, indptr_, indices_;
+  InPlaceArrays arrays_{};  ///< points to these texts
+  bool has_arrays_{false};
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_DATA_BATCHES_H_

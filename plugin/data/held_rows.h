@@ -1,0 +1,73 @@
+/// A copy of the rows that a user made a matrix of: what a HeldMatrix has until stock code asks for pages.
+#ifndef XGBGPU_PLUGIN_DATA_HELD_ROWS_H_
+#define XGBGPU_PLUGIN_DATA_HELD_ROWS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "core/buffer.h"
+#include "xgb/api_call.h"
+#include "xgbgpu/rows.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/trainer.h"
+
+namespace xgbgpu::plugin {
+
+/// Rows that own their values. No value is infinite. Immutable.
+class HeldRows : public RowSource {
+ public:
+  /// Calls `visit` for batches of `count` rows from row `first` on; in a batch's first_row that row is number 0. Values
+  /// that are missing may be stored, as NaN.
+  virtual void VisitSome(std::uint64_t first, std::uint64_t count, int threads,
+                         std::function<void(RowBatch const&)> const& visit) const = 0;
+  /// Values that are not missing.
+  virtual std::uint64_t present() const = 0;
+  /// The bins on a device that are all that is held, so that the values are their lower ends; or null.
+  virtual std::shared_ptr<Dataset const> bins() const { return nullptr; }
+  /// Returns the same bins, for a training within these limits. If it would take more in core, they are moved to pages.
+  virtual std::shared_ptr<Dataset const> BinsWithin(MemoryLimits const&) const { return bins(); }
+  /// The rows of these numbers, all of which exist, in their order.
+  virtual std::unique_ptr<HeldRows> Slice(Span<std::int32_t const> numbers, int threads) const = 0;
+};
+
+/// Copies the user's arrays: dense ones as float32, or as they are if they are integers of 1 or 2 bytes; CSR ones as
+/// entries. Values equal to `missing`, and NaNs, are missing.
+///
+/// Null for what is left to stock code: arrays of other types than numbers of 1 to 8 bytes, little-endian (floats: of 4
+/// or 8), without rows or columns, at a null address, with infinite values, or which are no CSR matrix. Stock code has
+/// the words for what is wrong with them.
+///
+/// Memory  4 bytes a value, or 1 or 2; CSR: 8 bytes a stored value, and 8 a row
+/// Cost    a pass over the array by `threads` threads; CSR whose values may be missing: two
+/// Throws  OutOfHostMemory; dmlc::Error for a text that is no array interface; InvalidArgument for a shape that no
+/// memory
+///         can have
+std::unique_ptr<HeldRows> HoldRows(InPlaceArrays const& arrays, float missing, int threads);
+
+/// The arrays of a CSC matrix, as XGBoost's C function takes them.
+struct CscArrays {
+  std::uint64_t const* offsets;  ///< [columns + 1]: where the values of each column begin; the last: where they end
+  std::uint32_t const* numbers;  ///< [stored]: the row of each value
+  float const* values;           ///< [stored]
+  std::uint64_t columns;
+  std::uint64_t stored;
+  std::uint64_t rows;  ///< 0: nobody has counted them
+};
+
+/// Copies the values of a CSC matrix as entries, those of a row in the order of their columns. NaNs are missing.
+///
+/// Null for what is left to stock code: no rows (which it counts), no columns, infinite values.
+///
+/// Memory  8 bytes a value, and 8 a row
+/// Cost    two passes over the arrays by one thread, as in stock code
+/// Throws  OutOfHostMemory; InvalidArgument where stock code would read or write what is not of the arrays: a null
+///         array, offsets that decrease or end beyond `stored`, a value in a row that does not exist
+std::unique_ptr<HeldRows> HoldRows(CscArrays const& arrays);
+
+/// Takes the bytes of an array of float32, [rows, features], NaN where a value is missing. Null if a value is infinite.
+std::unique_ptr<HeldRows> HoldRows(Buffer<std::uint8_t> floats, std::uint64_t rows, FeatureIndex features, int threads);
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_DATA_HELD_ROWS_H_

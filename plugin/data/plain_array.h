@@ -1,0 +1,70 @@
+/// Arrays of the user whose bytes stock code would take for other numbers, as copies that it reads rightly.
+#ifndef XGBGPU_PLUGIN_DATA_PLAIN_ARRAY_H_
+#define XGBGPU_PLUGIN_DATA_PLAIN_ARRAY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/buffer.h"
+#include "errors/fail.h"
+#include "xgb/api_call.h"
+#include "xgb/version.h"
+
+namespace xgbgpu::plugin {
+
+/// What may lie between the values of an array.
+enum class Gaps {
+  kAllowed,
+  kNone,  ///< stock code reads the arrays of a CSR matrix as if their values followed one another
+};
+
+/// An array interface that stock code reads as the array's numbers. It describes a copy if the bytes of each number are
+/// in the other order, which is said once, or if there are gaps where stock code cannot have them; else it is what was
+/// given.
+class PlainArray {
+ public:
+  /// `interface`: JSON of one array in the host's memory, or a list with one; it must outlive this. Text that is no
+  /// interface, and arrays with a mask or with values that are no integers and floats, stay as they are: stock code has
+  /// the words for them.
+  ///
+  /// Cost    of a copy: a pass over the array by one thread
+  /// Throws  OutOfHostMemory; InvalidArgument for a shape that no memory can have
+  explicit PlainArray(char const* interface, Gaps gaps = Gaps::kAllowed);
+
+  char const* text() const { return text_.empty() ? given_ : text_.c_str(); }
+  bool is_copy() const { return !text_.empty(); }
+
+ private:
+  char const* given_;
+  std::string text_;
+  Buffer<char> copy_;
+};
+
+/// The array of a dense matrix, or the three arrays of a CSR matrix.
+class PlainArrays {
+ public:
+  explicit PlainArrays(InPlaceArrays const& given);
+
+  /// Points to this object.
+  InPlaceArrays arrays() const;
+  bool has_copy() const { return values_.is_copy() || indptr_.is_copy() || indices_.is_copy(); }
+
+ private:
+  PlainArray values_, indptr_, indices_;
+  std::uint64_t columns_;
+};
+
+/// Calls use(the arrays for stock code) and returns its status; -1 if there is no memory for a copy.
+template <typename Use>
+int WithPlainArrays(InPlaceArrays const& given, Use&& use) {
+  if (!WhyNotRegistered().empty()) return use(given);
+  std::optional<PlainArrays> plain;
+  bool const passes = Passes("copying an array", [&] { plain.emplace(given); });
+  return passes ? use(plain->arrays()) : -1;
+}
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_DATA_PLAIN_ARRAY_H_

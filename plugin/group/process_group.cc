@@ -1,0 +1,222 @@
+#include "group/process_group.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <xgboost/c_api.h>
+#include <xgboost/logging.h>
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <mutex>
+
+#include "backend/backend.h"
+#include "core/message.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+// Numbers of XGBoost's enumerations, which no public header has (those of types changed in 2.1).
+constexpr int kInt64 = 4;
+constexpr int kMax = 0;
+constexpr int kSum = 2;
+
+/// XGBoost combines up to 32,768 elements along a tree. More go round a ring, whose second half reads a closed
+/// connection for ever: when a worker dies there, the others hang.
+constexpr std::size_t kPiece = 1 << 15;
+
+thread_local ProcessGroup* current = nullptr;
+thread_local std::unique_ptr<LinkWatch> watch;
+
+/// While it is alive, writing to a connection that the other side has closed is an error of the call, and does not end
+/// the process: XGBoost's sockets raise SIGPIPE, which Python ignores and other programs may not.
+class NoBrokenPipes {
+ public:
+  NoBrokenPipes() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~NoBrokenPipes() {
+    timespec const now{0, 0};
+    if (!was_pending_) sigtimedwait(&pipe_, nullptr, &now);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoBrokenPipes(NoBrokenPipes const&) = delete;
+  NoBrokenPipes& operator=(NoBrokenPipes const&) = delete;
+
+ private:
+  sigset_t pipe_, before_;
+  bool was_pending_;
+};
+
+/// Returns what went wrong in XGBoost's own code, without the list of its functions that it adds.
+std::string WhatXgboostSays() {
+  std::string text = XGBGetLastError();
+  text = text.substr(0, text.find("\nStack trace"));
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+ProcessGroup* ProcessGroup::OfThisThread() {
+  int const workers = XGCommunicatorGetWorldSize();
+  if (workers <= 1) {
+    current = nullptr;
+    return nullptr;
+  }
+  int const rank = XGCommunicatorGetRank();
+  if (current != nullptr && current->workers_ == workers && current->rank_ == rank) return current;
+  // A data set may outlive its group, and says by its group's address which it was: no address comes twice.
+  static std::mutex mutex;
+  static auto* const kGroups = new std::vector<std::unique_ptr<ProcessGroup>>;
+  std::lock_guard<std::mutex> const lock{mutex};
+  kGroups->push_back(std::unique_ptr<ProcessGroup>{new ProcessGroup{rank, workers}});
+  return current = kGroups->back().get();
+}
+
+void ProcessGroup::Leaves() {
+  if (current != nullptr) {
+    ForgetDevices(current);
+    for (auto const& some : current->some_) ForgetDevices(some.get());
+  }
+  current = nullptr;
+  watch.reset();
+}
+
+void ProcessGroup::Watch(std::vector<ino_t> const& sockets, std::chrono::seconds limit) noexcept {
+  try {
+    watch = std::make_unique<LinkWatch>(sockets, limit);
+  } catch (std::exception const&) {  // no memory, no thread: the group works as well, but nobody ends a stalled call
+  }
+}
+
+void ProcessGroup::CheckMaySpeak() const {
+  if (!failure_.empty()) throw ShardsLost{failure_};
+  if (thread_ != std::this_thread::get_id()) {
+    Throw<Error>("A thread that is not the one that entered the process group trains for it; allowed: that one");
+  }
+  if (current != this) {
+    Throw<Error>("A training of a process group goes on after the group has ended; allowed: to begin a new training");
+  }
+}
+
+void ProcessGroup::CheckReached(int result) {
+  if (result == 0) return;
+  failure_ =
+      "worker " + std::to_string(rank_) + " of " + std::to_string(workers_) +
+      " does not reach the others any more. Either one of them has left or died; a worker that trains fewer rounds "
+      "leaves early. Or one was silent for rabit_timeout_sec seconds; a worker with a stock tree_method, with another "
+      "kind of matrix or with a metric of its own waits for other messages. XGBoost's communicator says: " +
+      WhatXgboostSays();
+  throw ShardsLost{failure_};
+}
+
+void ProcessGroup::Combine(Span<Span<std::int64_t> const> parts, int operation) {
+  CheckMaySpeak();
+  NoBrokenPipes const no_broken_pipes;
+  std::size_t left = 0;
+  for (Span<std::int64_t> const part : parts) left += part.size();
+  // Two places walk through the parts: what is sent next, and where what came back goes.
+  std::size_t from = 0, from_at = 0, to = 0, to_at = 0;
+  auto const walk = [&](std::size_t n, std::size_t* part, std::size_t* at, auto&& copy) {
+    for (std::size_t done = 0; done < n;) {
+      std::size_t const here = std::min(n - done, parts[*part].size() - *at);
+      copy(parts[*part].data() + *at, done, here);
+      done += here;
+      *at += here;
+      if (*at == parts[*part].size()) {
+        ++*part;
+        *at = 0;
+      }
+    }
+  };
+  while (left > 0) {
+    std::size_t const n = std::min(left, kPiece);
+    piece_.resize(std::max(piece_.size(), n));
+    walk(n, &from, &from_at, [&](std::int64_t* values, std::size_t done, std::size_t here) {
+      std::copy_n(values, here, piece_.data() + done);
+    });
+    int result;
+    {
+      LinkWatch::Call const call{watch.get()};
+      result = XGCommunicatorAllreduce(piece_.data(), n, kInt64, operation);
+    }
+    CheckReached(result);
+    walk(n, &to, &to_at, [&](std::int64_t* values, std::size_t done, std::size_t here) {
+      std::copy_n(piece_.data() + done, here, values);
+    });
+    left -= n;
+  }
+}
+
+void ProcessGroup::Sum(Span<Span<std::int64_t> const> parts) { Combine(parts, kSum); }
+
+void ProcessGroup::Max(Span<std::int64_t> values) { Combine({&values, 1}, kMax); }
+
+std::vector<std::vector<std::uint32_t>> ProcessGroup::Gather(Span<std::uint32_t const> own) {
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(workers_));
+  sizes[static_cast<std::size_t>(rank_)] = static_cast<std::int64_t>(own.size());
+  Sum(Span<std::int64_t>{sizes});
+  std::vector<std::vector<std::uint32_t>> all(sizes.size());
+  std::size_t words = 0, at = 0;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (static_cast<int>(rank) == rank_) at = words;
+    all[rank].resize(static_cast<std::size_t>(sizes[rank]));
+    words += all[rank].size();
+  }
+  // A sum where all others have zeros, and not broadcasts: a worker hears from the others before it speaks again. Of
+  // two small messages in a row TCP keeps the second back until the first is acknowledged, which takes 40 ms.
+  std::vector<std::int64_t> pairs((words + 1) / 2);
+  auto const place = [](std::size_t word) { return word % 2 == 0 ? 0 : 32; };
+  for (std::uint32_t const word : own) {
+    std::int64_t& pair = pairs[at / 2];
+    pair = static_cast<std::int64_t>(static_cast<std::uint64_t>(pair) | std::uint64_t{word} << place(at));
+    ++at;
+  }
+  Sum(Span<std::int64_t>{pairs});
+  at = 0;
+  for (auto& list : all) {
+    for (std::uint32_t& word : list) {
+      word = static_cast<std::uint32_t>(static_cast<std::uint64_t>(pairs[at / 2]) >> place(at));
+      ++at;
+    }
+  }
+  return all;
+}
+
+SomeShards* ProcessGroup::Some(std::vector<int> const& workers) {
+  for (auto const& some : some_) {
+    if (some->members() == workers) return some.get();
+  }
+  some_.push_back(std::make_unique<SomeShards>(this, workers));
+  return some_.back().get();
+}
+
+void OutsideProcessGroup(std::function<void()> const& work) {
+  if (XGCommunicatorGetWorldSize() <= 1) {
+    work();
+    return;
+  }
+  std::exception_ptr failure;
+  using Logger = xgboost::ConsoleLogger;
+  auto const verbosity = std::to_string(static_cast<int>(Logger::GlobalVerbosity()));
+  std::thread{[&] {
+    try {
+      Logger::Configure({{"verbosity", verbosity}});
+      work();
+    } catch (...) {  // of any type: it is thrown again, unchanged
+      failure = std::current_exception();
+    }
+  }}.join();
+  if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+}  // namespace xgbgpu::plugin

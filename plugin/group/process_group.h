@@ -1,0 +1,81 @@
+/// The process group that this thread is in: workers of Dask or Spark, or programs under XGBoost's tracker.
+/// docs/adr/0020-process-groups.md
+#ifndef XGBGPU_PLUGIN_GROUP_PROCESS_GROUP_H_
+#define XGBGPU_PLUGIN_GROUP_PROCESS_GROUP_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collective/collective.h"
+#include "collective/some_shards.h"
+#include "group/link_watch.h"
+
+namespace xgbgpu::plugin {
+
+/// XGBoost's communicator as the engine's collective. Shard r is the worker of rank r, so rows are in order of ranks.
+///
+/// XGBoost's communicator belongs to the thread that entered the group; all calls must come from there.
+///
+/// Cost    Sum and Max: a message of 8 bytes for each integer up and down XGBoost's tree of workers, in pieces of
+///         256 KiB. Gather: a sum of a number for each worker, then a sum as long as all lists together
+/// Throws  ShardsLost if XGBoost's communicator fails: a worker has left or died, or nothing came for
+///         rabit_timeout_sec (link_watch.h). From then on every call of this group throws at once
+class ProcessGroup final : public Collective {
+ public:
+  /// Returns the group that this thread is in; null if it is in none, or has it for itself. It lives as long as the
+  /// process.
+  static ProcessGroup* OfThisThread();
+  /// Calls enter(), by which this thread enters a group, and returns what it returns. `limit` is rabit_timeout_sec.
+  template <typename Enter>
+  static auto Entered(std::chrono::seconds limit, Enter&& enter) {
+    Leaves();
+    auto const sockets = OpenSockets();
+    auto const result = enter();
+    if (sockets) Watch(*sockets, limit);
+    return result;
+  }
+  /// Must be called when this thread is about to leave a group: the next one is another, even if ranks are the same.
+  static void Leaves();
+
+  int shards() const override { return workers_; }
+  int shard() const override { return rank_; }
+  char const* kind() const override { return "worker"; }
+  void Sum(Span<Span<std::int64_t> const> parts) override;
+  void Max(Span<std::int64_t> values) override;
+  std::vector<std::vector<std::uint32_t>> Gather(Span<std::uint32_t const> own) override;
+  using Collective::Sum;
+  /// Returns these of the workers, 1 or more, ascending, as a collective. It lives as long as the process.
+  SomeShards* Some(std::vector<int> const& workers);
+
+ private:
+  ProcessGroup(int rank, int workers) : rank_{rank}, workers_{workers}, thread_{std::this_thread::get_id()} {}
+
+  /// Watches the connections that are not among `sockets`.
+  static void Watch(std::vector<ino_t> const& sockets, std::chrono::seconds limit) noexcept;
+  /// Throws unless this thread may speak in this group.
+  void CheckMaySpeak() const;
+  /// Combines the elements of all parts, in pieces.
+  void Combine(Span<Span<std::int64_t> const> parts, int operation);
+  /// `result` is what a function of the communicator returned.
+  void CheckReached(int result);
+
+  int rank_;
+  int workers_;
+  std::thread::id thread_;
+  std::string failure_;  ///< what went wrong with the communicator; empty: nothing so far
+  std::vector<std::int64_t> piece_;
+  std::vector<std::unique_ptr<SomeShards>> some_;  ///< as datasets know them by their addresses
+};
+
+/// Runs work() where nothing communicates: XGBoost's communicator belongs to the thread that entered a process group,
+/// and a new thread is in none. For stock code that would wait for others which are not doing the same.
+void OutsideProcessGroup(std::function<void()> const& work);
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_GROUP_PROCESS_GROUP_H_

@@ -1,0 +1,78 @@
+/// The matrix that stock users get: a copy of their values, and XGBoost's pages only if stock code asks for them.
+/// docs/adr/0019-the-users-array.md
+#ifndef XGBGPU_PLUGIN_MATRIX_HELD_MATRIX_H_
+#define XGBGPU_PLUGIN_MATRIX_HELD_MATRIX_H_
+
+#include <xgboost/c_api.h>
+#include <xgboost/data.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "data/held_rows.h"
+
+namespace xgbgpu::plugin {
+
+/// A DMatrix of HeldRows. All that is no row, and every page, is that of a stock matrix (the *lender*), which was made
+/// without rows and is filled when the first page is asked for. Then the copy goes: the rows are held once.
+class HeldMatrix final : public xgboost::DMatrix {
+ public:
+  /// `lender`: a stock matrix in memory, with the columns of `rows` and no row.
+  HeldMatrix(std::shared_ptr<xgboost::DMatrix> lender, std::shared_ptr<HeldRows const> rows);
+
+  /// The values; null once stock code has asked for pages.
+  std::shared_ptr<HeldRows const> rows() const;
+  /// The stock matrix with all of its rows.
+  std::shared_ptr<xgboost::DMatrix> Stock(char const* who);
+
+  xgboost::MetaInfo& Info() override { return lender_->Info(); }
+  xgboost::MetaInfo const& Info() const override { return std::as_const(*lender_).Info(); }
+  xgboost::Context const* Ctx() const override { return lender_->Ctx(); }
+  bool SingleColBlock() const override { return true; }
+  xgboost::DMatrix* Slice(xgboost::common::Span<std::int32_t const> numbers) override;
+
+ private:
+  xgboost::BatchSet<xgboost::SparsePage> GetRowBatches() override;
+  xgboost::BatchSet<xgboost::CSCPage> GetColumnBatches() override;
+  xgboost::BatchSet<xgboost::SortedCSCPage> GetSortedColumnBatches() override;
+  xgboost::BatchSet<xgboost::EllpackPage> GetEllpackBatches(xgboost::BatchParam const& param) override;
+  xgboost::BatchSet<xgboost::GHistIndexMatrix> GetGradientIndex(xgboost::BatchParam const& param) override;
+  xgboost::BatchSet<xgboost::ExtSparsePage> GetExtBatches(xgboost::BatchParam const& param) override;
+  bool EllpackExists() const override { return lender_->PageExists<xgboost::EllpackPage>(); }
+  bool GHistIndexExists() const override { return lender_->PageExists<xgboost::GHistIndexMatrix>(); }
+  bool SparsePageExists() const override { return true; }
+
+  std::shared_ptr<xgboost::DMatrix> const lender_;
+  mutable std::mutex mutex_;  ///< of rows_, and held while the lender is filled
+  std::shared_ptr<HeldRows const> rows_;
+  std::atomic<bool> is_announced_{false};  ///< has a line said who asked for the page?
+};
+
+/// `data` if it is a matrix of ours, or null.
+HeldMatrix* AsHeld(xgboost::DMatrix* data);
+
+/// The threads that XGBoost gives to a matrix that is made with this `nthread`.
+int ThreadsOfMatrix(int nthread);
+/// `nthread` where it is sensible, or so many as are. The system refuses to start too many threads, at which OpenMP
+/// ends the process, and XGBoost touches memory for each of them.
+int LimitThreads(int nthread);
+
+/// The members that we read of the JSON text which XGBoost's functions that make a matrix take. Throws dmlc::Error if a
+/// member is missing or of another type.
+struct MatrixConfig {
+  float missing;
+  int nthread;
+};
+MatrixConfig ReadMatrixConfig(char const* json);
+
+/// Makes a HeldMatrix. Null if XGBoost refuses to make the lender; XGBGetLastError tells why.
+DMatrixHandle MakeHeldMatrix(std::shared_ptr<HeldRows const> rows, int nthread);
+
+/// Makes the matrix of `handle`, a stock one with these columns and no row, a HeldMatrix. False if memory is short: then
+/// XGBGetLastError tells how much, and the handle is freed.
+bool HoldIn(DMatrixHandle handle, std::shared_ptr<HeldRows const> rows);
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_MATRIX_HELD_MATRIX_H_

@@ -1,0 +1,31 @@
+/// Makes a QuantileDMatrix of ours from the batches of a caller.
+#ifndef XGBGPU_PLUGIN_MATRIX_HOLD_BATCHES_H_
+#define XGBGPU_PLUGIN_MATRIX_HOLD_BATCHES_H_
+
+#include <xgboost/c_api.h>
+#include <xgboost/data.h>
+
+#include <memory>
+
+#include "data/batches.h"
+#include "matrix/held_bins.h"
+#include "user_arrays/streamed_rows.h"
+
+namespace xgbgpu::plugin {
+
+/// Goes through the batches twice: to count them, and to copy them. Returns a HeldBins of one batch on the host, or of
+/// all batches on a GPU. There bins are made at once and the values go, but a matrix that shares the bins of another
+/// one keeps values: it is there to be evaluated. Batches on a GPU that are too large to be there all at once are gone
+/// through more often, and all that is kept are bins, in any case.
+///
+/// Null where XGBoost makes the matrix or says what is wrong: of several batches on the host, without room on the
+/// device, or if MayHoldBins or FitsHeldBins say so.
+///
+/// ref      whose bins the matrix shares; or null
+/// Throws   dmlc::Error as Batches does; InvalidArgument as DeviceRowsBuilder and StreamedRows do
+DMatrixHandle HoldBatches(Batches* batches, BinsConfig config, std::shared_ptr<xgboost::DMatrix> ref,
+                          StreamPolicy const& policy = {});
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_MATRIX_HOLD_BATCHES_H_

@@ -1,0 +1,122 @@
+#include "matrix/matrix_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "core/parallel.h"
+#include "matrix/held_bins.h"
+#include "matrix/held_matrix.h"
+#include "xgb/types.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+static_assert(sizeof(xgboost::Entry) == sizeof(Entry) && std::is_standard_layout_v<xgboost::Entry> &&
+                  offsetof(xgboost::Entry, index) == offsetof(Entry, feature) &&
+                  offsetof(xgboost::Entry, fvalue) == offsetof(Entry, value) &&
+                  std::is_same_v<xgboost::bst_feature_t, FeatureIndex> &&
+                  std::is_same_v<xgboost::bst_float, decltype(Entry::value)>,
+              "pages of a DMatrix are read where they lie");
+static_assert(sizeof(xgboost::bst_row_t) == sizeof(std::uint64_t));
+
+RowBatch ToBatch(xgboost::SparsePage const& page) {
+  auto const& offsets = page.offset.ConstHostVector();
+  auto const& entries = page.data.ConstHostVector();
+  RowBatch batch;
+  batch.first_row = page.base_rowid;
+  batch.offsets = {reinterpret_cast<std::uint64_t const*>(offsets.data()), offsets.size()};
+  batch.entries = {reinterpret_cast<Entry const*>(entries.data()), entries.size()};
+  return batch;
+}
+
+/// The batch, or one in `entries` if a value is -inf. XGBoost puts the end of the first bin below the least value:
+/// below about -1.7e38 it runs out of floats. No threshold is below the least float either.
+RowBatch WithFiniteEnds(RowBatch batch, std::vector<Entry>* entries) {
+  auto const ran_out = [](Entry const& e) { return e.value == -std::numeric_limits<float>::infinity(); };
+  if (std::none_of(batch.entries.begin(), batch.entries.end(), ran_out)) return batch;
+  entries->assign(batch.entries.begin(), batch.entries.end());
+  for (Entry& e : *entries) {
+    if (ran_out(e)) e.value = std::numeric_limits<float>::lowest();
+  }
+  batch.entries = *entries;
+  return batch;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info) {
+  auto const& types = info.feature_types.ConstHostVector();
+  auto const is_categorical = [](xgboost::FeatureType type) { return type == xgboost::FeatureType::kCategorical; };
+  if (std::none_of(types.cbegin(), types.cend(), is_categorical)) return {};
+  std::vector<std::uint8_t> categorical(info.num_col_);
+  std::transform(types.cbegin(), types.cend(), categorical.begin(), is_categorical);
+  return categorical;
+}
+
+void FillPage(HeldRows const& rows, std::pair<std::uint64_t, std::uint64_t> range, std::uint64_t present, int threads,
+              xgboost::SparsePage* page) {
+  auto& offsets = page->offset.HostVector();
+  auto& entries = page->data.HostVector();
+  std::uint64_t const count = range.second - range.first;
+  offsets.assign(count + 1, 0);
+  entries.clear();
+  entries.reserve(present);
+  std::uint64_t next = 0;
+  rows.VisitSome(range.first, count, threads, [&](RowBatch const& batch) {
+    constexpr std::size_t kGrain = 1 << 10;  // rows
+    auto* const sizes = offsets.data() + batch.first_row + 1;
+    ParallelChunks(threads, batch.rows(), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        auto const row = batch.row(i);
+        sizes[i] = static_cast<std::size_t>(
+            std::count_if(row.begin(), row.end(), [](Entry const& e) { return !std::isnan(e.value); }));
+      }
+    });
+    for (std::size_t i = 0; i < batch.rows(); ++i) next = sizes[i] += next;
+    entries.resize(next);
+    ParallelChunks(threads, batch.rows(), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        xgboost::Entry* to = entries.data() + sizes[static_cast<std::ptrdiff_t>(i) - 1];
+        for (Entry const& e : batch.row(i)) {
+          if (!std::isnan(e.value)) *to++ = {e.feature, e.value};
+        }
+      }
+    });
+  });
+  if (!page->IsIndicesSorted(threads)) page->SortIndices(threads);  // as stock code does with a matrix that it makes
+}
+
+DMatrixRows::DMatrixRows(xgboost::DMatrix* data) : data_{data}, categorical_{CategoricalFeatures(data->Info())} {
+  if (HeldMatrix const* const held = AsHeld(data)) held_ = held->rows();
+  if (HeldBins const* const held = AsHeldBins(data)) held_ = held->rows();
+  // In a process group a matrix may have columns that only the rows of others have.
+  has_all_columns_ = held_ != nullptr && held_->features() == features();
+}
+
+std::optional<DenseValues> DMatrixRows::dense() const { return has_all_columns_ ? held_->dense() : std::nullopt; }
+
+void DMatrixRows::ForEachBatch(std::function<void(RowBatch const&)> const& visit) const {
+  if (held_ != nullptr) {
+    held_->ForEachBatch(visit);
+    return;
+  }
+  if (!IsBinned(*data_)) {
+    for (auto const& page : data_->GetBatches<xgboost::SparsePage>()) visit(ToBatch(page));
+    return;
+  }
+  if (lower_ends_ == nullptr) {
+    std::shared_ptr<xgboost::SparsePage const> made;
+    for (auto const& page : data_->GetBatches<xgboost::ExtSparsePage>()) made = page.page;  // one, or none
+    if (made == nullptr) return;
+    ends_ = WithFiniteEnds(ToBatch(*made), &finite_);
+    lower_ends_ = std::move(made);
+  }
+  visit(ends_);
+}
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,58 @@
+/// The pages of XGBoost's matrices as the engine reads rows.
+#ifndef XGBGPU_PLUGIN_MATRIX_MATRIX_ROWS_H_
+#define XGBGPU_PLUGIN_MATRIX_MATRIX_ROWS_H_
+
+#include <xgboost/data.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "data/held_rows.h"
+#include "xgbgpu/rows.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu::plugin {
+
+/// [columns] 1 for a categorical column, else 0; empty if no column is categorical.
+std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info);
+
+/// Makes `page` that of the rows `range` (the first, and the one after the last), without the values that are missing.
+/// present: as many values will be there, or about so many.
+void FillPage(HeldRows const& rows, std::pair<std::uint64_t, std::uint64_t> range, std::uint64_t present, int threads,
+              xgboost::SparsePage* page);
+
+/// The values that a matrix of ours holds, or the pages of another DMatrix, one after the other; of a QuantileDMatrix
+/// the lower ends of bins. To be read by one thread
+/// at a time.
+class DMatrixRows final : public RowSource {
+ public:
+  /// `data` must outlive it.
+  explicit DMatrixRows(xgboost::DMatrix* data);
+  DMatrixRows(DMatrixRows const&) = delete;
+  DMatrixRows& operator=(DMatrixRows const&) = delete;
+
+  std::uint64_t rows() const override { return data_->Info().num_row_; }
+  FeatureIndex features() const override { return static_cast<FeatureIndex>(data_->Info().num_col_); }
+  Span<std::uint8_t const> categorical() const override { return categorical_; }
+  std::optional<DenseValues> dense() const override;
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override;
+
+ private:
+  xgboost::DMatrix* data_;
+  std::shared_ptr<HeldRows const> held_;  ///< the user's values, as long as stock code has not asked for them
+  bool has_all_columns_{false};
+  std::vector<std::uint8_t> categorical_;
+  // The page of all values of a QuantileDMatrix, 8 bytes each. XGBoost makes one whenever it is asked; keeping it till
+  // the end costs less than making a second one.
+  mutable std::shared_ptr<xgboost::SparsePage const> lower_ends_;
+  mutable std::vector<Entry> finite_;
+  mutable RowBatch ends_;
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_MATRIX_MATRIX_ROWS_H_

@@ -1,0 +1,125 @@
+#include "models/model_forest.h"
+
+#include <xgboost/json.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+template <typename Array>
+auto const& Values(xgboost::Json const& tree, char const* name) {
+  return xgboost::get<Array const>(tree[name]);
+}
+
+/// Split features are stored in 32 bits, or in 64 for very wide data.
+std::vector<FeatureIndex> Features(xgboost::Json const& tree) {
+  xgboost::Json const& array = tree["split_indices"];
+  if (xgboost::IsA<xgboost::I64Array>(array)) {
+    auto const& wide = xgboost::get<xgboost::I64Array const>(array);
+    return {wide.cbegin(), wide.cend()};
+  }
+  auto const& narrow = xgboost::get<xgboost::I32Array const>(array);
+  return {narrow.cbegin(), narrow.cend()};
+}
+
+/// The weight of a tree in margins; it is 1 for the trees of a gbtree.
+float WeightOf(xgboost::Json const& saved, std::size_t tree) {
+  auto const& members = xgboost::get<xgboost::Object const>(saved);
+  auto const weights = members.find("weight_drop");
+  if (weights == members.cend()) return 1.0f;
+  return xgboost::get<xgboost::Number const>(xgboost::get<xgboost::Array const>(weights->second)[tree]);
+}
+
+/// Integers of a saved tree, of 32 bits or 64.
+template <typename Array>
+std::vector<std::uint32_t> Numbers(xgboost::Json const& tree, char const* name) {
+  auto const& values = Values<Array>(tree, name);
+  std::vector<std::uint32_t> numbers(values.size());
+  std::transform(values.cbegin(), values.cend(), numbers.begin(),
+                 [](auto value) { return static_cast<std::uint32_t>(value); });
+  return numbers;
+}
+
+/// Categories that go right, as TreeArrays has them.
+struct Categories {
+  std::vector<std::uint32_t> ptr;  ///< empty if the tree has no split on categories
+  std::vector<std::uint32_t> bits;
+};
+
+Categories CategoriesOf(xgboost::Json const& tree, std::size_t nodes) {
+  auto const split = Numbers<xgboost::I32Array>(tree, "categories_nodes");
+  if (split.empty()) return {};
+  auto const first = Numbers<xgboost::I64Array>(tree, "categories_segments");
+  auto const size = Numbers<xgboost::I64Array>(tree, "categories_sizes");
+  auto const listed = Numbers<xgboost::I32Array>(tree, "categories");
+  Categories categories;
+  categories.ptr.push_back(0);
+  for (std::size_t n = 0, i = 0; n < nodes; ++n) {
+    if (i < split.size() && split[i] == n) {
+      for (std::uint32_t j = first[i]; j < first[i] + size[i]; ++j) {
+        std::size_t const word = categories.ptr.back() + listed[j] / 32;
+        if (categories.bits.size() <= word) categories.bits.resize(word + 1);
+        categories.bits[word] |= 1U << listed[j] % 32;
+      }
+      ++i;
+    }
+    categories.ptr.push_back(static_cast<std::uint32_t>(categories.bits.size()));
+  }
+  return categories;
+}
+
+/// Calls visit(saved tree, arrays of it, output, weight) for each tree of a gbtree or dart in order.
+template <typename Visit>
+void VisitTrees(xgboost::GradientBooster const& gbtree, Visit&& visit) {
+  xgboost::Json saved{xgboost::Object{}};
+  gbtree.SaveModel(&saved);
+  bool const is_dart = xgboost::get<xgboost::String const>(saved["name"]) == "dart";
+  xgboost::Json const& model = is_dart ? saved["gbtree"]["model"] : saved["model"];
+  auto const& trees = xgboost::get<xgboost::Array const>(model["trees"]);
+  auto const& outputs = xgboost::get<xgboost::Array const>(model["tree_info"]);
+  for (std::size_t i = 0; i < trees.size(); ++i) {
+    xgboost::Json const& tree = trees[i];
+    auto const& left = Values<xgboost::I32Array>(tree, "left_children");
+    auto const features = Features(tree);
+    auto const categories = CategoriesOf(tree, left.size());
+    TreeArrays const arrays{left,
+                            Values<xgboost::I32Array>(tree, "right_children"),
+                            features,
+                            Values<xgboost::F32Array>(tree, "split_conditions"),
+                            Values<xgboost::U8Array>(tree, "default_left"),
+                            categories.ptr,
+                            categories.bits};
+    visit(tree, arrays, static_cast<std::uint32_t>(xgboost::get<xgboost::Integer const>(outputs[i])),
+          WeightOf(saved, i));
+  }
+}
+
+}  // namespace
+
+Forest ForestOf(xgboost::GradientBooster const& gbtree, std::optional<float> rounding_base) {
+  Forest forest;
+  VisitTrees(gbtree, [&](xgboost::Json const&, TreeArrays arrays, std::uint32_t output, float weight) {
+    std::vector<float> values{arrays.threshold_or_leaf.begin(), arrays.threshold_or_leaf.end()};
+    for (std::size_t n = 0; rounding_base && n < values.size(); ++n) {
+      if (arrays.left[n] == kNoNode) values[n] = (*rounding_base + values[n]) - *rounding_base;
+    }
+    arrays.threshold_or_leaf = values;
+    forest.Add(arrays, output, weight);
+  });
+  return forest;
+}
+
+PathForest PathForestOf(xgboost::GradientBooster const& gbtree) {
+  PathForest forest;
+  VisitTrees(gbtree, [&](xgboost::Json const& tree, TreeArrays const& arrays, std::uint32_t output, float weight) {
+    forest.Add(arrays, Values<xgboost::F32Array>(tree, "sum_hessian"), output, weight);
+  });
+  return forest;
+}
+
+}  // namespace xgbgpu::plugin

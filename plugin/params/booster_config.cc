@@ -1,0 +1,412 @@
+#include "params/booster_config.h"
+
+#include <dmlc/registry.h>
+#include <xgboost/tree_updater.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "core/quoted.h"
+#include "errors/notice.h"
+#include "models/model_bytes.h"
+#include "params/constraint_text.h"
+#include "params/foreign_words.h"
+#include "xgbgpu/error.h"
+#include "xgbgpu/trainer.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+using xgboost::Args;
+using xgboost::Json;
+
+constexpr char kExactMethod[] = "gpu_exact";
+constexpr char kBackend[] = "gpu_backend";
+constexpr char kSamplingMethod[] = "sampling_method", kGossMethod[] = "goss";
+constexpr char kGrowPolicy[] = "grow_policy", kSymmetricPolicy[] = "symmetric";
+constexpr char kDeviceSection[] = "xgboost_gpu_param";  // "…_param": XGBoost takes its keys for known parameters
+constexpr char kMethod[] = "tree_method";
+constexpr char kPredictor[] = "predictor", kGpuPredictor[] = "gpu_predictor";
+constexpr char kTrace[] = "gpu_trace", kTracedTo[] = "traced_to";
+
+std::vector<std::string> SplitSequence(std::string const& sequence) {
+  std::vector<std::string> names;
+  std::istringstream stream{sequence};
+  for (std::string name; std::getline(stream, name, ',');) {
+    names.push_back(name == kUpdater ? kPublicUpdater : name);
+  }
+  return names;
+}
+
+xgboost::Object ToObject(ParamValues const& values) {
+  xgboost::Object object;
+  for (auto const& [name, value] : values) object[name] = xgboost::String{value};
+  return object;
+}
+
+/// Throws unless the value is of this kind. XGBoost's own message would not name the key.
+template <typename Kind>
+void CheckIs(Json const& value, std::string const& key) {
+  if (xgboost::IsA<Kind>(value)) return;
+  throw InvalidArgument{"Key " + Quoted(key) + " of the loaded configuration has a value of kind " +
+                        value.GetValue().TypeStr() + "; allowed: " + Kind{}.TypeStr()};
+}
+
+xgboost::Object::Map const& Members(Json const& value, std::string const& key) {
+  CheckIs<xgboost::Object>(value, key);
+  return xgboost::get<xgboost::Object const>(value);
+}
+
+ParamValues ToValues(Json const& object, std::string const& key) {
+  ParamValues values;
+  for (auto const& [name, value] : Members(object, key)) {
+    CheckIs<xgboost::String>(value, key + '.' + name);
+    values[CanonicalName(name)] = xgboost::get<xgboost::String const>(value);
+  }
+  return values;
+}
+
+/// The member `name` of an object, or null.
+Json const* Find(Json const& object, char const* name, std::string const& key) {
+  auto const& members = Members(object, key);
+  auto const found = members.find(name);
+  return found == members.cend() ? nullptr : &found->second;
+}
+
+std::string Text(Json const& object, char const* name, std::string const& key) {
+  Json const* const value = Find(object, name, key);
+  if (value == nullptr) return {};
+  CheckIs<xgboost::String>(*value, key + '.' + name);
+  return xgboost::get<xgboost::String const>(*value);
+}
+
+/// The value of a tree parameter as stock code takes it: that knows one way less to sample rows, and one less to grow
+/// trees.
+std::string ForStock(std::string const& name, std::string const& value) {
+  if (name == kGrowPolicy && value == kSymmetricPolicy) return "depthwise";
+  return name == kSamplingMethod && value == kGossMethod ? "gradient_based" : value;
+}
+
+/// What an updater saves: the parameters of trees, and its own.
+Json WithTreeParam(TreeParam tree, char const* name_of_own, ParamValues const& own) {
+  tree.sampling_method = ForStock(kSamplingMethod, tree.sampling_method);
+  tree.grow_policy = ForStock(kGrowPolicy, tree.grow_policy);
+  Json updater{xgboost::Object{}};
+  updater["train_param"] = xgboost::ToJson(tree);
+  updater[name_of_own] = ToObject(own);
+  return updater;
+}
+
+/// Throws for an unknown tree_method. XGBoost does so, too, but does not know gpu_exact, and names no parameter.
+void CheckMethod(std::string const& name) {
+  static std::set<std::string> const kMethods{"auto", "approx", "exact", "hist", "gpu_hist", kExactMethod};
+  if (kMethods.count(name) != 0) return;
+  throw InvalidArgument{"Parameter tree_method is " + Quoted(name) +
+                        "; allowed: auto, approx, exact, hist, gpu_hist, gpu_exact"};
+}
+
+bool Grows(std::string const& updater) { return updater.compare(0, 5, "grow_") == 0; }
+
+/// Throws for names that XGBoost takes badly. For one that it does not know, it does not say which parameter it was.
+/// With an empty one alone it would have no updaters, and training would crash. With sync, which does nothing here, and
+/// none that grows, trees would have no splits.
+void CheckAreUpdaters(std::string const& sequence) {
+  auto const is_updater = [](std::string const& name) {
+    return name == kPublicUpdater || dmlc::Registry<xgboost::TreeUpdaterReg>::Find(name) != nullptr;
+  };
+  auto const names = SplitSequence(sequence);
+  auto const is_sync = [](std::string const& name) { return name == "sync"; };
+  bool const syncs = std::any_of(names.cbegin(), names.cend(), is_sync);
+  bool const grows = std::any_of(names.cbegin(), names.cend(), Grows);
+  if ((!syncs || grows) && std::all_of(names.cbegin(), names.cend(), is_updater)) return;
+  throw InvalidArgument{"Parameter updater is " + Quoted(sequence) +
+                        "; allowed: names of updaters separated by commas (grow_gpu_hist, prune, refresh, …); sync "
+                        "needs an updater beside it that grows trees (grow_…)"};
+}
+
+/// Throws if two updaters grow trees: the second would find the tree grown, and XGBoost's error would not say so.
+void CheckOneGrows(std::vector<std::string> const& updaters) {
+  if (std::count_if(updaters.cbegin(), updaters.cend(), Grows) < 2) return;
+  std::string sequence;
+  for (auto const& name : updaters) sequence += (sequence.empty() ? "" : ",") + name;
+  throw InvalidArgument{"Parameter updater is " + Quoted(sequence) +
+                        "; allowed: a list with only one updater that grows trees (grow_…)"};
+}
+
+/// Throws for lists nested too deeply. Stock code reads them when it trains; its parser calls itself for each level.
+void CheckInteractionNesting(ParamValues const& values) {
+  auto const found = values.find("interaction_constraints");
+  if (found == values.end() || !IsNestedDeeper(found->second, kMostNesting)) return;
+  throw InvalidArgument{"Parameter interaction_constraints has lists that are nested more than " +
+                        std::to_string(kMostNesting) +
+                        " deep; allowed: lists of columns in a list, as in [[0,2],[1,3,4]]"};
+}
+
+}  // namespace
+
+bool BoosterConfig::NamesOurs() const {
+  return std::find(updaters_.cbegin(), updaters_.cend(), kPublicUpdater) != updaters_.cend();
+}
+
+bool BoosterConfig::IsPlain() const {
+  return std::all_of(updaters_.cbegin(), updaters_.cend(), [](auto const& name) { return name == kPublicUpdater; });
+}
+
+std::string BoosterConfig::Join(char const* name_of_ours) const {
+  if (updaters_.empty()) return name_of_ours;
+  std::string sequence;
+  for (auto const& name : updaters_) {
+    if (!sequence.empty()) sequence += ',';
+    sequence += name == kPublicUpdater ? name_of_ours : name;
+  }
+  return sequence;
+}
+
+Args BoosterConfig::Configure(Args const& args) {
+  bool const was_in_charge = InCharge();
+  Absorb(args);
+  if (InCharge()) Parse();
+  for (auto const& [name, line] : LinesAboutIdle()) WarnGroupOnce(name, line);
+  if (gpu_predictor_ && InCharge() && device_.gpu_backend == "host") {
+    WarnGroupOnce("predictor",
+                  "parameter predictor=gpu_predictor: gpu_backend is host, so predictions are made there.");
+  }
+
+  Args out;
+  // A stock booster builds new updaters from these arguments alone: give it everything whenever it may build some.
+  if (InCharge() || was_in_charge) {
+    for (auto const& [name, value] : tree_values_) out.emplace_back(name, ForStock(name, value));
+  }
+  for (auto const& [name, value] : args) {
+    if (InCharge()) CheckStockParam(name, value);
+    bool const is_updater = name == "updater" || name == "updater_seq";
+    if (InCharge() && (is_updater || (HasOurMethod() && name == "tree_method"))) continue;
+    if (InCharge() && name == "monotone_constraints") continue;  // it is there, as a tuple
+    if (InCharge() && HasNoEffect(name)) continue;  // stock code takes num_trees for the number of a model's trees
+    bool const on_gpu = name == "predictor" && value == "gpu_predictor";
+    out.emplace_back(name, on_gpu ? "auto" : InCharge() ? ForStock(name, value) : value);
+  }
+  if (HasOurMethod()) out.emplace_back("tree_method", "hist");
+  if (InCharge()) out.emplace_back("updater", Sequence());
+  return out;
+}
+
+void BoosterConfig::Absorb(Args const& args) {
+  std::string const* tree_method = nullptr;
+  std::string const* updater = nullptr;
+  std::string const* process_type = nullptr;
+  for (auto const& [name, value] : args) {
+    if (name == "tree_method") {
+      tree_method = &value;
+    } else if (name == "updater" || name == "updater_seq") {
+      updater = &value;
+    } else if (name == "process_type") {
+      process_type = &value;
+      updates_ = value == "update";
+    } else if (name == "predictor") {
+      gpu_predictor_ = value == "gpu_predictor";
+      cpu_predictor_ = value == "cpu_predictor";
+    } else if (IsTreeParam(name)) {
+      tree_values_[CanonicalName(name)] = name == "monotone_constraints" ? AsTuple(value) : value;
+    } else if (IsDeviceParam(name)) {
+      device_values_[name] = value;
+      if (name == kTrace) traced_to_ = value;
+      if (name == kBackend) wants_cuda_ = value == "cuda";
+    } else if (HasNoEffect(name)) {
+      idle_values_[name] = value;
+    }
+  }
+  CheckInteractionNesting(tree_values_);
+  Choose(tree_method, updater, process_type);
+}
+
+/// Each argument is null unless newly set.
+void BoosterConfig::Choose(std::string const* tree_method, std::string const* updater,
+                           std::string const* process_type) {
+  if (tree_method != nullptr) {
+    method_ = *tree_method == "gpu_hist"     ? Method::kHist
+              : *tree_method == kExactMethod ? Method::kExact
+                                             : Method::kStock;
+    stock_method_ = HasOurMethod() ? std::nullopt : std::optional{*tree_method};
+    updaters_.clear();
+  }
+  if (updater != nullptr) {
+    updaters_ = SplitSequence(*updater);
+  } else if (process_type != nullptr && *process_type == "default" && !NamesOurs()) {
+    updaters_.clear();  // those in force were chosen to update trees
+  }
+  if (wants_cuda_) CheckTrainsOnCuda();
+  if (tree_method != nullptr) CheckMethod(*tree_method);
+  CheckTrainsSymmetric();
+  if (!InCharge()) updaters_.clear();  // the stock booster knows what to do with them
+  if (InCharge() && updater != nullptr) CheckAreUpdaters(*updater);
+  CheckOneGrows(updaters_);
+}
+
+/// The parameter that makes others than our updater grow trees, for a message, or tree_method if that is not set;
+/// nothing if ours grows them.
+std::optional<std::string> BoosterConfig::WhatTrainsInstead() const {
+  bool const others_grow = !NamesOurs() && std::any_of(updaters_.cbegin(), updaters_.cend(), Grows);
+  if (others_grow) return "updater is " + Quoted(Join(""));
+  if (InCharge()) return {};
+  return stock_method_ ? "tree_method is " + Quoted(*stock_method_) : "tree_method is not set";
+}
+
+/// Throws if the user set gpu_backend=cuda with a method that does not train there: it must not use the CPU unnoticed.
+void BoosterConfig::CheckTrainsOnCuda() const {
+  auto const instead = WhatTrainsInstead();
+  if (!instead) return;
+  throw InvalidArgument{"Parameter gpu_backend is 'cuda' and " + *instead +
+                        ", which does not train there; allowed: tree_method=gpu_hist or gpu_exact with "
+                        "gpu_backend=cuda, or gpu_backend=auto or host"};
+}
+
+/// Throws if trees are to be symmetric, as was set last, here or in a loaded configuration, and others than our updater
+/// grow them: they must not be of another kind unnoticed. Who has set no method yet may set one.
+void BoosterConfig::CheckTrainsSymmetric() const {
+  auto const policy = tree_values_.find(kGrowPolicy);
+  if (policy == tree_values_.cend() || policy->second != kSymmetricPolicy) return;
+  auto const instead = WhatTrainsInstead();
+  bool const none_grows = !updaters_.empty() && std::none_of(updaters_.cbegin(), updaters_.cend(), Grows);
+  if (!instead || none_grows || (!stock_method_ && updaters_.empty())) return;
+  throw InvalidArgument{
+      "Parameter grow_policy is 'symmetric' and " + *instead +
+      ", which does not grow such trees; allowed: grow_policy=symmetric with tree_method=gpu_hist and "
+      "no other updater that grows trees, or grow_policy=depthwise or lossguide"};
+}
+
+void BoosterConfig::Parse() {
+  tree_ = ParseTreeParam(tree_values_, IsExact());
+  device_ = ParseDeviceParam(device_values_);
+}
+
+std::map<std::string, std::string> BoosterConfig::LinesAboutIdle() const {
+  std::map<std::string, std::string> lines;
+  for (auto const& [name, value] : idle_values_) {
+    std::string line = LineAbout(name, value, InCharge());
+    if (!line.empty()) lines[name] = std::move(line);
+  }
+  return lines;
+}
+
+void BoosterConfig::Save(Json* gbtree) const {
+  Json& out = *gbtree;
+  Json& train = out["gbtree_train_param"];
+  // A configuration that is saved where there is no device says auto, as a build of XGBoost with CUDA does. Our section
+  // keeps the user's word for where there is one. With gpu_backend=host nobody looks for a device.
+  bool const hides = gpu_predictor_ && device_.gpu_backend != "host" && CudaDeviceCount() == 0;
+  if (gpu_predictor_) train[kPredictor] = xgboost::String{hides ? "auto" : kGpuPredictor};
+  // XGBoost looks here, too, for names that it must not complain of.
+  xgboost::Object own;
+  for (auto const& [name, line] : LinesAboutIdle()) own[name] = xgboost::String{idle_values_.at(name)};
+  if (hides) own[kPredictor] = xgboost::String{kGpuPredictor};
+  if (!InCharge()) {
+    if (!own.GetObject().empty()) out[kDeviceSection] = std::move(own);
+    return;
+  }
+
+  // A stock booster fails on a method that it does not know, so gpu_exact is saved as its exact.
+  if (HasOurMethod()) train["tree_method"] = xgboost::String{IsExact() ? "exact" : "gpu_hist"};
+  // Readers take "updater_seq" after its alias "updater". A stock CPU booster keeps the tree parameters saved here only
+  // if it finds the sequence that it would choose itself.
+  char const* const stock_sequence = IsExact() ? "grow_colmaker,prune" : "grow_quantile_histmaker";
+  bool const chosen = HasOurMethod() && IsPlain();
+  train["updater"] = xgboost::String{IsExact() && chosen ? stock_sequence : Join(kPublicUpdater)};
+  train["updater_seq"] = xgboost::String{chosen ? stock_sequence : Join(kPublicUpdater)};
+  out["specified_updater"] = xgboost::Boolean{!updaters_.empty()};
+
+  auto& updaters = xgboost::get<xgboost::Object>(out["updater"]);
+  if (updaters.erase(kUpdater) != 0) {
+    if (IsExact() && chosen) {
+      // A stock booster takes its updaters from here, whatever the sequence says, and they insist on these members.
+      updaters["grow_colmaker"] = WithTreeParam(tree_, "colmaker_train_param", {});
+      updaters["prune"] = updaters["grow_colmaker"];
+    } else {
+      updaters[kPublicUpdater] = WithTreeParam(tree_, "gpu_hist_train_param", {{"debug_synchronize", "0"}});
+    }
+  }
+  auto section = xgboost::ToJson(device_);
+  auto& members = section.GetObject();
+  members[kTrace] = xgboost::String{""};  // nothing that is loaded opens a file; XGBoost looks for known names here
+  if (!traced_to_.empty()) members[kTracedTo] = xgboost::String{traced_to_};
+  if (IsExact()) members[kMethod] = xgboost::String{kExactMethod};
+  if (tree_.sampling_method == kGossMethod) members[kSamplingMethod] = xgboost::String{kGossMethod};
+  if (tree_.grow_policy == kSymmetricPolicy) members[kGrowPolicy] = xgboost::String{kSymmetricPolicy};
+  members.insert(own.GetObject().cbegin(), own.GetObject().cend());
+  out[kDeviceSection] = std::move(section);
+}
+
+bool BoosterConfig::LoadOwn(ParamValues const& section) {
+  bool exact = false;
+  for (auto const& [name, value] : section) {
+    if (name == kMethod) {
+      exact = value == kExactMethod;
+    } else if (name == kTracedTo) {
+      traced_to_ = value;
+    } else if (name == kPredictor) {
+      gpu_predictor_ = value == kGpuPredictor;
+    } else if (name == kSamplingMethod || name == kGrowPolicy) {
+      tree_values_[name] = value;
+    } else if (IsDeviceParam(name) && (name != kTrace || value.empty())) {
+      device_values_[name] = value;
+    } else if (HasNoEffect(name)) {
+      idle_values_[name] = value;
+    } else {
+      WarnGroupOnce(std::string{kDeviceSection} + '.' + name,
+                    "key " + Quoted(name) + " of " + kDeviceSection + " in the loaded configuration is ignored.");
+    }
+  }
+  return exact;
+}
+
+void BoosterConfig::Load(Json* gbtree) {
+  *this = BoosterConfig{};
+  Json& in = *gbtree;
+  CheckIs<xgboost::Object>(in, "gradient_booster");
+  constexpr char kTrainSection[] = "gbtree_train_param";
+  Json& train = in[kTrainSection];
+  CheckIs<xgboost::Object>(in["updater"], "updater");
+  auto& updaters = xgboost::get<xgboost::Object>(in["updater"]);
+
+  for (auto const& [name, updater] : updaters) {
+    std::string const key = "updater." + name;
+    Json const* values = Find(updater, "train_param", key);
+    if (values != nullptr) tree_values_ = ToValues(*values, key + ".train_param");
+    CheckInteractionNesting(tree_values_);
+  }
+  Json const* const own = Find(in, kDeviceSection, "gradient_booster");
+  bool const exact = own != nullptr && LoadOwn(ToValues(*own, kDeviceSection));
+  std::string const predictor = Text(train, kPredictor, kTrainSection);
+  cpu_predictor_ = predictor == "cpu_predictor";
+  if (predictor == kGpuPredictor) {
+    gpu_predictor_ = true;
+    train[kPredictor] = xgboost::String{"auto"};
+  }
+
+  std::string const method = Text(train, kMethod, kTrainSection);
+  method_ = exact ? Method::kExact : method == "gpu_hist" ? Method::kHist : Method::kStock;
+  if (!HasOurMethod()) stock_method_ = method;
+  // "specified_updater" would tell who chose the sequence, but XGBoost 1.7 reads false as true from binary JSON.
+  updaters_ = SplitSequence(Text(train, "updater", kTrainSection));
+  bool const chosen_by_method = exact || (HasOurMethod() && IsPlain());
+  // A loaded booster grows trees, even if the saved one only updated some.
+  if (chosen_by_method || !NamesOurs()) updaters_.clear();
+  if (!InCharge()) return;
+
+  if (HasOurMethod()) train["tree_method"] = xgboost::String{"hist"};
+  train["updater"] = xgboost::String{Sequence()};
+  train["updater_seq"] = xgboost::String{Sequence()};
+  in["specified_updater"] = xgboost::Boolean{true};
+  xgboost::Object translated;
+  for (auto const& name : SplitSequence(Sequence())) {
+    auto const found = updaters.find(name);
+    bool const ours = name == kPublicUpdater;
+    translated[ours ? kUpdater : name] = ours || found == updaters.end() ? Json{xgboost::Object{}} : found->second;
+  }
+  in["updater"] = std::move(translated);
+}
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,65 @@
+#include "params/saved_params.h"
+
+#include <string>
+
+#include "core/number_text.h"
+#include "objective/row_views.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+/// A parameter in a section of a saved configuration, as text; "" if it is not there.
+std::string SavedText(xgboost::Json const& config, char const* section, char const* name) {
+  auto const& all = xgboost::get<xgboost::Object const>(config);
+  auto const found = all.find(section);
+  if (found == all.cend()) return {};
+  auto const& values = xgboost::get<xgboost::Object const>(found->second);
+  auto const value = values.find(name);
+  return value == values.cend() ? std::string{} : xgboost::get<xgboost::String const>(value->second);
+}
+
+/// A parameter in a section of a saved configuration, as a number; `fallback` if it is not there.
+float SavedNumber(xgboost::Json const& config, char const* section, char const* name, float fallback) {
+  std::string const text = SavedText(config, section, name);
+  return text.empty() ? fallback : TextToFloat(text.c_str(), nullptr);
+}
+
+/// aft_loss_distribution of survival:aft and aft-nloglik.
+AftDistribution SavedDistribution(xgboost::Json const& config) {
+  std::string const name = SavedText(config, "aft_loss_param", "aft_loss_distribution");
+  if (name == "logistic") return AftDistribution::kLogistic;
+  return name == "extreme" ? AftDistribution::kExtreme : AftDistribution::kNormal;
+}
+
+}  // namespace
+
+std::optional<ObjectiveParams> ObjectiveParamsOf(xgboost::Json const& config) {
+  auto const kind = ObjectiveByName(xgboost::get<xgboost::String const>(config["name"]));
+  if (!kind) return {};
+  ObjectiveParams params{*kind};
+  params.scale_pos_weight = SavedNumber(config, "reg_loss_param", "scale_pos_weight", params.scale_pos_weight);
+  params.max_delta_step = SavedNumber(config, "poisson_regression_param", "max_delta_step", params.max_delta_step);
+  params.tweedie_variance_power =
+      SavedNumber(config, "tweedie_regression_param", "tweedie_variance_power", params.tweedie_variance_power);
+  params.huber_slope = SavedNumber(config, "pseudo_huber_param", "huber_slope", params.huber_slope);
+  params.aft_distribution = SavedDistribution(config);
+  params.aft_scale = SavedNumber(config, "aft_loss_param", "aft_loss_distribution_scale", params.aft_scale);
+  params.fix_list_weight = SavedNumber(config, "lambda_rank_param", "fix_list_weight", params.fix_list_weight);
+  std::string const pairs = SavedText(config, "lambda_rank_param", "num_pairsample");
+  bool const is_number = pairs.find_first_not_of("0123456789") == std::string::npos;
+  if (!is_number || pairs.size() > 9) return {};  // XGBoost may try
+  if (!pairs.empty()) params.num_pairsample = static_cast<std::uint32_t>(std::stoul(pairs));
+  return params;
+}
+
+std::optional<MetricParams> MetricParamsOf(char const* name, xgboost::Json const& config) {
+  auto params = MetricByName(name);
+  if (!params) return params;
+  params->huber_slope = SavedNumber(config, "pseudo_huber_param", "huber_slope", params->huber_slope);
+  params->aft_distribution = SavedDistribution(config);
+  params->aft_scale = SavedNumber(config, "aft_loss_param", "aft_loss_distribution_scale", params->aft_scale);
+  return params;
+}
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,21 @@
+/// Parameters of XGBoost's objectives and metrics, which only their saved configurations tell.
+#ifndef XGBGPU_PLUGIN_PARAMS_SAVED_PARAMS_H_
+#define XGBGPU_PLUGIN_PARAMS_SAVED_PARAMS_H_
+
+#include <xgboost/json.h>
+
+#include <optional>
+
+#include "metric/metric.h"
+#include "objective/objective.h"
+
+namespace xgbgpu::plugin {
+
+/// What the engine has to know of the objective that saved `config`; nothing if it does not have this objective.
+std::optional<ObjectiveParams> ObjectiveParamsOf(xgboost::Json const& config);
+/// What the engine has to know of the metric `name` that saved `config`; nothing if it does not have this metric.
+std::optional<MetricParams> MetricParamsOf(char const* name, xgboost::Json const& config);
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_PARAMS_SAVED_PARAMS_H_

@@ -1,0 +1,22 @@
+/// The engine's trees as XGBoost stores them: all that the adapter does with the nodes of a RegTree.
+#ifndef XGBGPU_PLUGIN_XGB_ADAPT_TREE_H_
+#define XGBGPU_PLUGIN_XGB_ADAPT_TREE_H_
+
+#include <xgboost/tree_model.h>
+
+#include <vector>
+
+#include "xgbgpu/tree.h"
+
+namespace xgbgpu::plugin {
+
+/// Copies `tree`, grown with this learning rate, to `out`, a new tree of one node. Node numbers stay the same. For a
+/// leaf XGBoost notes the weight that the gradients gave it, also if the objective has set another value.
+void CopyTree(Tree const& tree, float learning_rate, xgboost::RegTree* out);
+
+/// What each leaf adds to the margin, as `tree` has it now (objectives may change leaves); 0 for inner nodes.
+std::vector<float> LeafValues(xgboost::RegTree const& tree);
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_XGB_ADAPT_TREE_H_

@@ -1,0 +1,24 @@
+#include "xgb/predictor.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+thread_local TreeWatch* innermost = nullptr;
+}
+
+TreeWatch::TreeWatch(xgboost::DMatrix const* data) : data_{data}, outer_{innermost} { innermost = this; }
+TreeWatch::~TreeWatch() { innermost = outer_; }
+
+TreeWatch* TreeWatch::Of(xgboost::DMatrix const* data) {
+  return innermost != nullptr && innermost->data_ == data ? innermost : nullptr;
+}
+
+void DecoratedPredictor::PredictBatch(xgboost::DMatrix* data, XgbCache* out, xgboost::gbm::GBTreeModel const& model,
+                                      std::uint32_t tree_begin, std::uint32_t tree_end) const {
+  TreeWatch* const watch = TreeWatch::Of(data);
+  if (watch != nullptr && !watch->Predicts(tree_begin, &out->predictions)) return;
+  inner_->PredictBatch(data, out, model, tree_begin, tree_end);
+  if (watch != nullptr) watch->Predicted(tree_begin, out->predictions);
+}
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,78 @@
+/// What this version of XGBoost calls things that other versions call otherwise: the names and small functions through
+/// which plugin/common speaks of them. docs/adr/0018-rounds-in-the-engine.md
+#ifndef XGBGPU_PLUGIN_XGB_TYPES_H_
+#define XGBGPU_PLUGIN_XGB_TYPES_H_
+
+#include <xgboost/base.h>
+#include <xgboost/data.h>
+#include <xgboost/generic_parameters.h>
+#include <xgboost/host_device_vector.h>
+#include <xgboost/learner.h>
+#include <xgboost/predictor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include "training/data_key.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu::plugin {
+
+/// What a learner's parts have in common: seed, threads, device.
+using XgbContext = xgboost::Context;
+/// The margins that a learner has cached of a matrix: a vector, and of how many rounds it is.
+using XgbCache = xgboost::PredictionCacheEntry;
+/// Gradients, row-major [rows × outputs], on the host.
+using XgbGradients = xgboost::HostDeviceVector<xgboost::GradientPair>;
+
+static_assert(sizeof(xgboost::GradientPair) == sizeof(GradientPair) &&
+                  std::is_standard_layout_v<xgboost::GradientPair> &&
+                  std::is_same_v<xgboost::GradientPair::ValueT, decltype(GradientPair::grad)>,
+              "gradients are read where they lie");
+
+/// The gradients where they lie, seen as the engine's type.
+inline Span<GradientPair const> View(XgbGradients const& gradients) {
+  auto const& host = gradients.ConstHostVector();
+  return {reinterpret_cast<GradientPair const*>(host.data()), host.size()};
+}
+/// Makes room for one gradient for each row and output, and returns it as the engine's type.
+inline Span<GradientPair> Resize(XgbGradients* gradients, std::uint64_t rows, std::uint32_t outputs) {
+  auto& host = gradients->HostVector();
+  host.resize(rows * outputs);
+  return {reinterpret_cast<GradientPair*>(host.data()), host.size()};
+}
+inline void Clear(XgbGradients* gradients) { gradients->HostVector().clear(); }
+
+/// From now on there are no margins in the cache.
+inline void Clear(XgbCache* cache) {
+  cache->predictions.HostVector().clear();
+  cache->version = 0;
+}
+
+/// Who keeps `data` alive, which tells it from a later matrix at the same address. A caller that does not say (only
+/// C++ code that drives boosters itself) pays for it: the matrix counts as a new one in every round.
+inline std::shared_ptr<xgboost::DMatrix> OwnerOf(xgboost::DMatrix* data, XgbCache const& cache) {
+  auto owner = cache.ref.lock();
+  if (owner.get() != data) owner.reset(data, [](xgboost::DMatrix*) {});
+  return owner;
+}
+/// The engine's key of `data`.
+inline DataKey KeyOf(xgboost::DMatrix* data, XgbCache const& cache) { return DataKey{OwnerOf(data, cache)}; }
+/// True if the cache says of which matrix it is.
+inline bool HasOwner(XgbCache const& cache) { return !cache.ref.expired(); }
+
+/// The margin of a row before the first tree, if the matrix has none of its own.
+inline float BaseScore(xgboost::LearnerModelParam const& model) { return model.BaseScore(XgbContext::kCpuId)(0); }
+
+/// True if the bins of `data` were chosen when it was made (QuantileDMatrix).
+inline bool IsBinned(xgboost::DMatrix const& data) { return !data.PageExists<xgboost::SparsePage>(); }
+
+/// True unless `data` are pages of external memory.
+inline bool IsInMemory(xgboost::DMatrix const& data) { return data.SingleColBlock(); }
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_XGB_TYPES_H_
