@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "core/grid.h"
-#include "core/timeline.h"
+#include "cuda/grid.h"
+#include "cuda/timeline.h"
 #include "options.h"
 #include "trees_cuda/cuda_tree_builder.h"
 

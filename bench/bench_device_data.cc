@@ -15,7 +15,7 @@
 
 #include "complete_rows.h"
 #include "core/array_source.h"
-#include "core/array_upload.h"
+#include "cuda/array_upload.h"
 #include "matrix/matrix_cuda.h"
 #include "matrix/shards_cuda.h"
 #include "options.h"

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "core/buffer.h"
+#include "base/buffer.h"
 #include "encode/encode.h"
 #include "encode/encode_device.h"
 #include "options.h"
 
 #if defined(XGBGPU_BENCH_CUDA)
-#include "core/device.h"
+#include "cuda/device.h"
 #endif
 
 namespace xgbgpu::bench {

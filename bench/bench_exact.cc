@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/buffer.h"
-#include "core/parallel.h"
+#include "base/buffer.h"
+#include "base/parallel.h"
 #include "core/random.h"
 #include "core/stages.h"
 #include "exact/sorted_matrix.h"

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/parallel.h"
 #include "core/array_source.h"
-#include "core/parallel.h"
 #include "options.h"
 #include "shards/sharded_builder.h"
 #include "xgbgpu/error.h"

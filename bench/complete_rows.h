@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <functional>
 
-#include "core/buffer.h"
-#include "core/parallel.h"
+#include "base/buffer.h"
+#include "base/parallel.h"
 #include "core/random.h"
 #include "xgbgpu/rows.h"
 

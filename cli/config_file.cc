@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/quoted.h"
+#include "base/quoted.h"
 #include "error.h"
 #include "text_data.h"
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <regex>
 
-#include "core/quoted.h"
+#include "base/quoted.h"
 #include "error.h"
 #include "output_file.h"
 #include "side_files.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/quoted.h"
+#include "base/quoted.h"
 #include "error.h"
 #include "output_file.h"
 #include "text_data.h"

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include "core/quoted.h"
+#include "base/quoted.h"
 
 namespace xgbgpu::cli {
 

@@ -6,7 +6,7 @@
 #include <iostream>
 #include <string_view>
 
-#include "core/quoted.h"
+#include "base/quoted.h"
 #include "error.h"
 
 namespace xgbgpu::cli {

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/quoted.h"
+#include "base/quoted.h"
 #include "error.h"
 #include "log.h"
 #include "xgboost_c.h"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "core/quoted.h"
+#include "base/quoted.h"
 #include "data_files.h"
 #include "error.h"
 #include "feature_map.h"

@@ -17,7 +17,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "core/quoted.h"
+#include "base/quoted.h"
 #include "error.h"
 #include "log.h"
 #include "text_rows.h"

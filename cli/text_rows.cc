@@ -10,7 +10,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/quoted.h"
+#include "base/quoted.h"
 #include "error.h"
 
 namespace xgbgpu::cli {

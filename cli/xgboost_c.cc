@@ -8,7 +8,7 @@
 #include <regex>
 #include <sstream>
 
-#include "core/quoted.h"
+#include "base/quoted.h"
 #include "error.h"
 #include "output_file.h"
 

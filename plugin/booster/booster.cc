@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "backend/device_policy.h"
+#include "base/message.h"
+#include "base/quoted.h"
 #include "booster/booster_group.h"
 #include "booster/current_round.h"
 #include "booster/decorated_objective.h"
@@ -16,8 +18,6 @@
 #include "booster/newcomers.h"
 #include "booster/stand_in.h"
 #include "booster/training_checks.h"
-#include "core/message.h"
-#include "core/quoted.h"
 #include "core/stages.h"
 #include "errors/boundary.h"
 #include "errors/notice.h"

@@ -1,9 +1,9 @@
 /// Rounds of a dart, whose margins are made anew in every round, of other trees. docs/adr/0015-dart-rounds.md
 #include <optional>
 
+#include "base/message.h"
 #include "booster/booster.h"
 #include "booster/decorated_objective.h"
-#include "core/message.h"
 #include "errors/boundary.h"
 #include "matrix/adapt_input.h"
 #include "matrix/matrix_rows.h"

@@ -11,13 +11,13 @@
 #include <string>
 #include <utility>
 
+#include "base/float_bits.h"
+#include "base/message.h"
+#include "base/text_hash.h"
 #include "booster/booster.h"
 #include "booster/decorated_metric.h"
 #include "booster/training_checks.h"
-#include "core/float_bits.h"
-#include "core/message.h"
 #include "core/stages.h"
-#include "core/text_hash.h"
 #include "group/group_place.h"
 #include "matrix/adapt_input.h"
 #include "matrix/held_bins.h"

@@ -4,10 +4,10 @@
 #include <new>
 #include <utility>
 
+#include "base/buffer.h"
+#include "base/host_memory.h"
+#include "base/message.h"
 #include "booster/booster.h"
-#include "core/buffer.h"
-#include "core/host_memory.h"
-#include "core/message.h"
 #include "data/array_rows.h"
 #include "data/device_arrays.h"
 #include "errors/boundary.h"

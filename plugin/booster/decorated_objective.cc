@@ -7,9 +7,9 @@
 #include <map>
 #include <mutex>
 
+#include "base/message.h"
 #include "booster/booster.h"
 #include "booster/current_round.h"
-#include "core/message.h"
 #include "errors/boundary.h"
 #include "group/process_group.h"
 #include "params/saved_params.h"

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "base/message.h"
+#include "base/quoted.h"
 #include "booster/booster.h"
-#include "core/message.h"
-#include "core/quoted.h"
 #include "errors/boundary.h"
 #include "matrix/adapt_input.h"
 #include "metric/ranking.h"

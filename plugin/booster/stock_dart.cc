@@ -4,8 +4,8 @@
 
 #include <numeric>
 
+#include "base/parallel.h"
 #include "booster/stand_in.h"
-#include "core/parallel.h"
 #include "xgb/predictor.h"
 
 namespace xgbgpu::plugin {

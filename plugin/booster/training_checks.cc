@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "core/message.h"
-#include "core/quoted.h"
+#include "base/message.h"
+#include "base/quoted.h"
 #include "errors/notice.h"
 #include "params/booster_config.h"
 #include "xgbgpu/error.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/message.h"
-#include "core/parallel.h"
+#include "base/message.h"
+#include "base/parallel.h"
 #include "data/array_view.h"
 
 namespace xgbgpu::plugin {

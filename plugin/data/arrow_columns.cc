@@ -11,9 +11,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/host_memory.h"
-#include "core/message.h"
-#include "core/parallel.h"
+#include "base/host_memory.h"
+#include "base/message.h"
+#include "base/parallel.h"
 
 namespace xgbgpu::plugin {
 

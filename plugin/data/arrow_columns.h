@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/buffer.h"
+#include "base/buffer.h"
 #include "data/arrow_structs.h"
 
 namespace xgbgpu::plugin {

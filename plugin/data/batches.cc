@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/message.h"
+#include "base/message.h"
 #include "data/device_arrays.h"
 #include "errors/boundary.h"
 #include "xgbgpu/error.h"

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/buffer.h"
-#include "core/message.h"
-#include "core/parallel.h"
+#include "base/buffer.h"
+#include "base/message.h"
+#include "base/parallel.h"
 
 namespace xgbgpu::plugin {
 

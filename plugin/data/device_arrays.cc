@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/message.h"
 #include "core/array_source.h"
-#include "core/message.h"
 #include "data/array_view.h"
 #include "xgbgpu/error.h"
 

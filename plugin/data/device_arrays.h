@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "core/buffer.h"
+#include "base/buffer.h"
 #include "data/held_rows.h"
 #include "user_arrays/device_rows.h"
 

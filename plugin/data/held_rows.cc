@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/message.h"
+#include "base/parallel.h"
 #include "core/array_source.h"
-#include "core/message.h"
-#include "core/parallel.h"
 #include "data/array_view.h"
 #include "xgbgpu/error.h"
 

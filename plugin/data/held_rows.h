@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "core/buffer.h"
+#include "base/buffer.h"
 #include "xgb/api_call.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"

@@ -9,7 +9,7 @@
 #include <exception>
 #include <vector>
 
-#include "core/message.h"
+#include "base/message.h"
 #include "data/array_view.h"
 #include "errors/notice.h"
 #include "xgbgpu/error.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "core/buffer.h"
+#include "base/buffer.h"
 #include "errors/fail.h"
 #include "xgb/api_call.h"
 #include "xgb/version.h"

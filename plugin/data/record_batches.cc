@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "data/arrow_columns.h"
 #include "errors/fail.h"
 #include "training/host_span.h"

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/message.h"
 #include "booster/newcomers.h"
-#include "core/message.h"
 #include "data/device_arrays.h"
 #include "data/plain_array.h"
 #include "errors/fail.h"

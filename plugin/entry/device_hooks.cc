@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "core/message.h"
+#include "base/message.h"
 #include "data/batches.h"
 #include "data/device_arrays.h"
 #include "data/per_proxy.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/message.h"
+#include "base/message.h"
 #include "encode/encode.h"
 #include "encode/encode_device.h"
 #include "errors/fail.h"

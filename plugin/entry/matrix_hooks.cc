@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-#include "core/message.h"
+#include "base/message.h"
 #include "data/array_rows.h"
 #include "data/array_view.h"
 #include "data/batches.h"

@@ -11,8 +11,8 @@
 #include <utility>
 #include <variant>
 
-#include "core/message.h"
-#include "core/parallel.h"
+#include "base/message.h"
+#include "base/parallel.h"
 #include "data/array_view.h"
 #include "data/arrow_columns.h"
 #include "data/held_rows.h"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <new>
 
-#include "core/host_memory.h"
+#include "base/host_memory.h"
 
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): names that --wrap gives
 extern "C" {

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "core/host_memory.h"
+#include "base/host_memory.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "core/message.h"
+#include "base/message.h"
 #include "errors/notice.h"
 #include "xgbgpu/error.h"
 

@@ -12,7 +12,7 @@
 #include <mutex>
 
 #include "backend/backend.h"
-#include "core/message.h"
+#include "base/message.h"
 
 namespace xgbgpu::plugin {
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
+#include "base/message.h"
 #include "collective/collective.h"
-#include "core/message.h"
 #include "matrix/held_bins.h"
 #include "matrix/matrix_rows.h"
 #include "xgbgpu/error.h"

@@ -12,8 +12,8 @@
 #include <thread>
 #include <utility>
 
-#include "core/buffer.h"
-#include "core/parallel.h"
+#include "base/buffer.h"
+#include "base/parallel.h"
 #include "data/array_view.h"
 #include "errors/boundary.h"
 #include "group/process_group.h"

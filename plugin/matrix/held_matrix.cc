@@ -9,7 +9,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/message.h"
+#include "base/message.h"
 #include "errors/boundary.h"
 #include "errors/fail.h"
 #include "matrix/matrix_rows.h"

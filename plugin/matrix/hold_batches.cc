@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "core/message.h"
+#include "base/message.h"
 #include "data/device_arrays.h"
 #include "matrix/adapt_input.h"
 #include "matrix/held_matrix.h"

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "matrix/held_bins.h"
 #include "matrix/held_matrix.h"
 #include "xgb/types.h"

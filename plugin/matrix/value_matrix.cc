@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "errors/boundary.h"
 #include "matrix/matrix_rows.h"
 #include "xgbgpu/error.h"

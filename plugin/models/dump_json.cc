@@ -10,7 +10,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/quoted.h"
+#include "base/quoted.h"
 
 namespace xgbgpu::plugin {
 namespace {

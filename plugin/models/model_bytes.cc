@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "core/message.h"
+#include "base/message.h"
 
 namespace xgbgpu::plugin {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/message.h"
-#include "core/parallel.h"
+#include "base/message.h"
+#include "base/parallel.h"
 #include "models/json_members.h"
 
 namespace xgbgpu::plugin {

@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/message.h"
-#include "core/quoted.h"
+#include "base/message.h"
+#include "base/quoted.h"
 #include "errors/notice.h"
 #include "models/json_members.h"
 #include "xgb/version.h"

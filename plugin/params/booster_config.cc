@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "core/quoted.h"
+#include "base/quoted.h"
 #include "errors/notice.h"
 #include "models/model_bytes.h"
 #include "params/constraint_text.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "core/quoted.h"
+#include "base/quoted.h"
 #include "models/model_bytes.h"
 #include "xgbgpu/error.h"
 

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/quoted.h"
+#include "base/quoted.h"
 
 namespace xgbgpu::plugin {
 

@@ -9,9 +9,9 @@
 #include <set>
 #include <utility>
 
-#include "core/memory_text.h"
-#include "core/message.h"
-#include "core/number_text.h"
+#include "base/memory_text.h"
+#include "base/message.h"
+#include "base/number_text.h"
 #include "errors/notice.h"
 #include "params/constraint_text.h"
 #include "params/foreign_words.h"

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/number_text.h"
+#include "base/number_text.h"
 #include "objective/row_views.h"
 
 namespace xgbgpu::plugin {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "core/device.h"
-#include "core/message.h"
+#include "base/message.h"
 #include "core/work_sizes.h"
+#include "cuda/device.h"
 #include "matrix/lower_ends.h"
 #include "matrix/paged_builder_cuda.h"
 #include "matrix/shards_cuda.h"

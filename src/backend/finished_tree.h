@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/message.h"
+#include "base/message.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"

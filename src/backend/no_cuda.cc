@@ -1,7 +1,7 @@
 /// Stands in for the CUDA backend in a build without it.
 
 #include "backend/backend.h"
-#include "core/message.h"
+#include "base/message.h"
 #include "predict/predictor.h"
 #include "user_arrays/device_pointer.h"
 #include "user_arrays/device_rows.h"

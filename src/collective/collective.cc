@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <exception>
 
-#include "core/message.h"
-#include "core/text_hash.h"
+#include "base/message.h"
+#include "base/text_hash.h"
 
 namespace xgbgpu {
 

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/message.h"
+#include "base/message.h"
 
 namespace xgbgpu {
 

@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/message.h"
+#include "base/quoted.h"
+#include "base/text_hash.h"
 #include "collective/host_word.h"
-#include "core/message.h"
-#include "core/quoted.h"
-#include "core/text_hash.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::cuda {

@@ -2,9 +2,9 @@
 #include <cstddef>
 #include <string>
 
+#include "base/message.h"
 #include "collective/nccl_devices_cuda.h"
-#include "core/grid.h"
-#include "core/message.h"
+#include "cuda/grid.h"
 
 namespace xgbgpu::cuda {
 

@@ -8,7 +8,7 @@
 
 #include "collective/collective_cuda.h"
 #include "collective/nccl_communicator_cuda.h"
-#include "core/device.h"
+#include "cuda/device.h"
 
 namespace xgbgpu::cuda {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <mutex>
 
-#include "core/message.h"
-#include "core/quoted.h"
+#include "base/message.h"
+#include "base/quoted.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::cuda {

@@ -11,7 +11,7 @@
 namespace xgbgpu::cuda {
 
 // The part of NCCL's C interface that is used, so that neither building nor loading this library needs NCCL. It is the
-// same from 2.14 on; tests/cuda/nccl_test.cc compares it with nccl.h where that is installed.
+// same from 2.14 on; tests/cuda/collective/nccl_test.cc compares it with nccl.h where that is installed.
 using NcclComm = struct NcclCommData*;
 enum NcclResult : int {
   kNcclSuccess = 0,

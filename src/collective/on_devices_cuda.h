@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collective/in_process.h"
-#include "core/device.h"
+#include "cuda/device.h"
 
 namespace xgbgpu::cuda {
 

@@ -2,11 +2,11 @@
 #include <cstring>
 #include <utility>
 
+#include "base/message.h"
 #include "collective/peer_devices_cuda.h"
-#include "core/grid.h"
-#include "core/launch.h"
-#include "core/message.h"
-#include "core/peer_access.h"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
+#include "cuda/peer_access.h"
 
 namespace xgbgpu::cuda {
 

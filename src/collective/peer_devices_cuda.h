@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collective/collective_cuda.h"
-#include "core/device.h"
+#include "cuda/device.h"
 
 namespace xgbgpu::cuda {
 

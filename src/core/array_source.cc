@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 
 namespace xgbgpu {
 

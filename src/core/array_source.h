@@ -7,7 +7,7 @@
 #include <limits>
 #include <optional>
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/types.h"
 

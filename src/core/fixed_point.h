@@ -19,8 +19,8 @@
 
 #include <cstdint>
 
-#include "core/float_bits.h"
-#include "core/hd.h"
+#include "base/float_bits.h"
+#include "base/hd.h"
 #include "core/portable_math.h"
 #include "xgbgpu/types.h"
 

@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "core/hd.h"
+#include "base/hd.h"
 
 namespace xgbgpu {
 

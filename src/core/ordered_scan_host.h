@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/parallel.h"
 #include "core/ordered_scan.h"
-#include "core/parallel.h"
 
 namespace xgbgpu::host {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <tuple>
 
-#include "core/message.h"
+#include "base/message.h"
 
 namespace xgbgpu {
 

@@ -1,12 +1,12 @@
 /// Functions of a float that give the same float on every compiler, C library and device. They are evaluated in double
 /// by +, -, * and bit moves in a fixed order, without contraction, and rounded once. They are shorter than the
-/// functions of core/portable_math.h, because a float's accuracy is enough (tests/engine/portable_float_test.cc).
+/// functions of core/portable_math.h, because a float's accuracy is enough (tests/engine/core/portable_float_test.cc).
 #ifndef XGBGPU_CORE_PORTABLE_FLOAT_H_
 #define XGBGPU_CORE_PORTABLE_FLOAT_H_
 
 #include <cstdint>
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "core/portable_math.h"
 
 namespace xgbgpu {

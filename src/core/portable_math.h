@@ -1,6 +1,6 @@
 /// exp, log and relatives that give the same bits on every compiler, C library and device: only +, -, *, / and bit
 /// moves, in a fixed order, compiled without contraction. exp and log stay within 1 ulp of the true value
-/// (tests/engine/portable_math_test.cc); the others say how far they are off.
+/// (tests/engine/core/portable_math_test.cc); the others say how far they are off.
 ///
 /// From  Cody & Waite, "Software Manual for the Elementary Functions" (1980): range reduction by a two-part ln 2
 #ifndef XGBGPU_CORE_PORTABLE_MATH_H_
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/hd.h"
+#include "base/hd.h"
 
 namespace xgbgpu {
 

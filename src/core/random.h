@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "core/hd.h"
+#include "base/hd.h"
 
 namespace xgbgpu {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/message.h"
 #include "core/array_source.h"
-#include "core/message.h"
 
 namespace xgbgpu {
 

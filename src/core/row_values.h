@@ -10,9 +10,9 @@
 #include <limits>
 #include <optional>
 
+#include "base/hd.h"
+#include "base/parallel.h"
 #include "core/array_source.h"
-#include "core/hd.h"
-#include "core/parallel.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
 

@@ -2,7 +2,7 @@
 #ifndef XGBGPU_CORE_SEARCH_H_
 #define XGBGPU_CORE_SEARCH_H_
 
-#include "core/hd.h"
+#include "base/hd.h"
 
 namespace xgbgpu {
 

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/message.h"
+#include "base/message.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

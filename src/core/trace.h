@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/host_memory.h"
+#include "base/host_memory.h"
 
 namespace xgbgpu {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/message.h"
+#include "base/message.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/types.h"
 

@@ -5,9 +5,9 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
+#include "base/message.h"
 #include "core/fixed_point.h"
-#include "core/grid.h"
-#include "core/message.h"
+#include "cuda/grid.h"
 #include "encode/encode_device.h"
 #include "xgbgpu/error.h"
 

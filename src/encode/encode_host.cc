@@ -2,10 +2,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/buffer.h"
-#include "core/hd.h"
-#include "core/message.h"
-#include "core/parallel.h"
+#include "base/buffer.h"
+#include "base/hd.h"
+#include "base/message.h"
+#include "base/parallel.h"
 #include "encode/encode.h"
 #include "xgbgpu/error.h"
 

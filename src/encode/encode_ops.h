@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/buffer.h"
-#include "core/parallel.h"
+#include "base/buffer.h"
+#include "base/parallel.h"
 #include "encode/encode.h"
 
 namespace xgbgpu::host {

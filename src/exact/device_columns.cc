@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "core/buffer.h"
-#include "core/message.h"
-#include "core/parallel.h"
+#include "base/buffer.h"
+#include "base/message.h"
+#include "base/parallel.h"
 
 namespace xgbgpu::cuda {
 

@@ -12,8 +12,8 @@
 
 #include <cstdint>
 
-#include "core/device.h"
 #include "core/random.h"
+#include "cuda/device.h"
 #include "gradient/gradient_cuda.h"
 #include "split/constraint_ops.h"
 #include "xgbgpu/types.h"

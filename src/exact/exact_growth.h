@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "core/device.h"
-#include "core/staged_copies.h"
-#include "core/timeline.h"
+#include "cuda/device.h"
+#include "cuda/staged_copies.h"
+#include "cuda/timeline.h"
 #include "exact/device_columns.h"
 #include "exact/exact.h"
 #include "sample/sample.h"

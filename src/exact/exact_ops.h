@@ -2,7 +2,7 @@
 #ifndef XGBGPU_EXACT_EXACT_OPS_H_
 #define XGBGPU_EXACT_EXACT_OPS_H_
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "split/split.h"
 
 namespace xgbgpu {

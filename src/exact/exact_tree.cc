@@ -1,4 +1,4 @@
-#include "core/message.h"
+#include "base/message.h"
 #include "exact/exact.h"
 #include "growth/grow_queue.h"
 #include "growth/make_tree.h"

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "exact/exact.h"
 #include "exact/exact_ops.h"
 #include "split/constraint_ops.h"

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "exact/exact.h"
 
 namespace xgbgpu::host {

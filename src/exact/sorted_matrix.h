@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/buffer.h"
+#include "base/buffer.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"

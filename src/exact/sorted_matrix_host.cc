@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "core/float_bits.h"
-#include "core/parallel.h"
+#include "base/float_bits.h"
+#include "base/parallel.h"
 #include "exact/sorted_matrix.h"
 #include "matrix/row_sizes.h"
 #include "quantile/gather_columns.h"

@@ -7,8 +7,8 @@
 #include <cub/iterator/cache_modified_input_iterator.cuh>
 #include <cuda/atomic>
 
-#include "core/grid.h"
-#include "core/warp_search.cuh"
+#include "cuda/grid.h"
+#include "cuda/warp_search.cuh"
 #include "exact/exact_cuda.h"
 
 namespace xgbgpu::cuda {

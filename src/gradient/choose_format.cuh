@@ -2,8 +2,8 @@
 #ifndef XGBGPU_GRADIENT_CHOOSE_FORMAT_CUH_
 #define XGBGPU_GRADIENT_CHOOSE_FORMAT_CUH_
 
-#include "core/block_totals.cuh"
-#include "core/grid.h"
+#include "cuda/block_totals.cuh"
+#include "cuda/grid.h"
 #include "gradient/gradient_cuda.h"
 #include "gradient/gradient_ops.h"
 

@@ -3,7 +3,7 @@
 #ifndef XGBGPU_GRADIENT_EARLY_NARROW_CUH_
 #define XGBGPU_GRADIENT_EARLY_NARROW_CUH_
 
-#include "core/block_totals.cuh"
+#include "cuda/block_totals.cuh"
 #include "gradient/gradient_cuda.h"
 #include "gradient/gradient_ops.h"
 

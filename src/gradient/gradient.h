@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
+#include "base/float_bits.h"
+#include "base/hd.h"
 #include "collective/collective.h"
 #include "core/fixed_point.h"
-#include "core/float_bits.h"
-#include "core/hd.h"
 #include "core/random.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"

@@ -1,6 +1,6 @@
-#include "core/block_totals.cuh"
-#include "core/grid.h"
-#include "core/launch.h"
+#include "cuda/block_totals.cuh"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
 #include "gradient/choose_format.cuh"
 
 namespace xgbgpu::cuda {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "collective/collective_cuda.h"
-#include "core/device.h"
+#include "cuda/device.h"
 #include "gradient/gradient.h"
 
 namespace xgbgpu::cuda {

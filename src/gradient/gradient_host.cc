@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <atomic>
 
-#include "core/message.h"
-#include "core/parallel.h"
+#include "base/message.h"
+#include "base/parallel.h"
 #include "core/random_run.h"
 #include "gradient/gradient.h"
 #include "gradient/gradient_ops.h"

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
+#include "base/float_bits.h"
+#include "base/hd.h"
 #include "core/fixed_point.h"
-#include "core/float_bits.h"
-#include "core/hd.h"
 #include "gradient/gradient.h"
 #include "xgbgpu/types.h"
 

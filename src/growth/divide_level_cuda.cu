@@ -1,5 +1,5 @@
 /// The kernel that divides the nodes of a symmetric tree's level, with the plan of the next level behind it.
-#include "core/launch.h"
+#include "cuda/launch.h"
 #include "growth/plan_lists.cuh"
 #include "growth/plan_paths.cuh"
 #include "split/node_split.cuh"

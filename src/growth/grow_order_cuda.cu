@@ -1,5 +1,5 @@
-#include "core/grid.h"
-#include "core/launch.h"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
 #include "growth/growth_policy.h"
 #include "growth/plan_lists.cuh"
 #include "growth/plan_paths.cuh"

@@ -22,8 +22,8 @@
 
 #include <cstdint>
 
-#include "core/float_bits.h"
-#include "core/hd.h"
+#include "base/float_bits.h"
+#include "base/hd.h"
 #include "core/search.h"
 #include "tree/node.h"
 

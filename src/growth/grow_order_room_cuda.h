@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "core/cleared_room.h"
+#include "cuda/cleared_room.h"
 #include "growth/plan_cuda.h"
 #include "tree/tree_shape.h"
 

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "core/device.h"
-#include "core/hd.h"
+#include "base/hd.h"
+#include "cuda/device.h"
 #include "growth/grow_order_ops.h"
 #include "growth/tree_settings.h"
 #include "partition/partition_cuda.h"

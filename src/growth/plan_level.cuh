@@ -2,8 +2,8 @@
 #ifndef XGBGPU_GROWTH_PLAN_LEVEL_CUH_
 #define XGBGPU_GROWTH_PLAN_LEVEL_CUH_
 
-#include "core/block_scan.cuh"
-#include "core/grid.h"
+#include "cuda/block_scan.cuh"
+#include "cuda/grid.h"
 #include "growth/plan_cuda.h"
 #include "split/built_child_ops.h"
 #include "split/constraint_ops.h"

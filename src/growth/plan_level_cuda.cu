@@ -1,4 +1,4 @@
-#include "core/launch.h"
+#include "cuda/launch.h"
 #include "growth/plan_lists.cuh"
 #include "growth/plan_paths.cuh"
 

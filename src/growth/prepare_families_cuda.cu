@@ -1,4 +1,4 @@
-#include "core/grid.h"
+#include "cuda/grid.h"
 #include "growth/plan_level.cuh"
 
 namespace xgbgpu::cuda {

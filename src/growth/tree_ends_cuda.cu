@@ -2,8 +2,8 @@
 /// memory themselves do not wait for the device's copying engine.
 #include <cstddef>
 
-#include "core/grid.h"
-#include "core/launch.h"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
 #include "growth/plan_cuda.h"
 #include "split/constraint_ops.h"
 #include "split/params_cuda.cuh"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/cleared_room.h"
+#include "cuda/cleared_room.h"
 #include "growth/plan_cuda.h"
 #include "growth/tree_settings.h"
 #include "sample/sample_cuda.h"

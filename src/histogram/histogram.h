@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/buffer.h"
+#include "base/buffer.h"
 #include "gradient/gradient.h"
 #include "matrix/matrix.h"
 #include "page/page.h"

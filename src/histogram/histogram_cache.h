@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/buffer.h"
+#include "base/buffer.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu::host {

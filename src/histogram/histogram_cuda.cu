@@ -1,7 +1,7 @@
 #include <type_traits>
 
-#include "core/grid.h"
-#include "core/launch.h"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
 #include "gradient/gradient_ops.h"
 #include "histogram/histogram_cuda.cuh"
 #include "histogram/histogram_cuda.h"

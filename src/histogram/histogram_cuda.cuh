@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "core/fixed_point.h"
-#include "core/grid.h"
+#include "cuda/grid.h"
 
 namespace xgbgpu::cuda {
 

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "gradient/gradient_cuda.h"
 #include "matrix/device_matrix.h"
 #include "partition/partition_cuda.h"

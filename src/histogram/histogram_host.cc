@@ -2,7 +2,7 @@
 #include <numeric>
 #include <type_traits>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "histogram/histogram.h"
 #include "histogram/histogram_ops.h"
 #include "histogram/histogram_policy.h"

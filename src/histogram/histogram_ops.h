@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "base/hd.h"
 #include "core/fixed_point.h"
-#include "core/hd.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {

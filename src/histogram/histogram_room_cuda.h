@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/cleared_room.h"
+#include "cuda/cleared_room.h"
 #include "tree/growing_tree.h"
 
 namespace xgbgpu::cuda {

@@ -1,4 +1,4 @@
-#include "core/launch.h"
+#include "cuda/launch.h"
 #include "gradient/gradient_ops.h"
 #include "histogram/histogram_cuda.cuh"
 #include "histogram/histogram_policy.h"

@@ -4,9 +4,9 @@
 #include <numeric>
 #include <utility>
 
-#include "core/buffer.h"
-#include "core/message.h"
-#include "core/parallel.h"
+#include "base/buffer.h"
+#include "base/message.h"
+#include "base/parallel.h"
 #include "matrix/device_matrix_policy.h"
 #include "matrix/matrix.h"
 #include "matrix/matrix_cuda.h"

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/device.h"
-#include "core/hd.h"
+#include "base/hd.h"
+#include "cuda/device.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/types.h"
@@ -68,11 +68,11 @@ class DeviceMatrix {
 
   int device;
   DeviceArena arena{"The quantised matrix"};
-  Cuts cuts;                      ///< the cuts on the host
-  std::vector<DeviceTile> tiles;  ///< the tiles on the host; view.tile has them on the device
-  std::uint64_t stored{0};        ///< values that are not missing
-  bool mostly_stored{false};      ///< DeviceLayout::mostly_stored
-  DeviceMatrixView view{};               ///< of pages: without places of bins
+  Cuts cuts;                               ///< the cuts on the host
+  std::vector<DeviceTile> tiles;           ///< the tiles on the host; view.tile has them on the device
+  std::uint64_t stored{0};                 ///< values that are not missing
+  bool mostly_stored{false};               ///< DeviceLayout::mostly_stored
+  DeviceMatrixView view{};                 ///< of pages: without places of bins
   std::shared_ptr<PagedBins const> pages;  ///< null: the bins are in core
   std::size_t training_bytes{0};           ///< of pages: what a training on them may take on the device, with them
 

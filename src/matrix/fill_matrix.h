@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/buffer.h"
 #include "collective/collective.h"
-#include "core/buffer.h"
 #include "matrix/matrix.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/rows.h"

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "matrix/paged_bins_cuda.h"
 
 namespace xgbgpu::cuda {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/buffer.h"
 #include "collective/collective.h"
-#include "core/buffer.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/types.h"

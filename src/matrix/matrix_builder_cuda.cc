@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/parallel.h"
-#include "core/piece_stream.h"
+#include "base/parallel.h"
+#include "cuda/piece_stream.h"
 #include "matrix/matrix_cuda.h"
 
 namespace xgbgpu::cuda {

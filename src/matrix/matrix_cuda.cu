@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "core/float_bits.h"
-#include "core/grid.h"
+#include "base/float_bits.h"
+#include "cuda/grid.h"
 #include "matrix/matrix_cuda.h"
 #include "matrix/matrix_ops.h"
 #include "quantile/quantile_ops.h"

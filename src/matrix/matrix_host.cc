@@ -3,9 +3,9 @@
 #include <limits>
 #include <utility>
 
-#include "core/hd.h"
-#include "core/message.h"
-#include "core/parallel.h"
+#include "base/hd.h"
+#include "base/message.h"
+#include "base/parallel.h"
 #include "core/row_values.h"
 #include "matrix/fill_matrix.h"
 #include "matrix/matrix.h"

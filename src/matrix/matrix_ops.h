@@ -2,7 +2,7 @@
 #ifndef XGBGPU_MATRIX_MATRIX_OPS_H_
 #define XGBGPU_MATRIX_MATRIX_OPS_H_
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "matrix/paged_bins_cuda.h"
 #include "page/page.h"
 

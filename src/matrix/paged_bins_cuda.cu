@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "core/grid.h"
-#include "core/launch.h"
-#include "core/message.h"
+#include "base/message.h"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
 #include "matrix/paged_bins_cuda.h"
 
 namespace xgbgpu {

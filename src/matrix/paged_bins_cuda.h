@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "matrix/device_matrix.h"
 #include "page/page_store.h"
 

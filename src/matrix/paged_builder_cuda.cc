@@ -6,12 +6,12 @@
 #include <optional>
 #include <utility>
 
-#include "core/array_download.h"
+#include "base/message.h"
 #include "core/array_source.h"
-#include "core/device.h"
 #include "core/fixed_point.h"
-#include "core/message.h"
 #include "core/row_slice.h"
+#include "cuda/array_download.h"
+#include "cuda/device.h"
 #include "matrix/matrix_builder_cuda.h"
 #include "matrix/matrix_cuda.h"
 #include "matrix/paged_bins_cuda.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/buffer.h"
+#include "base/buffer.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu::host {

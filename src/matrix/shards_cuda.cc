@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/message.h"
 #include "collective/on_devices_cuda.h"
-#include "core/message.h"
 #include "core/reading_turns.h"
 #include "core/row_slice.h"
 #include "core/work_sizes.h"

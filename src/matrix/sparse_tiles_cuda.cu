@@ -1,6 +1,6 @@
 #include <cub/device/device_scan.cuh>
 
-#include "core/grid.h"
+#include "cuda/grid.h"
 #include "matrix/matrix_cuda.h"
 
 namespace xgbgpu::cuda {

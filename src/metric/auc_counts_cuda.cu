@@ -7,7 +7,7 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <vector>
 
-#include "core/grid.h"
+#include "cuda/grid.h"
 #include "metric/auc.h"
 #include "metric/auc_ops.h"
 #include "metric/metric_cuda.h"

@@ -2,7 +2,7 @@
 #include <cub/block/block_scan.cuh>
 #include <cub/device/device_radix_sort.cuh>
 
-#include "core/grid.h"
+#include "cuda/grid.h"
 #include "metric/auc.h"
 #include "metric/auc_ops.h"
 #include "metric/metric_cuda.h"

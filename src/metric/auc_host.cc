@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/buffer.h"
-#include "core/parallel.h"
+#include "base/buffer.h"
+#include "base/parallel.h"
 #include "metric/auc.h"
 #include "metric/auc_ops.h"
 #include "metric/sum_host.h"

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/float_bits.h"
+#include "base/hd.h"
 #include "core/fixed_point.h"
-#include "core/float_bits.h"
-#include "core/hd.h"
 #include "core/portable_math.h"
 #include "core/search.h"
 #include "metric/auc.h"

@@ -7,7 +7,7 @@
 #ifndef XGBGPU_METRIC_COX_H_
 #define XGBGPU_METRIC_COX_H_
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "core/portable_math.h"
 #include "metric/metric.h"
 #include "metric/metric_sum.h"

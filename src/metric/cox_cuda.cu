@@ -1,5 +1,5 @@
-#include "core/grid.h"
-#include "core/message.h"
+#include "base/message.h"
+#include "cuda/grid.h"
 #include "metric/cox.h"
 #include "metric/metric_cuda.h"
 #include "metric/sum_cuda.cuh"

@@ -1,4 +1,4 @@
-#include "core/buffer.h"
+#include "base/buffer.h"
 #include "metric/cox.h"
 #include "metric/sum_host.h"
 #include "objective/cox.h"

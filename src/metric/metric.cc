@@ -5,8 +5,8 @@
 #include <limits>
 #include <sstream>
 
-#include "core/message.h"
-#include "core/number_text.h"
+#include "base/message.h"
+#include "base/number_text.h"
 #include "metric/metric_ops.h"
 #include "metric/metric_sum.h"
 #include "metric/ranking.h"

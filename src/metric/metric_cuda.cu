@@ -1,4 +1,4 @@
-#include "core/grid.h"
+#include "cuda/grid.h"
 #include "metric/auc.h"
 #include "metric/metric_cuda.h"
 #include "metric/metric_ops.h"

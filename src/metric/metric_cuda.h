@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "metric/metric.h"
 
 namespace xgbgpu::cuda {
@@ -40,7 +40,7 @@ class MetricScratch {
     Reserve(&parts_[part], arena_, "metrics", n * sizeof(T));
     return reinterpret_cast<T*>(parts_[part].data());
   }
-  /// Returns a counter that is 0 between kernels (core/grid.h's IsLastBlock).
+  /// Returns a counter that is 0 between kernels (cuda/grid.h's IsLastBlock).
   std::uint32_t* Finished(Stream const& stream);
   /// Copies n elements from the device, and waits for all of the stream.
   template <typename T>

@@ -1,4 +1,4 @@
-#include "core/message.h"
+#include "base/message.h"
 #include "metric/auc.h"
 #include "metric/cox.h"
 #include "metric/metric.h"

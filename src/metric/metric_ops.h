@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "core/portable_float.h"
 #include "core/portable_math.h"
 #include "metric/metric.h"

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "core/float_bits.h"
-#include "core/hd.h"
+#include "base/float_bits.h"
+#include "base/hd.h"
 #include "metric/metric.h"
 
 namespace xgbgpu {

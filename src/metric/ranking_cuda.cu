@@ -1,8 +1,8 @@
 #include <cub/block/block_scan.cuh>
 #include <cub/device/device_radix_sort.cuh>
 
-#include "core/grid.h"
 #include "core/search.h"
+#include "cuda/grid.h"
 #include "metric/auc_ops.h"
 #include "metric/metric_cuda.h"
 #include "metric/ranking.h"

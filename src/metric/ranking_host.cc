@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/buffer.h"
-#include "core/parallel.h"
+#include "base/buffer.h"
+#include "base/parallel.h"
 #include "metric/ranking.h"
 #include "metric/ranking_ops.h"
 #include "metric/sum_host.h"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "core/portable_math.h"
 #include "metric/auc_ops.h"
 #include "metric/metric.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/grid.h"
+#include "cuda/grid.h"
 #include "metric/metric_sum.h"
 
 namespace xgbgpu::cuda {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "metric/metric_sum.h"
 
 namespace xgbgpu::host {

@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/parallel.h"
 #include "collective/collective.h"
-#include "core/parallel.h"
 #include "metric/metric_sum.h"
 #include "metric/sum_host.h"
 

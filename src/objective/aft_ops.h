@@ -7,7 +7,7 @@
 #include <cfloat>
 #include <cstdint>
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "core/portable_math.h"
 #include "objective/objective.h"
 

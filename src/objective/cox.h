@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/buffer.h"
+#include "base/buffer.h"
 #include "core/ordered_scan_host.h"
 #include "objective/objective.h"
 

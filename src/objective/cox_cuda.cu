@@ -1,9 +1,9 @@
 #include <cub/device/device_radix_sort.cuh>
 
-#include "core/float_bits.h"
-#include "core/grid.h"
-#include "core/message.h"
-#include "core/ordered_scan_cuda.cuh"
+#include "base/float_bits.h"
+#include "base/message.h"
+#include "cuda/grid.h"
+#include "cuda/ordered_scan_cuda.cuh"
 #include "objective/cox_cuda.h"
 #include "objective/from_end_cuda.cuh"
 #include "objective/rank_ops.h"

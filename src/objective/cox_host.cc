@@ -1,7 +1,7 @@
 #include <atomic>
 #include <limits>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "objective/all_rows.h"
 #include "objective/cox.h"
 #include "objective/cox_ops.h"

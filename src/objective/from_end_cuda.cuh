@@ -2,7 +2,7 @@
 #ifndef XGBGPU_OBJECTIVE_FROM_END_CUDA_CUH_
 #define XGBGPU_OBJECTIVE_FROM_END_CUDA_CUH_
 
-#include "core/ordered_scan_cuda.cuh"
+#include "cuda/ordered_scan_cuda.cuh"
 #include "objective/row_views.h"
 
 namespace xgbgpu::cuda {

@@ -1,8 +1,8 @@
 #include <cub/device/device_radix_sort.cuh>
 
-#include "core/float_bits.h"
-#include "core/grid.h"
+#include "base/float_bits.h"
 #include "core/search.h"
+#include "cuda/grid.h"
 #include "objective/leaf_median_cuda.h"
 #include "objective/leaf_median_ops.h"
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "objective/leaf_median.h"
 
 namespace xgbgpu::cuda {

@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/buffer.h"
-#include "core/message.h"
-#include "core/parallel.h"
+#include "base/buffer.h"
+#include "base/message.h"
+#include "base/parallel.h"
 #include "objective/leaf_median.h"
 #include "objective/leaf_median_ops.h"
 

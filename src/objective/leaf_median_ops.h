@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "core/float_bits.h"
-#include "core/hd.h"
+#include "base/float_bits.h"
+#include "base/hd.h"
 #include "core/search.h"
 #include "objective/rank_ops.h"
 #include "xgbgpu/types.h"

@@ -6,8 +6,8 @@
 #include <iterator>
 #include <string>
 
-#include "core/message.h"
-#include "core/parallel.h"
+#include "base/message.h"
+#include "base/parallel.h"
 #include "core/portable_float.h"
 
 namespace xgbgpu {

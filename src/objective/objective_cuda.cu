@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "core/block_totals.cuh"
-#include "core/grid.h"
-#include "core/launch.h"
+#include "cuda/block_totals.cuh"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
 #include "gradient/gradient_ops.h"
 #include "objective/aft_ops.h"
 #include "objective/objective_cuda.h"
@@ -150,8 +150,8 @@ GradientMaxima const* ComputeGradients(ObjectiveParams const& params, TargetView
     VisitLoss(params, [&](auto loss) {
       using Loss = decltype(loss);
       LaunchNext("computing gradients", GradientRunKernel<Loss>, blocks, kThreads, 0, limits, stream,
-                 RowGradients<Loss>{loss, targets.labels, targets.weights}, margins.data, margins.rows,
-                 gradients.data, found);
+                 RowGradients<Loss>{loss, targets.labels, targets.weights}, margins.data, margins.rows, gradients.data,
+                 found);
     });
   } else {
     VisitLoss(params, [&](auto loss) {

@@ -2,7 +2,7 @@
 #ifndef XGBGPU_OBJECTIVE_OBJECTIVE_CUDA_H_
 #define XGBGPU_OBJECTIVE_OBJECTIVE_CUDA_H_
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "gradient/gradient_cuda.h"
 #include "objective/cox_cuda.h"
 #include "objective/objective.h"

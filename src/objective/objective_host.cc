@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "objective/aft_ops.h"
 #include "objective/cox.h"
 #include "objective/objective.h"

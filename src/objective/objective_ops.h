@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "core/portable_float.h"
 #include "objective/objective.h"
 

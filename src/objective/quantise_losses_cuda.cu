@@ -1,7 +1,7 @@
 #include <type_traits>
 
-#include "core/grid.h"
-#include "core/launch.h"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
 #include "gradient/choose_format.cuh"
 #include "gradient/early_narrow.cuh"
 #include "objective/quantise_losses_cuda.h"

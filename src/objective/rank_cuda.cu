@@ -1,9 +1,9 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-#include "core/float_bits.h"
-#include "core/grid.h"
-#include "core/message.h"
+#include "base/float_bits.h"
+#include "base/message.h"
+#include "cuda/grid.h"
 #include "objective/rank_cuda.h"
 #include "objective/rank_ops.h"
 

@@ -2,7 +2,7 @@
 #ifndef XGBGPU_OBJECTIVE_RANK_CUDA_H_
 #define XGBGPU_OBJECTIVE_RANK_CUDA_H_
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "objective/objective.h"
 
 namespace xgbgpu::cuda {

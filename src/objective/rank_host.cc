@@ -2,9 +2,9 @@
 #include <array>
 #include <vector>
 
-#include "core/buffer.h"
-#include "core/float_bits.h"
-#include "core/parallel.h"
+#include "base/buffer.h"
+#include "base/float_bits.h"
+#include "base/parallel.h"
 #include "objective/all_rows.h"
 #include "objective/rank.h"
 #include "objective/rank_ops.h"

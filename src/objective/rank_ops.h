@@ -11,8 +11,8 @@
 
 #include <cstdint>
 
+#include "base/hd.h"
 #include "core/fixed_point.h"
-#include "core/hd.h"
 #include "core/portable_math.h"
 #include "core/random.h"
 #include "core/search.h"

@@ -13,8 +13,8 @@
 #include <system_error>
 #include <utility>
 
-#include "core/host_memory.h"
-#include "core/message.h"
+#include "base/host_memory.h"
+#include "base/message.h"
 
 namespace xgbgpu {
 

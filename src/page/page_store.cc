@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/message.h"
+#include "base/message.h"
 #include "page/checksum.h"
 #include "page/page_file.h"
 

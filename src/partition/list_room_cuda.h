@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/cleared_room.h"
+#include "cuda/cleared_room.h"
 #include "partition/partition_cuda.h"
 #include "partition/partition_policy.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "partition/partition_ops.h"
 
 namespace xgbgpu::host {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/buffer.h"
+#include "base/buffer.h"
 #include "partition/node_rows.h"
 
 namespace xgbgpu::host {

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "core/cleared_room.h"
-#include "core/device.h"
+#include "cuda/cleared_room.h"
+#include "cuda/device.h"
 #include "gradient/gradient_cuda.h"
 #include "page/page.h"
 #include "partition/partition_cuda.h"

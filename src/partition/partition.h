@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/buffer.h"
+#include "base/buffer.h"
 #include "core/fixed_point.h"
 #include "matrix/matrix.h"
 #include "xgbgpu/span.h"

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "partition/partition.h"
 #include "partition/partition_ops.h"
 

@@ -2,7 +2,7 @@
 #ifndef XGBGPU_PARTITION_PARTITION_OPS_H_
 #define XGBGPU_PARTITION_PARTITION_OPS_H_
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "matrix/matrix.h"
 #include "xgbgpu/types.h"
 

@@ -2,7 +2,7 @@
 #ifndef XGBGPU_PARTITION_PATH_JOBS_CUH_
 #define XGBGPU_PARTITION_PATH_JOBS_CUH_
 
-#include "core/block_scan.cuh"
+#include "cuda/block_scan.cuh"
 #include "partition/partition_cuda.h"
 #include "partition/partition_ops.h"
 #include "partition/partition_policy.h"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "partition/partition_cuda.h"
 #include "partition/path_room_cuda.h"
 #include "tree/tree_shape.h"

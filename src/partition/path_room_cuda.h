@@ -2,7 +2,7 @@
 #ifndef XGBGPU_PARTITION_PATH_ROOM_CUDA_H_
 #define XGBGPU_PARTITION_PATH_ROOM_CUDA_H_
 
-#include "core/cleared_room.h"
+#include "cuda/cleared_room.h"
 #include "partition/partition_cuda.h"
 #include "tree/tree_shape.h"
 

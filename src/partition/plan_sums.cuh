@@ -2,7 +2,7 @@
 #ifndef XGBGPU_PARTITION_PLAN_SUMS_CUH_
 #define XGBGPU_PARTITION_PLAN_SUMS_CUH_
 
-#include "core/block_scan.cuh"
+#include "cuda/block_scan.cuh"
 #include "partition/partition_cuda.h"
 
 namespace xgbgpu::cuda {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/grid.h"
-#include "core/warp_search.cuh"
+#include "cuda/grid.h"
+#include "cuda/warp_search.cuh"
 #include "partition/partition_cuda.h"
 #include "partition/path_jobs.cuh"
 

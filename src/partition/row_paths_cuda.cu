@@ -1,8 +1,8 @@
 #include <cuda_pipeline.h>
 
-#include "core/grid.h"
-#include "core/launch.h"
-#include "core/warp_search.cuh"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
+#include "cuda/warp_search.cuh"
 #include "matrix/device_matrix_policy.h"
 #include "matrix/record_pieces.cuh"
 #include "partition/partition_cuda.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/buffer.h"
+#include "base/buffer.h"
 #include "core/fixed_point.h"
 #include "gradient/gradient.h"
 #include "matrix/matrix.h"

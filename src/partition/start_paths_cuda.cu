@@ -1,7 +1,7 @@
 /// Where the rows of a tree go by paths: gradients in fixed point, the root.
-#include "core/block_totals.cuh"
-#include "core/grid.h"
-#include "core/launch.h"
+#include "cuda/block_totals.cuh"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
 #include "gradient/gradient_ops.h"
 #include "gradient/load_gradients.cuh"
 #include "partition/partition_cuda.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/message.h"
+#include "base/message.h"
 #include "predict/interactions.h"
 #include "predict/path_sets.h"
 #include "predict/quadrature.h"

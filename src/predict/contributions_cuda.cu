@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "core/grid.h"
-#include "core/launch.h"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
 #include "predict/contributions_cuda.h"
 #include "predict/paths_cuda.cuh"
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "predict/contributions.h"
 #include "predict/forest_cuda.h"
 #include "predict/raw_matrix_cuda.h"

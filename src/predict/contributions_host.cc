@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "predict/contributions.h"
 #include "predict/interactions.h"
 #include "predict/interactions_ops.h"

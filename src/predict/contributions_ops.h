@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "predict/forest_ops.h"
 #include "xgbgpu/types.h"
 

@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "predict/contributions_cuda.h"
 #include "predict/row_stream_cuda.h"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/message.h"
+#include "base/message.h"
 #include "predict/forest_cuda.h"
 
 namespace xgbgpu::cuda {

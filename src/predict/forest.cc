@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/message.h"
+#include "base/message.h"
 
 namespace xgbgpu {
 

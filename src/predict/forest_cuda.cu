@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/grid.h"
-#include "core/launch.h"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
 #include "predict/forest_cuda.h"
 #include "predict/forest_policy.h"
 #include "predict/forest_walk.cuh"

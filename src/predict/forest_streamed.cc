@@ -1,4 +1,4 @@
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "predict/forest_cuda.h"
 #include "predict/level_forest_cuda.h"
 #include "predict/row_stream_cuda.h"

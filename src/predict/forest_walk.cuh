@@ -2,7 +2,7 @@
 #ifndef XGBGPU_PREDICT_FOREST_WALK_CUH_
 #define XGBGPU_PREDICT_FOREST_WALK_CUH_
 
-#include "core/grid.h"
+#include "cuda/grid.h"
 #include "predict/forest_policy.h"
 #include "predict/raw_matrix_cuda.h"
 

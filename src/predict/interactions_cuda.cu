@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/grid.h"
+#include "cuda/grid.h"
 #include "predict/interactions_cuda.h"
 #include "predict/interactions_ops.h"
 #include "predict/paths_cuda.cuh"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "predict/contributions_cuda.h"
 #include "predict/interactions.h"
 #include "xgbgpu/rows.h"

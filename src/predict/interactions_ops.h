@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "predict/contributions_ops.h"
 #include "xgbgpu/types.h"
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "core/row_values.h"
 
 namespace xgbgpu {

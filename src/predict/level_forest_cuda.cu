@@ -1,7 +1,7 @@
 #include <cuda_pipeline.h>
 
-#include "core/grid.h"
-#include "core/launch.h"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
 #include "predict/forest_policy.h"
 #include "predict/forest_walk.cuh"
 #include "predict/level_forest_cuda.h"

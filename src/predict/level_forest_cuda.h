@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "objective/row_views.h"
 #include "predict/level_forest.h"
 #include "predict/raw_matrix_cuda.h"

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "partition/row_paths.h"
 #include "xgbgpu/types.h"
 

@@ -1,4 +1,4 @@
-#include "core/grid.h"
+#include "cuda/grid.h"
 #include "partition/partition_cuda.cuh"
 #include "predict/predict.h"
 #include "predict/predict_cuda.h"

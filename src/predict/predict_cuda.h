@@ -2,7 +2,7 @@
 #ifndef XGBGPU_PREDICT_PREDICT_CUDA_H_
 #define XGBGPU_PREDICT_PREDICT_CUDA_H_
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "matrix/device_matrix.h"
 #include "tree/device_categories.h"
 #include "tree/node.h"

@@ -2,7 +2,7 @@
 #ifndef XGBGPU_PREDICT_PREDICT_OPS_H_
 #define XGBGPU_PREDICT_PREDICT_OPS_H_
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "matrix/matrix.h"
 #include "partition/partition_ops.h"
 #include "xgbgpu/types.h"

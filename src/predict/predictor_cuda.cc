@@ -2,7 +2,7 @@
 #include <mutex>
 #include <optional>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "predict/contributions_cuda.h"
 #include "predict/forest_cuda.h"
 #include "predict/interactions_cuda.h"

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "core/array_source.h"
-#include "core/grid.h"
-#include "core/piece_stream.h"
+#include "cuda/grid.h"
+#include "cuda/piece_stream.h"
 #include "predict/raw_matrix_cuda.h"
 
 namespace xgbgpu::cuda {

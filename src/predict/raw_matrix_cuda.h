@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/array_upload.h"
-#include "core/device.h"
+#include "cuda/array_upload.h"
+#include "cuda/device.h"
 #include "predict/raw_rows.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/types.h"
@@ -45,7 +45,7 @@ class RawMatrix {
  public:
   /// Reads the source (and once before, no values, to count them) through pinned pieces: host threads pack one while
   /// the one before is copied, on `stream`, where everything has arrived at the end. Arrays come as they are
-  /// (core/array_upload.h). Waits.
+  /// (cuda/array_upload.h). Waits.
   ///
   /// Throws  InvalidArgument (a feature beyond source.features()), OutOfDeviceMemory
   RawMatrix(RowSource const& source, DeviceArena* arena, cudaStream_t stream, int threads);

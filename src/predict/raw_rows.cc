@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/hd.h"
-#include "core/message.h"
-#include "core/parallel.h"
+#include "base/hd.h"
+#include "base/message.h"
+#include "base/parallel.h"
 
 namespace xgbgpu {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/parallel.h"
 #include "core/array_source.h"
-#include "core/parallel.h"
 
 namespace xgbgpu::cuda {
 

@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/device.h"
-#include "core/piece_stream.h"
+#include "cuda/device.h"
+#include "cuda/piece_stream.h"
 #include "predict/raw_matrix_cuda.h"
 #include "xgbgpu/rows.h"
 

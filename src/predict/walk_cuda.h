@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "core/device.h"
-#include "core/hd.h"
+#include "base/hd.h"
+#include "cuda/device.h"
 #include "matrix/device_matrix.h"
 #include "partition/partition_cuda.h"
 #include "partition/row_paths.h"

@@ -1,5 +1,5 @@
-#include "core/grid.h"
-#include "core/launch.h"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
 #include "partition/path_jobs.cuh"
 #include "predict/near_node_ops.h"
 #include "predict/walk_cuda.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/message.h"
+#include "base/message.h"
 #include "core/row_values.h"
 #include "quantile/feature_cuts.h"
 #include "xgbgpu/params.h"

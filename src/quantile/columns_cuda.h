@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "core/array_upload.h"
-#include "core/device.h"
-#include "core/piece_stream.h"
+#include "cuda/array_upload.h"
+#include "cuda/device.h"
+#include "cuda/piece_stream.h"
 #include "quantile/pack.h"
 #include "xgbgpu/rows.h"
 
@@ -36,7 +36,7 @@ struct KeyColumns {
 };
 
 /// Brings the rows of a source to the current device, pass after pass. Rows of arrays come as they are
-/// (core/array_upload.h), one array after the other. Others come as floats that host threads pack from entries, NaN
+/// (cuda/array_upload.h), one array after the other. Others come as floats that host threads pack from entries, NaN
 /// where a value is missing.
 class RowUpload {
  public:

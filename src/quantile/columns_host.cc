@@ -3,9 +3,9 @@
 #include <cstring>
 #include <type_traits>
 
-#include "core/buffer.h"
-#include "core/float_bits.h"
-#include "core/parallel.h"
+#include "base/buffer.h"
+#include "base/float_bits.h"
+#include "base/parallel.h"
 #include "quantile/columns.h"
 #include "quantile/feature_cuts.h"
 #include "quantile/gather_columns.h"

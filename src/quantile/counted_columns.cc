@@ -4,8 +4,8 @@
 #include <numeric>
 #include <utility>
 
-#include "core/message.h"
-#include "core/parallel.h"
+#include "base/message.h"
+#include "base/parallel.h"
 #include "xgbgpu/params.h"
 
 namespace xgbgpu {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "quantile/columns_cuda.h"
 #include "quantile/key_counts_cuda.h"
 #include "quantile/pair_upload_cuda.h"

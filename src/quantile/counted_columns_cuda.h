@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "quantile/counted_columns.h"
 #include "quantile/quantile_policy.h"
 #include "xgbgpu/rows.h"

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "base/float_bits.h"
+#include "base/message.h"
 #include "core/fixed_point.h"
-#include "core/float_bits.h"
-#include "core/message.h"
 #include "quantile/quantile_ops.h"
 #include "xgbgpu/params.h"
 

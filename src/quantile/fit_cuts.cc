@@ -6,9 +6,9 @@
 #include <mutex>
 #include <vector>
 
+#include "base/message.h"
+#include "base/parallel.h"
 #include "collective/collective.h"
-#include "core/message.h"
-#include "core/parallel.h"
 #include "quantile/categories.h"
 #include "quantile/feature_cuts.h"
 #include "quantile/quantile_ops.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "core/row_values.h"
 #include "quantile/columns.h"
 #include "xgbgpu/rows.h"

@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/float_bits.h"
-#include "core/parallel.h"
+#include "base/float_bits.h"
+#include "base/parallel.h"
 #include "core/row_values.h"
 #include "quantile/gather_columns.h"
 

@@ -1,4 +1,4 @@
-#include "core/grid.h"
+#include "cuda/grid.h"
 #include "quantile/key_counts_cuda.h"
 #include "quantile/key_tiles.cuh"
 

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/array_upload.h"
-#include "core/hd.h"
+#include "base/hd.h"
+#include "cuda/array_upload.h"
 #include "quantile/key_counts_ops.h"
 #include "quantile/quantile_ops.h"
 #include "xgbgpu/types.h"

@@ -1,6 +1,6 @@
 #include "quantile/key_shards_cuda.h"
 
-#include "core/peer_access.h"
+#include "cuda/peer_access.h"
 
 namespace xgbgpu::cuda {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "quantile/columns_cuda.h"
 #include "quantile/pack.h"
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/float_bits.h"
 #include "core/array_source.h"
-#include "core/array_upload.h"
-#include "core/float_bits.h"
-#include "core/grid.h"
+#include "cuda/array_upload.h"
+#include "cuda/grid.h"
 #include "quantile/quantile_ops.h"
 #include "xgbgpu/types.h"
 

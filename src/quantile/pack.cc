@@ -6,9 +6,9 @@
 #include <limits>
 #include <vector>
 
-#include "core/float_bits.h"
-#include "core/hd.h"
-#include "core/parallel.h"
+#include "base/float_bits.h"
+#include "base/hd.h"
+#include "base/parallel.h"
 #include "quantile/feature_cuts.h"
 #include "quantile/quantile_ops.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "core/piece_stream.h"
+#include "cuda/piece_stream.h"
 #include "quantile/pack.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"

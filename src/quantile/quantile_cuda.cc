@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "quantile/categories.h"
 #include "quantile/columns.h"
 #include "quantile/counted_columns_cuda.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "quantile/columns_cuda.h"
 #include "quantile/feature_cuts.h"
 #include "quantile/key_shards_cuda.h"

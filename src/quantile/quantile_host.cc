@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/float_bits.h"
-#include "core/message.h"
+#include "base/float_bits.h"
+#include "base/message.h"
 #include "core/row_values.h"
 #include "quantile/categories.h"
 #include "quantile/columns.h"

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/hd.h"
 #include "core/fixed_point.h"
-#include "core/hd.h"
 #include "core/search.h"
 
 namespace xgbgpu {

@@ -2,8 +2,8 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-#include "core/grid.h"
 #include "core/search.h"
+#include "cuda/grid.h"
 #include "quantile/quantile_ops.h"
 #include "quantile/quantile_policy.h"
 #include "quantile/sorted_columns_cuda.h"

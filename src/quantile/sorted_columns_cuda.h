@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 

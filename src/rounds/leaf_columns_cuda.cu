@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/grid.h"
+#include "cuda/grid.h"
 #include "rounds/leaf_columns.h"
 #include "rounds/leaf_columns_cuda.h"
 #include "rounds/leaf_columns_policy.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/message.h"
-#include "core/parallel.h"
+#include "base/message.h"
+#include "base/parallel.h"
 #include "rounds/leaf_columns.h"
 #include "xgbgpu/error.h"
 

@@ -3,12 +3,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/block_totals.cuh"
-#include "core/float_bits.h"
-#include "core/grid.h"
-#include "core/long_copies.h"
-#include "core/message.h"
+#include "base/float_bits.h"
+#include "base/message.h"
 #include "core/stages.h"
+#include "cuda/block_totals.cuh"
+#include "cuda/grid.h"
+#include "cuda/long_copies.h"
 #include "gradient/gradient_ops.h"
 #include "objective/objective_ops.h"
 #include "rounds/resident_rows_cuda.h"

@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/device.h"
-#include "core/timeline.h"
+#include "cuda/device.h"
+#include "cuda/timeline.h"
 #include "metric/metric_cuda.h"
 #include "objective/leaf_median_cuda.h"
 #include "objective/objective_cuda.h"

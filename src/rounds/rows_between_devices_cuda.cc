@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/device.h"
-#include "core/long_copies.h"
+#include "cuda/device.h"
+#include "cuda/long_copies.h"
 #include "rounds/resident_rows_cuda.h"
 
 namespace xgbgpu::cuda {

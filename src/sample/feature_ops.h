@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "core/portable_math.h"
 
 namespace xgbgpu {

@@ -2,7 +2,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/message.h"
+#include "base/message.h"
 #include "sample/sample.h"
 
 namespace xgbgpu {

@@ -1,8 +1,8 @@
 #include <cub/block/block_scan.cuh>
 
-#include "core/grid.h"
-#include "core/launch.h"
 #include "core/random.h"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
 #include "sample/feature_ops.h"
 #include "sample/feature_sets_cuda.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "gradient/gradient_cuda.h"
 #include "sample/feature_ops.h"
 #include "sample/sample.h"

@@ -2,7 +2,7 @@
 #include <atomic>
 #include <vector>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "core/random_run.h"
 #include "gradient/gradient.h"
 #include "sample/sample.h"

@@ -1,10 +1,10 @@
 #include <cub/block/block_scan.cuh>
 #include <type_traits>
 
-#include "core/block_totals.cuh"
-#include "core/grid.h"
-#include "core/launch.h"
 #include "core/random.h"
+#include "cuda/block_totals.cuh"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
 #include "gradient/choose_format.cuh"
 #include "gradient/early_narrow.cuh"
 #include "gradient/load_gradients.cuh"

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "core/device.h"
 #include "core/fixed_point.h"
+#include "cuda/device.h"
 #include "gradient/gradient_cuda.h"
 #include "matrix/device_matrix.h"
 #include "objective/objective_cuda.h"

@@ -24,8 +24,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "core/float_bits.h"
-#include "core/hd.h"
+#include "base/float_bits.h"
+#include "base/hd.h"
 #include "gradient/gradient_ops.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/types.h"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "sample/sample_cuda.h"
 
 namespace xgbgpu::cuda {

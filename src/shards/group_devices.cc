@@ -16,10 +16,10 @@
 
 #include "backend/backend.h"
 #include "backend/device_policy.h"
+#include "base/message.h"
+#include "base/text_hash.h"
 #include "collective/nccl_devices_cuda.h"
 #include "collective/peer_devices_cuda.h"
-#include "core/message.h"
-#include "core/text_hash.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

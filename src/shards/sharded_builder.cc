@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "core/device.h"
 #include "core/row_slice.h"
+#include "cuda/device.h"
 #include "objective/leaf_median.h"
 #include "xgbgpu/error.h"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/message.h"
+#include "base/message.h"
 
 namespace xgbgpu {
 

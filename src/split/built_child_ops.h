@@ -2,7 +2,7 @@
 #ifndef XGBGPU_SPLIT_BUILT_CHILD_OPS_H_
 #define XGBGPU_SPLIT_BUILT_CHILD_OPS_H_
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {

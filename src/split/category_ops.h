@@ -9,8 +9,8 @@
 #ifndef XGBGPU_SPLIT_CATEGORY_OPS_H_
 #define XGBGPU_SPLIT_CATEGORY_OPS_H_
 
-#include "core/float_bits.h"
-#include "core/hd.h"
+#include "base/float_bits.h"
+#include "base/hd.h"
 #include "split/split_ops.h"
 
 namespace xgbgpu {

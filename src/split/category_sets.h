@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/device.h"
-#include "core/hd.h"
+#include "base/hd.h"
+#include "cuda/device.h"
 #include "matrix/device_matrix.h"
 #include "split/category_split.h"
 #include "split/split.h"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "split/split_ops.h"
 #include "xgbgpu/types.h"
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "split/constraints.h"
 
 namespace xgbgpu::cuda {

@@ -9,9 +9,9 @@
 #ifndef XGBGPU_SPLIT_FIND_SPLITS_CUDA_CUH_
 #define XGBGPU_SPLIT_FIND_SPLITS_CUDA_CUH_
 
-#include "core/block_scan.cuh"
-#include "core/grid.h"
-#include "core/launch.h"
+#include "cuda/block_scan.cuh"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
 #include "split/category_split_cuda.cuh"
 #include "split/group_split_cuda.cuh"
 #include "split/node_split.cuh"

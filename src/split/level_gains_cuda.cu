@@ -1,5 +1,5 @@
-#include "core/block_scan.cuh"
-#include "core/grid.h"
+#include "cuda/block_scan.cuh"
+#include "cuda/grid.h"
 #include "split/category_ops.h"
 #include "split/level_gains_cuda.h"
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "matrix/device_matrix.h"
 #include "split/level_scores.h"
 #include "split/split.h"

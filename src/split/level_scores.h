@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/buffer.h"
+#include "base/buffer.h"
 #include "split/category_split.h"
 #include "split/split.h"
 #include "xgbgpu/cuts.h"

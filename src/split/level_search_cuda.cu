@@ -1,5 +1,5 @@
-#include "core/grid.h"
-#include "core/launch.h"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
 #include "split/level_search_cuda.h"
 #include "split/node_split.cuh"
 

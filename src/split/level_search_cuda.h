@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/cleared_room.h"
-#include "core/device.h"
+#include "cuda/cleared_room.h"
+#include "cuda/device.h"
 #include "matrix/device_matrix.h"
 #include "sample/sample.h"
 #include "split/split_cuda.h"

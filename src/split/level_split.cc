@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "split/category_ops.h"
 
 namespace xgbgpu::host {

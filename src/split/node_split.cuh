@@ -2,7 +2,7 @@
 #ifndef XGBGPU_SPLIT_NODE_SPLIT_CUH_
 #define XGBGPU_SPLIT_NODE_SPLIT_CUH_
 
-#include "core/grid.h"
+#include "cuda/grid.h"
 #include "split/group_split_cuda.cuh"
 #include "split/split_block.cuh"
 #include "split/split_cuda.h"

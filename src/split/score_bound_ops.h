@@ -19,7 +19,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "core/portable_math.h"
 #include "split/split.h"
 #include "xgbgpu/types.h"

@@ -2,8 +2,8 @@
 #ifndef XGBGPU_SPLIT_SPLIT_BLOCK_CUH_
 #define XGBGPU_SPLIT_SPLIT_BLOCK_CUH_
 
-#include "core/block_totals.cuh"
-#include "core/grid.h"
+#include "cuda/block_totals.cuh"
+#include "cuda/grid.h"
 #include "split/params_cuda.cuh"
 #include "split/score_bound_ops.h"
 #include "split/split_groups.h"

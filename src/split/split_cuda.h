@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "gradient/gradient_cuda.h"
 #include "matrix/device_matrix.h"
 #include "sample/feature_sets_cuda.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/types.h"
 

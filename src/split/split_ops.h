@@ -5,7 +5,7 @@
 #ifndef XGBGPU_SPLIT_SPLIT_OPS_H_
 #define XGBGPU_SPLIT_SPLIT_OPS_H_
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "split/split.h"
 #include "xgbgpu/types.h"
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/cleared_room.h"
+#include "cuda/cleared_room.h"
 #include "matrix/device_matrix.h"
 #include "sample/feature_sets_cuda.h"
 #include "split/category_sets.h"

@@ -5,7 +5,7 @@
 #ifndef XGBGPU_SPLIT_SYMMETRIC_OPS_H_
 #define XGBGPU_SPLIT_SYMMETRIC_OPS_H_
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "split/constraint_ops.h"
 #include "split/split_ops.h"
 #include "xgbgpu/types.h"

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "core/block_scan.cuh"
 #include "core/fixed_point.h"
-#include "core/grid.h"
-#include "core/launch.h"
+#include "cuda/block_scan.cuh"
+#include "cuda/grid.h"
+#include "cuda/launch.h"
 #include "split/node_split.cuh"
 #include "split/split_cuda.h"
 #include "split/warp_split_cuda.cuh"

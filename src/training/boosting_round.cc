@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "core/buffer.h"
-#include "core/message.h"
+#include "base/buffer.h"
+#include "base/message.h"
 #include "objective/leaf_median.h"
 #include "training/host_span.h"
 #include "xgbgpu/error.h"

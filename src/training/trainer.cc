@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/host_memory.h"
+#include "base/message.h"
 #include "collective/collective.h"
 #include "collective/some_shards.h"
-#include "core/host_memory.h"
-#include "core/message.h"
 #include "exact/sorted_matrix.h"
 #include "matrix/fill_matrix.h"
 #include "matrix/matrix.h"

@@ -6,7 +6,7 @@
 #include <exception>
 #include <utility>
 
-#include "core/parallel.h"
+#include "base/parallel.h"
 #include "training/boosting_round.h"
 #include "xgbgpu/error.h"
 

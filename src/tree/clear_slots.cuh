@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/block_scan.cuh"
+#include "cuda/block_scan.cuh"
 #include "tree/growing_tree.h"
 
 namespace xgbgpu::cuda {

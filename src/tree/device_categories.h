@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "tree/split_candidate.h"
 
 namespace xgbgpu::cuda {

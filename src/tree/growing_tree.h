@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/hd.h"
+#include "base/hd.h"
 #include "tree/family.h"
 #include "tree/node.h"
 #include "xgbgpu/types.h"

@@ -2,8 +2,8 @@
 #ifndef XGBGPU_TREE_SPLIT_CANDIDATE_H_
 #define XGBGPU_TREE_SPLIT_CANDIDATE_H_
 
+#include "base/hd.h"
 #include "core/fixed_point.h"
-#include "core/hd.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {

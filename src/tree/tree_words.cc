@@ -4,7 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "core/message.h"
+#include "base/message.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/message.h"
+#include "base/message.h"
 #include "core/stages.h"
 #include "gradient/gradient_ops.h"
 #include "growth/plan_cuda.h"

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "backend/copy_positions.h"
-#include "core/long_copies.h"
-#include "core/message.h"
+#include "base/message.h"
+#include "cuda/long_copies.h"
 #include "gradient/gradient.h"
 #include "objective/leaf_median.h"
 #include "predict/predict.h"

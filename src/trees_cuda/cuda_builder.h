@@ -9,9 +9,9 @@
 
 #include "backend/backend.h"
 #include "backend/finished_tree.h"
-#include "core/device.h"
-#include "core/timeline.h"
 #include "core/work_sizes.h"
+#include "cuda/device.h"
+#include "cuda/timeline.h"
 #include "rounds/resident_rows_cuda.h"
 
 namespace xgbgpu {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "core/device.h"
+#include "cuda/device.h"
 #include "sample/sample.h"
 #include "trees_cuda/hist_tree_cuda.h"
 

@@ -1,7 +1,7 @@
 #include <utility>
 
-#include "core/grid.h"
 #include "core/stages.h"
+#include "cuda/grid.h"
 #include "trees_cuda/tree_leaves_cuda.h"
 
 namespace xgbgpu::cuda {

@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "collective/collective_cuda.h"
-#include "core/cleared_room.h"
-#include "core/device.h"
-#include "core/timeline.h"
+#include "cuda/cleared_room.h"
+#include "cuda/device.h"
+#include "cuda/timeline.h"
 #include "gradient/gradient_cuda.h"
 #include "growth/grow_order_room_cuda.h"
 #include "growth/plan_cuda.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/recorded_graph.h"
+#include "cuda/recorded_graph.h"
 #include "tree/tree_shape.h"
 #include "trees_cuda/symmetric_nodes_cuda.h"
 #include "trees_cuda/tree_growth_cuda.h"

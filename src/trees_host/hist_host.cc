@@ -9,8 +9,8 @@
 
 #include "backend/copy_positions.h"
 #include "backend/finished_tree.h"
-#include "core/buffer.h"
-#include "core/parallel.h"
+#include "base/buffer.h"
+#include "base/parallel.h"
 #include "core/stages.h"
 #include "gradient/gradient.h"
 #include "growth/growth.h"

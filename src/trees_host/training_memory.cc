@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/message.h"
+#include "base/message.h"
 
 namespace xgbgpu {
 

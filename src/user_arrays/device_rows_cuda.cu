@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "core/array_download.h"
-#include "core/device.h"
-#include "core/grid.h"
-#include "core/message.h"
+#include "base/message.h"
+#include "cuda/array_download.h"
+#include "cuda/device.h"
+#include "cuda/grid.h"
 #include "user_arrays/device_pointer.h"
 #include "user_arrays/device_rows.h"
 

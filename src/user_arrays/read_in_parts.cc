@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "base/parallel.h"
 #include "collective/in_process.h"
 #include "core/array_source.h"
-#include "core/parallel.h"
 
 namespace xgbgpu {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/message.h"
+#include "base/message.h"
 #include "core/row_slice.h"
 #include "xgbgpu/error.h"
 

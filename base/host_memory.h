@@ -1,0 +1,41 @@
+/// The error of host memory that could not be had: it knows how much was asked for, and what for.
+#ifndef XGBGPU_BASE_HOST_MEMORY_H_
+#define XGBGPU_BASE_HOST_MEMORY_H_
+
+#include <cstddef>
+#include <new>
+
+namespace xgbgpu {
+
+/// Is thrown in place of std::bad_alloc where the size is known. Needs no memory itself.
+class OutOfHostMemory : public std::bad_alloc {
+ public:
+  explicit OutOfHostMemory(std::size_t bytes) : bytes_{bytes} {}
+  char const* what() const noexcept override { return "out of memory of the host"; }
+
+  std::size_t bytes() const { return bytes_; }
+  char const* purpose() const { return purpose_; }  ///< null: nobody has said
+  /// Sets the purpose if nobody has: the innermost who knows it says it. `purpose` lives as long as the program.
+  void SetPurpose(char const* purpose) {
+    if (purpose_ == nullptr) purpose_ = purpose;
+  }
+
+ private:
+  std::size_t bytes_;
+  char const* purpose_{nullptr};
+};
+
+/// Calls work(), which needs memory for `purpose`: an OutOfHostMemory that leaves it says so.
+template <typename F>
+auto WithMemoryFor(char const* purpose, F&& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (OutOfHostMemory& e) {
+    e.SetPurpose(purpose);
+    throw;
+  }
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_BASE_HOST_MEMORY_H_

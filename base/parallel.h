@@ -1,0 +1,61 @@
+/// Host threads. Every result is a function of the loop index alone, so the number of threads never shows.
+#ifndef XGBGPU_BASE_PARALLEL_H_
+#define XGBGPU_BASE_PARALLEL_H_
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+
+namespace xgbgpu {
+
+/// Keeps the first exception of a parallel region; OpenMP would end the process if one left a thread.
+class ExceptionCatcher {
+ public:
+  template <typename F>
+  void Run(F&& f) noexcept {
+    try {
+      f();
+    } catch (...) {  // any type: it is thrown again, unchanged, by Rethrow
+      std::lock_guard<std::mutex> const lock{mutex_};
+      if (!first_) first_ = std::current_exception();
+    }
+  }
+  void Rethrow() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr first_;
+};
+
+/// Calls f(task, thread) for task in [0, tasks), handed out one by one; thread < threads. For tasks of uneven size.
+/// The team is always `threads` strong, even for fewer tasks: GCC's runtime ends the threads that a smaller team leaves
+/// out and starts them anew for the next one.
+template <typename F>
+void ParallelTasks(int threads, std::size_t tasks, F&& f) {
+  if (threads <= 1 || tasks <= 1) {
+    for (std::size_t i = 0; i < tasks; ++i) f(i, 0);
+    return;
+  }
+  ExceptionCatcher catcher;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+  for (std::size_t i = 0; i < tasks; ++i) {
+    catcher.Run([&] { f(i, omp_get_thread_num()); });
+  }
+  catcher.Rethrow();
+}
+
+/// Calls f(begin, end) over [0, n) in chunks of `grain` (the last one shorter). For even work on long arrays.
+template <typename F>
+void ParallelChunks(int threads, std::size_t n, std::size_t grain, F&& f) {
+  std::size_t const chunks = (n + grain - 1) / grain;
+  ParallelTasks(threads, chunks, [&](std::size_t c, int) { f(c * grain, std::min(n, (c + 1) * grain)); });
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_BASE_PARALLEL_H_
