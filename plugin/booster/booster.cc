@@ -355,9 +355,9 @@ void Booster::DoBoost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache*
 
     std::unique_ptr<BoostingRound> round;
     if (on_device) {
-      bool const may_look_ahead = kind_ == Kind::kGBTree && config_.device().gpu_trace.empty();
+      bool const may_speculate = kind_ == Kind::kGBTree && config_.device().gpu_trace.empty();
       round = std::make_unique<ResidentRound>(&training, std::move(order), pending.objective, pending.targets,
-                                              may_look_ahead);
+                                              may_speculate);
     } else {
       round = std::make_unique<HostRound>(&training, std::move(order), plan.residuals);
     }

@@ -20,7 +20,7 @@ inline constexpr int kNoLevel = -1;
 struct TraceStage {
   char const* name;     ///< lives as long as the program
   int tree;             ///< counted from 0; -1: the stage belongs to no tree
-  int level;            ///< of the tree, or the batch of attended growth; kNoLevel: the stage belongs to no tree
+  int level;            ///< of the tree, or the batch of host-driven growth; kNoLevel: the stage belongs to no tree
   double start_us;      ///< on the clock of the owner
   double duration_us;   ///< on the same clock
   std::uint64_t bytes;  ///< the stage must read and write at least so many; 0: not known

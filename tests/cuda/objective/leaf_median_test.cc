@@ -114,7 +114,7 @@ class ForestCase {
     rows->SetTargets(targets_);
     for (std::uint32_t round = 0; round < 2; ++round) {
       rows->ComputeGradients(kObjective);
-      trainer.StartAhead(c_.params, rows.get(), {{0, {round, 0}}, {0, {round, 1}}});  // these grow in two lanes
+      trainer.StartSpeculative(c_.params, rows.get(), {{0, {round, 0}}, {0, {round, 1}}});  // these grow in two lanes
       for (std::uint32_t k = 0; k < 2; ++k) {
         Tree tree = trainer.Grow(c_.params, rows.get(), 0, {round, k});
         trainer.AdaptLeaves(&tree, rows.get());

@@ -424,7 +424,7 @@ TEST_F(WideSampleTest, ASampleLargerThanExpectedIsGrownAgain) {
   auto const paged = PagedMatrix(SourceOf(c), c.max_bin, 2, Limits(false), SmallPages(0));
   ASSERT_GT(paged->view.tiles, PartitionPolicy{}.most_path_tiles);
   WidePair pair{c, MakeCudaTreeBuilder(paged, 2)};
-  std::uint32_t const room = RoomForSample(MakeSampleTarget(c.params, kRows).expected, kRows);
+  std::uint32_t const room = SampleCapacity(MakeSampleTarget(c.params, kRows).expected, kRows);
   std::vector<RowRecord> rows(kRows);
   std::vector<std::size_t> counts(host::SampleChunks(kRows));
   int found = 0;
