@@ -17,15 +17,15 @@
 
 namespace xgbgpu {
 
-class Collective;       // src/collective/collective.h
-class SomeShards;       // src/collective/some_shards.h
+class Collective;       // include/xgbgpu/collective.h
+class SomeShards;       // include/xgbgpu/some_shards.h
 class DeviceMatrix;     // src/matrix/device_matrix.h
 class QuantisedMatrix;  // src/matrix/matrix.h
 class PagedMatrix;      // src/matrix/paged_matrix.h
 class DeviceRounds;     // src/backend/backend.h
 class ResidentRows;     // src/rounds/resident_rows.h
 struct SortedMatrix;    // src/exact/sorted_matrix.h
-class TraceFile;        // src/core/trace.h
+class TraceFile;        // include/xgbgpu/trace.h
 class TreeBuilder;      // src/backend/backend.h
 
 /// Where a dataset lies: in host memory, or on CUDA devices.

@@ -27,9 +27,9 @@
 #include "models/model_forest.h"
 #include "quantile/quantile_policy.h"
 #include "training/boosting_round.h"
-#include "training/host_span.h"
 #include "xgb/api_call.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/host_span.h"
 
 namespace xgbgpu::plugin {
 

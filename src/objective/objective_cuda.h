@@ -5,8 +5,8 @@
 #include "cuda/device.h"
 #include "gradient/gradient_cuda.h"
 #include "objective/cox_cuda.h"
-#include "objective/objective.h"
 #include "objective/rank_cuda.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::cuda {
 

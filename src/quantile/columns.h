@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "collective/collective.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
 

@@ -9,8 +9,8 @@
 #include "base/buffer.h"
 #include "base/message.h"
 #include "objective/leaf_median.h"
-#include "training/host_span.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/host_span.h"
 
 namespace xgbgpu {
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "objective/objective.h"
 #include "training/training.h"
+#include "xgbgpu/objective.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/trainer.h"

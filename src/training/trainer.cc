@@ -6,8 +6,6 @@
 
 #include "base/host_memory.h"
 #include "base/message.h"
-#include "collective/collective.h"
-#include "collective/some_shards.h"
 #include "exact/sorted_matrix.h"
 #include "matrix/fill_matrix.h"
 #include "matrix/matrix.h"
@@ -19,7 +17,9 @@
 #include "shards/some_shards_builder.h"
 #include "trees_host/hist_host.h"
 #include "trees_host/training_memory.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/some_shards.h"
 
 namespace xgbgpu {
 

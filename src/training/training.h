@@ -8,10 +8,10 @@
 #include <optional>
 #include <utility>
 
-#include "objective/objective.h"
 #include "rounds/resident_rows.h"
-#include "training/base_margins.h"
-#include "training/data_key.h"
+#include "xgbgpu/base_margins.h"
+#include "xgbgpu/data_key.h"
+#include "xgbgpu/objective.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/trainer.h"
 

@@ -16,13 +16,13 @@
 
 #include "cuda/device.h"
 #include "matrix/shards_cuda.h"
-#include "metric/metric.h"
-#include "objective/objective.h"
 #include "shards/sharded_builder.h"
 #include "support/data.h"
 #include "support/grow.h"
 #include "trees_cuda/equality_case.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/metric.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::testing {
 namespace {

@@ -13,11 +13,11 @@
 
 #include "cuda/device.h"
 #include "cuda/recorded_graph.h"
-#include "objective/objective.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
 #include "trees_cuda/cuda_tree_builder.h"
 #include "trees_cuda/equality_case.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::testing {
 namespace {

@@ -21,7 +21,6 @@
 #include "matrix/paged_bins_cuda.h"
 #include "matrix/paged_builder_cuda.h"
 #include "matrix/shards_cuda.h"
-#include "objective/objective.h"
 #include "partition/partition_policy.h"
 #include "quantile/quantile.h"
 #include "sample/sample.h"
@@ -34,6 +33,7 @@
 #include "user_arrays/array_case.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::testing {
 namespace {

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "objective/objective.h"
 #include "predict/forest.h"
 #include "support/data.h"
 #include "support/given_trees.h"
@@ -17,6 +16,7 @@
 #include "training/boosting_round.h"
 #include "training/dataset_cache.h"
 #include "training/trainer_pool.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::testing {
 
