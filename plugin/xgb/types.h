@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <type_traits>
 
 #include "training/data_key.h"
@@ -45,6 +46,12 @@ inline Span<GradientPair> Resize(XgbGradients* gradients, std::uint64_t rows, st
   return {reinterpret_cast<GradientPair*>(host.data()), host.size()};
 }
 inline void Clear(XgbGradients* gradients) { gradients->HostVector().clear(); }
+
+/// Makes `ctx` one of the CPU, with this number of threads (0: XGBoost's default).
+inline void SetUpForCpu(XgbContext* ctx, int nthread) {
+  ctx->UpdateAllowUnknown(
+      xgboost::Args{{"nthread", std::to_string(nthread)}, {"gpu_id", std::to_string(XgbContext::kCpuId)}});
+}
 
 /// From now on there are no margins in the cache.
 inline void Clear(XgbCache* cache) {
