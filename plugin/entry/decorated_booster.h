@@ -45,24 +45,24 @@ class DecoratedBooster final : public XgbBooster {
     ours_.PredictBatch(data, out, training, rounds);
   }
   void PredictArrays(xgboost::DMatrix* data, float missing, XgbCache* out, RoundRange rounds,
-                     StockPrediction const& by_stock) const override {
+                     StockCall const& by_stock) const override {
     if (ours_.InplacePredict(data, missing, out, rounds)) return;
     ours_.ByStock(data == nullptr ? 0 : data->Info().num_row_, 1, by_stock);
   }
   void PredictLeaves(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds,
-                     StockPrediction const& by_stock) override {
+                     StockCall const& by_stock) override {
     if (ours_.PredictLeaf(data, out, rounds)) return;
     auto const last = rounds.last == 0 ? static_cast<std::uint64_t>(stock()->BoostedRounds()) : rounds.last;
     ours_.ByStock(data->Info().num_row_, last - rounds.first, by_stock);
   }
   void Explain(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, Contributions kind,
-               StockPrediction const& by_stock) override {
+               StockCall const& by_stock) override {
     bool const is_ours = kind != Contributions::kConditional &&
                          ours_.PredictContribution(data, out, rounds, kind == Contributions::kApproximate);
     if (!is_ours) ours_.ByStock(data->Info().num_row_, data->Info().num_col_ + 1, by_stock);
   }
   void ExplainPairs(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, bool approximate,
-                    StockPrediction const& by_stock) override {
+                    StockCall const& by_stock) override {
     if (ours_.PredictInteractions(data, out, rounds, approximate)) return;
     std::uint64_t const columns = data->Info().num_col_ + 1;
     ours_.ByStock(data->Info().num_row_, columns * columns, by_stock);

@@ -65,20 +65,18 @@ class DecoratedLinear final : public XgbBooster {
   void Predict(xgboost::DMatrix* data, XgbCache* out, bool training, RoundRange rounds) override {
     stock()->PredictBatch(data, out, training, rounds.first, rounds.last);
   }
-  void PredictArrays(xgboost::DMatrix*, float, XgbCache*, RoundRange, StockPrediction const& by_stock) const override {
+  void PredictArrays(xgboost::DMatrix*, float, XgbCache*, RoundRange, StockCall const& by_stock) const override {
     by_stock();
   }
-  void PredictLeaves(xgboost::DMatrix*, std::vector<float>*, RoundRange, StockPrediction const& by_stock) override {
+  void PredictLeaves(xgboost::DMatrix*, std::vector<float>*, RoundRange, StockCall const& by_stock) override {
     CheckModel();
     by_stock();
   }
-  void Explain(xgboost::DMatrix*, std::vector<float>*, RoundRange, Contributions,
-               StockPrediction const& by_stock) override {
+  void Explain(xgboost::DMatrix*, std::vector<float>*, RoundRange, Contributions, StockCall const& by_stock) override {
     CheckModel();
     by_stock();
   }
-  void ExplainPairs(xgboost::DMatrix*, std::vector<float>*, RoundRange, bool,
-                    StockPrediction const& by_stock) override {
+  void ExplainPairs(xgboost::DMatrix*, std::vector<float>*, RoundRange, bool, StockCall const& by_stock) override {
     CheckModel();
     by_stock();
   }

@@ -5,7 +5,6 @@
 #include <xgboost/gbm.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,9 +14,6 @@
 #include "xgb/types.h"
 
 namespace xgbgpu::plugin {
-
-/// Has the stock booster make a prediction, with the arguments that XGBoost gave.
-using StockPrediction = std::function<void()>;
 
 /// A stock booster with another one around it, which XGBoost calls. Calls whose arguments differ between series of
 /// XGBoost go to a virtual function of this class. All others go to the stock booster, if they are not overridden.
@@ -126,16 +122,16 @@ class XgbBooster : public xgboost::GradientBooster {
 
   /// Predicts the arrays of an in-place prediction. `data` has labels and margins; null: there are none.
   virtual void PredictArrays(xgboost::DMatrix* data, float missing, XgbCache* out, RoundRange rounds,
-                             StockPrediction const& by_stock) const = 0;
+                             StockCall const& by_stock) const = 0;
   /// Writes the leaf of each row and tree.
   virtual void PredictLeaves(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds,
-                             StockPrediction const& by_stock) = 0;
+                             StockCall const& by_stock) = 0;
   /// Writes the contribution of each column, and the bias, for each row and output.
   virtual void Explain(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, Contributions kind,
-                       StockPrediction const& by_stock) = 0;
+                       StockCall const& by_stock) = 0;
   /// Writes the contribution of each pair of columns for each row and output.
   virtual void ExplainPairs(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, bool approximate,
-                            StockPrediction const& by_stock) = 0;
+                            StockCall const& by_stock) = 0;
 
  private:
   std::unique_ptr<xgboost::GradientBooster> stock_;

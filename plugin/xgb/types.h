@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -28,6 +29,9 @@ using XgbContext = xgboost::Context;
 using XgbCache = xgboost::PredictionCacheEntry;
 /// Gradients, row-major [rows × outputs], on the host.
 using XgbGradients = xgboost::HostDeviceVector<xgboost::GradientPair>;
+
+/// Has the stock part that is decorated do what XGBoost asks, with the arguments that XGBoost gave.
+using StockCall = std::function<void()>;
 
 static_assert(sizeof(xgboost::GradientPair) == sizeof(GradientPair) &&
                   std::is_standard_layout_v<xgboost::GradientPair> &&
