@@ -13,7 +13,7 @@
 #include "predict/contributions.h"
 #include "prediction/model_view.h"
 #include "prediction/prediction_policy.h"
-#include "training/base_margins.h"
+#include "xgbgpu/base_margins.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu {

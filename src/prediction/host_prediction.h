@@ -9,7 +9,7 @@
 
 #include "predict/level_forest.h"
 #include "prediction/model_view.h"
-#include "training/base_margins.h"
+#include "xgbgpu/base_margins.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu {

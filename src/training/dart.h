@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "rounds/leaf_columns.h"
-#include "training/base_margins.h"
 #include "training/training.h"
+#include "xgbgpu/base_margins.h"
 
 namespace xgbgpu {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "training/data_key.h"
+#include "xgbgpu/data_key.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/trainer.h"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "objective/cox.h"
-#include "training/data_key.h"
 #include "training/training.h"
+#include "xgbgpu/data_key.h"
 
 namespace xgbgpu {
 

@@ -8,9 +8,9 @@
 #include <mutex>
 #include <vector>
 
-#include "training/data_key.h"
 #include "training/dataset_cache.h"
 #include "training/training.h"
+#include "xgbgpu/data_key.h"
 
 namespace xgbgpu {
 

@@ -1,21 +1,21 @@
 /// Memory for the histograms of a tree that grows on a device.
-#ifndef XGBGPU_HISTOGRAM_HISTOGRAM_ROOM_CUDA_H_
-#define XGBGPU_HISTOGRAM_HISTOGRAM_ROOM_CUDA_H_
+#ifndef XGBGPU_HISTOGRAM_HISTOGRAM_WORKSPACE_CUDA_H_
+#define XGBGPU_HISTOGRAM_HISTOGRAM_WORKSPACE_CUDA_H_
 
 #include <cstddef>
 #include <cstdint>
 
-#include "cuda/cleared_room.h"
+#include "cuda/cleared_workspace.h"
 #include "tree/growing_tree.h"
 
 namespace xgbgpu::cuda {
 
 /// A number of slots for one histogram each.
-class HistogramRoom {
+class HistogramWorkspace {
  public:
   /// `cells`: of one histogram. `budget`: bytes of all at most; whoever asks for slots keeps to it.
-  HistogramRoom(std::uint64_t cells, std::size_t budget, ClearedRoom* room)
-      : cells_{cells}, budget_{budget}, room_{room} {}
+  HistogramWorkspace(std::uint64_t cells, std::size_t budget, ClearedWorkspace* workspace)
+      : cells_{cells}, budget_{budget}, workspace_{workspace} {}
 
   std::size_t bytes_of_one() const { return cells_ * sizeof(GradientSum); }
   /// Slots that the budget has room for.
@@ -23,7 +23,7 @@ class HistogramRoom {
   /// Makes room for the slots of the next tree.
   void Reserve(std::size_t slots) {
     slots_ = static_cast<std::uint32_t>(slots);
-    room_->Reserve(&sums_, "histograms", slots * cells_);
+    workspace_->Reserve(&sums_, "histograms", slots * cells_);
   }
   std::uint32_t slots() const { return slots_; }
   DeviceHistograms View() const { return {sums_.data(), cells_}; }
@@ -31,11 +31,11 @@ class HistogramRoom {
  private:
   std::uint64_t cells_;
   std::size_t budget_;
-  ClearedRoom* room_;
+  ClearedWorkspace* workspace_;
   std::uint32_t slots_{0};
   DeviceBuffer<GradientSum> sums_;
 };
 
 }  // namespace xgbgpu::cuda
 
-#endif  // XGBGPU_HISTOGRAM_HISTOGRAM_ROOM_CUDA_H_
+#endif  // XGBGPU_HISTOGRAM_HISTOGRAM_WORKSPACE_CUDA_H_

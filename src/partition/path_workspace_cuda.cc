@@ -1,9 +1,9 @@
-#include "partition/path_room_cuda.h"
+#include "partition/path_workspace_cuda.h"
 
 #include <algorithm>
 
 #include "gradient/gradient.h"
-#include "partition/list_room_cuda.h"
+#include "partition/list_workspace_cuda.h"
 #include "partition/partition_policy.h"
 
 namespace xgbgpu::cuda {
@@ -14,18 +14,18 @@ constexpr PartitionPolicy kPolicy;
 
 }  // namespace
 
-PathRoom::PathRoom(DeviceMatrix const& matrix, std::uint64_t all_rows, ClearedRoom* room)
-    : whole_{matrix.view}, all_rows_{all_rows}, matrix_{matrix.view}, room_{room} {
+PathWorkspace::PathWorkspace(DeviceMatrix const& matrix, std::uint64_t all_rows, ClearedWorkspace* workspace)
+    : whole_{matrix.view}, all_rows_{all_rows}, matrix_{matrix.view}, workspace_{workspace} {
   notes_start_ = !WalksInBytes(whole_, !matrix.cuts.categorical.empty());
 }
 
 /// Number of paths of all groups of a level.
-std::size_t PathRoom::PathsOf(TreeShape const& shape, int level) const {
+std::size_t PathWorkspace::PathsOf(TreeShape const& shape, int level) const {
   int const below = move_every_ == 0 ? level : level % move_every_;
   return shape.Nodes(level - below) << below;
 }
 
-void PathRoom::Reserve(TreeShape const& shape, DeviceMatrixView const& matrix) {
+void PathWorkspace::Reserve(TreeShape const& shape, DeviceMatrixView const& matrix) {
   matrix_ = matrix;
   std::size_t const rows = matrix.rows;
   std::size_t const bins = whole_.tiles * rows * whole_.record_bytes();
@@ -44,7 +44,7 @@ void PathRoom::Reserve(TreeShape const& shape, DeviceMatrixView const& matrix) {
   // How large the sample of other devices is, nobody knows yet.
   bool const may_be_narrow = (all_rows_ == whole_.rows ? rows : all_rows_) >= kNarrowMinRows;
 
-  auto const grow = [&](auto* buffer, char const* part, std::size_t size) { room_->Reserve(buffer, part, size); };
+  auto const grow = [&](auto* buffer, char const* part, std::size_t size) { workspace_->Reserve(buffer, part, size); };
   constexpr std::size_t kSlack = 128;  // paths are read in words
   for (auto& path : path_) grow(&path, "row paths", rows + kSlack);
   for (int store = 0; store <= std::min(moves, 2); ++store) {
@@ -72,7 +72,7 @@ void PathRoom::Reserve(TreeShape const& shape, DeviceMatrixView const& matrix) {
   grow(&jobs_, "nodes", std::max<std::size_t>(kNearJobs, widest));
 }
 
-RowPaths PathRoom::View(GradientPair const* gradients, DeviceLimits const& limits) const {
+RowPaths PathWorkspace::View(GradientPair const* gradients, DeviceLimits const& limits) const {
   RowPaths paths{};
   paths.store = {matrix_.records, narrow_[0].data(), gradients};
   paths.next_path = next_path();
@@ -87,22 +87,22 @@ RowPaths PathRoom::View(GradientPair const* gradients, DeviceLimits const& limit
 }
 
 /// Lets the view look at the other store, too, where rows are moved to.
-void PathRoom::BeginMove(RowPaths* view) const {
+void PathWorkspace::BeginMove(RowPaths* view) const {
   RowPaths& paths = *view;
   bool const first = paths.store.records == matrix_.records && !Sampled();
   int const next = paths.store.records == moved_records_[0].data() ? 1 : 0;
   paths.next_records = moved_records_[next].data();
   paths.next_narrow = narrow_[next + 1].data();
   // It may be that of a smaller sample.
-  bool const room = moved_wide_[next].size() >= matrix_.rows;
-  paths.next_wide = room ? moved_wide_[next].data() : nullptr;
+  bool const fits = moved_wide_[next].size() >= matrix_.rows;
+  paths.next_wide = fits ? moved_wide_[next].data() : nullptr;
   paths.next_groups = paths.groups == groups_[0].data() ? groups_[1].data() : groups_[0].data();
   paths.start = first ? start_.data() : nullptr;
   paths.start_nodes = first ? start_nodes_.data() : nullptr;
 }
 
 /// Lets the view look there only.
-void PathRoom::EndMove(RowPaths* view) {
+void PathWorkspace::EndMove(RowPaths* view) {
   RowPaths& paths = *view;
   paths.store = {paths.next_records, paths.next_narrow, paths.next_wide};
   paths.groups = paths.next_groups;

@@ -1,4 +1,4 @@
-#include "trees_cuda/unattended_tree_cuda.h"
+#include "trees_cuda/device_driven_tree_cuda.h"
 
 #include <algorithm>
 #include <tuple>
@@ -20,8 +20,9 @@ static_assert(DevicePagePolicy{}.most_copied_tiles == PartitionPolicy{}.most_pat
 bool operator==(GraphKey const& a, GraphKey const& b) {
   auto const fields = [](GraphKey const& k) {
     return std::tie(k.memory, k.max_depth, k.levels, k.ordered, k.open, k.sampled, k.weighted, k.by_paths,
-                    k.walks_ahead, k.shared, k.symmetric, k.level_features, k.features, k.sample_room, k.slots,
-                    k.gradients, k.maxima, k.computes, k.objective, k.labels, k.weights, k.processors, k.limits);
+                    k.walks_speculatively, k.shared, k.symmetric, k.level_features, k.features, k.sample_workspace,
+                    k.slots, k.gradients, k.maxima, k.computes, k.objective, k.labels, k.weights, k.processors,
+                    k.limits);
   };
   return fields(a) == fields(b);
 }
@@ -47,7 +48,7 @@ void LevelForecast::Learn(int used) {
   }
 }
 
-bool UnattendedTree::CanGrow(TrainParams const& params) const {
+bool DeviceDrivenTree::CanGrow(TrainParams const& params) const {
   TreeShape const shape = ShapeOf(params, parts_.shard.all_rows());
   if (shape.levels == 0 || (forecast_.too_deep() && shape.open)) return false;
   bool const symmetric = params.grow_policy == GrowPolicy::kSymmetric;
@@ -60,7 +61,7 @@ bool UnattendedTree::CanGrow(TrainParams const& params) const {
          sets <= policy.most_candidate_bytes;
 }
 
-bool UnattendedTree::CanCopySample(TrainParams const& params) const {
+bool DeviceDrivenTree::CanCopySample(TrainParams const& params) const {
   if (!params.SamplesRows() || !CanGrow(params) || !parts_.matrix.view.dense) return false;
   TrainParams asked = params;  // but for what changes from round to round and takes no memory
   asked.learning_rate = 0;
@@ -78,7 +79,7 @@ bool UnattendedTree::CanCopySample(TrainParams const& params) const {
 }
 
 /// Returns about how many bytes are taken by the copy of a sample, and by what tells where its rows are.
-std::uint64_t UnattendedTree::BytesOfSample(TrainParams const& params, TreeShape const& shape) const {
+std::uint64_t DeviceDrivenTree::BytesOfSample(TrainParams const& params, TreeShape const& shape) const {
   DeviceMatrixView const& m = parts_.matrix.view;
   std::uint64_t const bins = m.tiles * m.record_bytes();
   std::uint64_t row_bytes = bins + sizeof(RowRecord) + sizeof(GradientPair);
@@ -89,46 +90,46 @@ std::uint64_t UnattendedTree::BytesOfSample(TrainParams const& params, TreeShape
     row_bytes += 2 * sizeof(RowRecord);
   }
   bool const has_keys = params.sampling_method != SamplingMethod::kUniform;
-  return parts_.LikelySample(params) * row_bytes + (has_keys ? RoomForKeys(m.rows) * sizeof(std::uint16_t) : 0);
+  return parts_.LikelySample(params) * row_bytes + (has_keys ? KeyCapacity(m.rows) * sizeof(std::uint16_t) : 0);
 }
 
-bool UnattendedTree::CanUsePaths() const {
+bool DeviceDrivenTree::CanUsePaths() const {
   return SumsFitShared(parts_.matrix.view, parts_.symbols, parts_.limits) &&
          parts_.matrix.view.tiles <= PartitionPolicy{}.most_path_tiles;
 }
 
-void UnattendedTree::Reserve(MarginsAhead const& ahead) {
+void DeviceDrivenTree::Reserve(SpeculativeMargins const& speculative) {
   shape_ = ShapeOf(parts_.params, parts_.shard.all_rows());
   parts_.by_paths = CanUsePaths();
   parts_.copies_sample = parts_.sampled() && (parts_.by_paths || parts_.page_stream != nullptr);
   parts_.ReserveSample(parts_.LikelySample(parts_.params));
   std::size_t const widest = shape_.WidestNodes(), nodes = shape_.NodesAfter(shape_.levels);
   parts_.memory.Reserve(nodes, widest, shape_.ReturnedAfter(shape_.levels));
-  parts_.room.Reserve(&parts_.maxima_before, "state", 1);
+  parts_.workspace.Reserve(&parts_.maxima_before, "state", 1);
   parts_.histograms.Reserve(widest);
   parts_.splits.Reserve(parts_.symmetric() ? 0 : 2 * widest, nodes);
   if (parts_.symmetric()) parts_.level_search.Reserve(nodes, widest);
   parts_.order.Reserve(shape_, nodes);
-  leaves_.BeginUnattended(shape_, ahead);
+  leaves_.BeginDeviceDriven(shape_, speculative);
   ReserveRows();
 }
 
-void UnattendedTree::SetFeatures() {
+void DeviceDrivenTree::SetFeatures() {
   FeatureSampler const& features = *parts_.features;
-  parts_.room.Note([&] {
+  parts_.workspace.Note([&] {
     return parts_.symmetric() ? parts_.level_search.SetFeatures(features, shape_.levels)
                               : parts_.splits.features().Set(features, parts_.params.feature_weights,
                                                              shape_.WidestNodes(), parts_.stream);
   });
 }
 
-GrowthLimits UnattendedTree::limits() const {
+GrowthLimits DeviceDrivenTree::limits() const {
   TrainParams const& params = parts_.params;
   if (parts_.symmetric()) return LimitsOfSymmetric(params);
   return {params.min_split_loss, params.max_depth, shape_.cut ? 0 : params.max_leaves};
 }
 
-void UnattendedTree::ReserveRows() {
+void DeviceDrivenTree::ReserveRows() {
   if (parts_.by_paths) {
     parts_.paths.Reserve(shape_, parts_.tree_matrix());
   } else {
@@ -138,7 +139,7 @@ void UnattendedTree::ReserveRows() {
 }
 
 /// Enqueues levels, and behind them the copy to the host of the tree as far as it has grown.
-void UnattendedTree::EnqueueLevels(int first, int end) {
+void DeviceDrivenTree::EnqueueLevels(int first, int end) {
   cuda::EnqueueLevels(parts_, shape_, first, end);
   if (!parts_.by_paths) leaves_.FindUnsampled(parts_.memory.nodes());
   // Every leaf has a row, and no tree is larger than it may be. Of a symmetric tree every second child may have none.
@@ -149,15 +150,15 @@ void UnattendedTree::EnqueueLevels(int first, int end) {
   parts_.memory.Return(parts_.Split(), growth, most_nodes, leaves_.leaf_values(), leaves_.Numbers(), parts_.limits);
 }
 
-void UnattendedTree::EnqueueTree() {
+void DeviceDrivenTree::EnqueueTree() {
   bool const all = parts_.by_paths && parts_.paths.NeedsClearHistograms();
   parts_.EnqueueStart(all ? parts_.histograms.slots() : 1);
   EnqueueLevels(0, enqueued_levels_);
 }
 
-GraphKey UnattendedTree::Key() const {
+GraphKey DeviceDrivenTree::Key() const {
   std::optional<RowLosses> const& losses = parts_.losses;
-  return {parts_.room.version(),
+  return {parts_.workspace.version(),
           parts_.params.max_depth,
           enqueued_levels_,
           shape_.ordered,
@@ -165,12 +166,12 @@ GraphKey UnattendedTree::Key() const {
           parts_.sampled(),
           parts_.weighted(),
           parts_.by_paths,
-          leaves_.margins_are_ahead(),
+          leaves_.margins_are_speculative(),
           parts_.limits.shared,
           parts_.symmetric(),
           parts_.level_search.features(),
           parts_.splits.features().View(),
-          parts_.sample_room.copied(),
+          parts_.sample_workspace.copied(),
           parts_.histograms.slots(),
           parts_.gradients.pairs,
           parts_.gradients.maxima,
@@ -185,7 +186,7 @@ GraphKey UnattendedTree::Key() const {
 /// The tree is enqueued as a graph, which is recorded when the first tree of its kind comes, or, if it cannot be
 /// recorded, kernel by kernel. With a timeline there are events between the stages, and no graph; nor are there graphs
 /// of trees whose sample is copied out of pages, or where the devices' collective cannot be recorded.
-void UnattendedTree::Start() {
+void DeviceDrivenTree::Start() {
   enqueued_levels_ = shape_.open ? forecast_.Likely(shape_) : shape_.levels;
   if (parts_.timed() || parts_.page_stream || !parts_.shard.devices->recordable()) {
     EnqueueTree();
@@ -205,16 +206,16 @@ void UnattendedTree::Start() {
 }
 
 /// The host waits for what is enqueued before this: it then goes on while rows look for their leaves.
-void UnattendedTree::EnqueueWalk() {
+void DeviceDrivenTree::EnqueueWalk() {
   returned_.Record(parts_.stream);
   leaves_.EnqueueWalk(enqueued_levels_);
 }
 
 /// Makes room if memory was short for rows that are copied or go by paths, on this or another device. Returns true if it
 /// has, so that the tree must be grown again.
-bool UnattendedTree::MakeRoom() {
+bool DeviceDrivenTree::MakeRoom() {
   TreeHeader const& header = parts_.memory.returned();
-  bool sample = parts_.sampled() && header.sample.rows > parts_.sample_room.copied();
+  bool sample = parts_.sampled() && header.sample.rows > parts_.sample_workspace.copied();
   bool moves = header.state.no_room != 0;
   // Otherwise no device can be short of room: all have the same format.
   if (parts_.sampled() || !header.gradient.format.narrow) {
@@ -224,7 +225,7 @@ bool UnattendedTree::MakeRoom() {
   if (!sample && !moves) return false;
   parts_.stream.Wait("growing a tree");  // nobody looks for leaves any more
   if (sample) {
-    parts_.ReserveSample(std::max(header.sample.rows, parts_.sample_room.copied()));
+    parts_.ReserveSample(std::max(header.sample.rows, parts_.sample_workspace.copied()));
   } else {
     parts_.paths.SetMoveWide(true);  // the first tree of the wide format on moved rows
   }
@@ -237,12 +238,12 @@ bool UnattendedTree::MakeRoom() {
   return true;
 }
 
-void UnattendedTree::Wait() const {
+void DeviceDrivenTree::Wait() const {
   returned_.Wait("growing a tree");
   parts_.shard.devices->Check();
 }
 
-void UnattendedTree::WaitForTree() {
+void DeviceDrivenTree::WaitForTree() {
   Wait();
   while ((parts_.by_paths || parts_.copies_sample) && MakeRoom()) {
     parts_.UseAllGradients();
@@ -252,8 +253,8 @@ void UnattendedTree::WaitForTree() {
   }
 }
 
-/// Enqueues further levels while an open tree grows; false if it is deeper than unattended growth goes.
-bool UnattendedTree::GrowOn() {
+/// Enqueues further levels while an open tree grows; false if it is deeper than device-driven trees go.
+bool DeviceDrivenTree::GrowOn() {
   if (!shape_.open) return true;
   LevelState const& state = parts_.memory.returned().state;
   while (state.families != 0 && enqueued_levels_ < shape_.possible_levels) {
@@ -270,12 +271,12 @@ bool UnattendedTree::GrowOn() {
   return true;
 }
 
-bool UnattendedTree::Finish() {
+bool DeviceDrivenTree::Finish() {
   WaitForTree();
   return !IsFinite(parts_.memory.returned().gradient.maxima) || GrowOn();  // else nodes mean nothing
 }
 
-GrownTree UnattendedTree::Take() {
+GrownTree DeviceDrivenTree::Take() {
   TreeHeader const& header = parts_.memory.returned();
   LevelState const& state = header.state;
   Span<Node const> const made{parts_.memory.returned_nodes(), shape_.ordered ? 2 * state.ordered + 1 : state.nodes};

@@ -1,12 +1,12 @@
 /// Memory for rows in lists, for a tree that grows on a device.
-#ifndef XGBGPU_PARTITION_LIST_ROOM_CUDA_H_
-#define XGBGPU_PARTITION_LIST_ROOM_CUDA_H_
+#ifndef XGBGPU_PARTITION_LIST_WORKSPACE_CUDA_H_
+#define XGBGPU_PARTITION_LIST_WORKSPACE_CUDA_H_
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
-#include "cuda/cleared_room.h"
+#include "cuda/cleared_workspace.h"
 #include "partition/partition_cuda.h"
 #include "partition/partition_policy.h"
 
@@ -27,18 +27,18 @@ inline std::uint32_t UnitRows(DeviceMatrixView const& matrix, DeviceLimits const
 }
 
 /// Memory  16 bytes a row, once a tree needs lists; and some per node
-class ListRoom {
+class ListWorkspace {
  public:
-  explicit ListRoom(ClearedRoom* room) : room_{room} {}
+  explicit ListWorkspace(ClearedWorkspace* workspace) : workspace_{workspace} {}
 
   /// Makes room for lists of so many rows, and for so many jobs of a level.
   void Reserve(std::uint64_t rows, std::size_t move_jobs, std::size_t sum_jobs) {
-    for (auto& list : lists_) room_->Reserve(&list, "row lists", rows);
-    room_->Reserve(&move_jobs_, "nodes", move_jobs);
-    room_->Reserve(&sum_jobs_, "nodes", sum_jobs);
+    for (auto& list : lists_) workspace_->Reserve(&list, "row lists", rows);
+    workspace_->Reserve(&move_jobs_, "nodes", move_jobs);
+    workspace_->Reserve(&sum_jobs_, "nodes", sum_jobs);
   }
   /// Makes room for so many jobs of a level alone: rows are not in lists.
-  void ReserveJobs(std::size_t move_jobs) { room_->Reserve(&move_jobs_, "nodes", move_jobs); }
+  void ReserveJobs(std::size_t move_jobs) { workspace_->Reserve(&move_jobs_, "nodes", move_jobs); }
   /// `matrix` has the rows that are listed.
   RowLists View(DeviceMatrixView const& matrix, GradientPair const* gradients, NodeIndex* positions,
                 DeviceLimits const& limits) const {
@@ -55,7 +55,7 @@ class ListRoom {
   RowRecord* first_list() const { return lists_[0].data(); }
 
  private:
-  ClearedRoom* room_;
+  ClearedWorkspace* workspace_;
   DeviceBuffer<RowRecord> lists_[2];
   DeviceBuffer<MoveJob> move_jobs_;
   DeviceBuffer<SumJob> sum_jobs_;
@@ -63,4 +63,4 @@ class ListRoom {
 
 }  // namespace xgbgpu::cuda
 
-#endif  // XGBGPU_PARTITION_LIST_ROOM_CUDA_H_
+#endif  // XGBGPU_PARTITION_LIST_WORKSPACE_CUDA_H_

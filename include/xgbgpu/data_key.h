@@ -1,6 +1,6 @@
 /// Who a data set is. docs/adr/0003-dataset-identity.md
-#ifndef XGBGPU_TRAINING_DATA_KEY_H_
-#define XGBGPU_TRAINING_DATA_KEY_H_
+#ifndef XGBGPU_DATA_KEY_H_
+#define XGBGPU_DATA_KEY_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -47,4 +47,4 @@ void EraseExpired(std::vector<Element>* elements) {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_TRAINING_DATA_KEY_H_
+#endif  // XGBGPU_DATA_KEY_H_

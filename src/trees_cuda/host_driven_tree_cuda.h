@@ -1,7 +1,7 @@
-/// A tree that a CUDA device grows attended: the host chooses a batch of nodes, waits for their splits, and chooses
+/// A host-driven tree on a CUDA device: the host chooses a batch of nodes, waits for their splits, and chooses
 /// again.
-#ifndef XGBGPU_TREES_CUDA_ATTENDED_TREE_CUDA_H_
-#define XGBGPU_TREES_CUDA_ATTENDED_TREE_CUDA_H_
+#ifndef XGBGPU_TREES_CUDA_HOST_DRIVEN_TREE_CUDA_H_
+#define XGBGPU_TREES_CUDA_HOST_DRIVEN_TREE_CUDA_H_
 
 #include <cstddef>
 #include <vector>
@@ -13,11 +13,11 @@
 
 namespace xgbgpu::cuda {
 
-class AttendedTree : public TreeGrowth {
+class HostDrivenTree : public TreeGrowth {
  public:
-  AttendedTree(TreeParts* parts, TreeLeaves* leaves) : parts_{*parts}, leaves_{*leaves} {}
+  HostDrivenTree(TreeParts* parts, TreeLeaves* leaves) : parts_{*parts}, leaves_{*leaves} {}
 
-  void Reserve(MarginsAhead const& ahead) override;
+  void Reserve(SpeculativeMargins const& speculative) override;
   void SetFeatures() override;
   GrowthLimits limits() const override;
   /// Enqueues what is before the root's histogram.
@@ -25,7 +25,7 @@ class AttendedTree : public TreeGrowth {
   /// Waits many times.
   void Grow() override;
   /// Grows trees that have been started on the same pages: every page is visited once for a batch of each.
-  static void GrowTogether(std::vector<AttendedTree*> const& trees);
+  static void GrowTogether(std::vector<HostDrivenTree*> const& trees);
   /// Writes the rows' positions, too.
   bool Finish() override;
   void Discard() override { parts_.stream.Wait("giving up a tree"); }
@@ -51,4 +51,4 @@ class AttendedTree : public TreeGrowth {
 
 }  // namespace xgbgpu::cuda
 
-#endif  // XGBGPU_TREES_CUDA_ATTENDED_TREE_CUDA_H_
+#endif  // XGBGPU_TREES_CUDA_HOST_DRIVEN_TREE_CUDA_H_

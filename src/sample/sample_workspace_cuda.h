@@ -1,6 +1,6 @@
 /// Memory of samples on a CUDA device.
-#ifndef XGBGPU_SAMPLE_SAMPLE_ROOM_CUDA_H_
-#define XGBGPU_SAMPLE_SAMPLE_ROOM_CUDA_H_
+#ifndef XGBGPU_SAMPLE_SAMPLE_WORKSPACE_CUDA_H_
+#define XGBGPU_SAMPLE_SAMPLE_WORKSPACE_CUDA_H_
 
 #include <cstdint>
 
@@ -11,10 +11,10 @@ namespace xgbgpu::cuda {
 
 /// Owns what the sample of one growing tree takes: its bins and 16 bytes for each row that is copied, 8 for each row of
 /// the matrix if weighted rows are not, and 2 for each if gradients decide.
-class SampleRoom {
+class SampleWorkspace {
  public:
   /// `matrix` is what rows are sampled from. It and `arena` must outlive this.
-  SampleRoom(DeviceMatrixView const& matrix, DeviceArena* arena) : whole_{matrix}, copy_{matrix}, arena_{arena} {}
+  SampleWorkspace(DeviceMatrixView const& matrix, DeviceArena* arena) : whole_{matrix}, copy_{matrix}, arena_{arena} {}
 
   /// Makes room for samples of at most `copied` rows that lie side by side, or, if that is 0, of any size, listed
   /// elsewhere. weighted: gradients decide who is in, and are divided by the chance. True if the memory has moved.
@@ -49,4 +49,4 @@ class SampleRoom {
 
 }  // namespace xgbgpu::cuda
 
-#endif  // XGBGPU_SAMPLE_SAMPLE_ROOM_CUDA_H_
+#endif  // XGBGPU_SAMPLE_SAMPLE_WORKSPACE_CUDA_H_

@@ -26,15 +26,15 @@
 /// Rows with NaN in labels, weights or predictions make element-wise metrics NaN (where stock does) and have some fixed
 /// place in the order of auc and aucpr. Where stock ends with an error because all rows are of one class (aucpr), the
 /// metric is NaN, as it is for auc.
-#ifndef XGBGPU_METRIC_METRIC_H_
-#define XGBGPU_METRIC_METRIC_H_
+#ifndef XGBGPU_METRIC_H_
+#define XGBGPU_METRIC_H_
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "collective/collective.h"
-#include "objective/row_views.h"
+#include "xgbgpu/collective.h"
+#include "xgbgpu/row_views.h"
 
 namespace xgbgpu {
 
@@ -111,4 +111,4 @@ double Evaluate(MetricParams const& params, TargetView const& targets, OutputVie
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_METRIC_METRIC_H_
+#endif  // XGBGPU_METRIC_H_

@@ -1,6 +1,6 @@
 /// Some shards meet, and the others stand by. docs/adr/0021-several-devices.md
-#ifndef XGBGPU_COLLECTIVE_SOME_SHARDS_H_
-#define XGBGPU_COLLECTIVE_SOME_SHARDS_H_
+#ifndef XGBGPU_SOME_SHARDS_H_
+#define XGBGPU_SOME_SHARDS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "collective/collective.h"
+#include "xgbgpu/collective.h"
 
 namespace xgbgpu {
 
@@ -64,4 +64,4 @@ class SomeShards final : public Collective {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_COLLECTIVE_SOME_SHARDS_H_
+#endif  // XGBGPU_SOME_SHARDS_H_

@@ -1,21 +1,21 @@
-#include "sample/sample_room_cuda.h"
+#include "sample/sample_workspace_cuda.h"
 
 namespace xgbgpu::cuda {
 
 /// New memory is cleared: structures are read whole, their padding too.
 template <typename T>
-bool SampleRoom::Grow(DeviceBuffer<T>* buffer, char const* part, std::size_t size, Stream const& stream) {
+bool SampleWorkspace::Grow(DeviceBuffer<T>* buffer, char const* part, std::size_t size, Stream const& stream) {
   if (!xgbgpu::Reserve(buffer, arena_, part, size)) return false;
   FillBytes(buffer->data(), 0, buffer->size(), stream, "clearing new memory");
   return true;
 }
 
-bool SampleRoom::ReserveKeys(Stream const& stream) {
+bool SampleWorkspace::ReserveKeys(Stream const& stream) {
   bool const changed = Grow(&key_counts_, "state", 1, stream);
-  return Grow(&keys_, "sampled rows", RoomForKeys(whole_.rows), stream) || changed;
+  return Grow(&keys_, "sampled rows", KeyCapacity(whole_.rows), stream) || changed;
 }
 
-bool SampleRoom::Reserve(std::uint32_t copied, bool weighted, Stream const& stream) {
+bool SampleWorkspace::Reserve(std::uint32_t copied, bool weighted, Stream const& stream) {
   copied_ = copied;
   weighted_ = weighted;
   bool changed = false;
@@ -33,13 +33,13 @@ bool SampleRoom::Reserve(std::uint32_t copied, bool weighted, Stream const& stre
   return (weighted && ReserveKeys(stream)) || changed;
 }
 
-bool SampleRoom::ReserveMarks(bool weighted, Stream const& stream) {
+bool SampleWorkspace::ReserveMarks(bool weighted, Stream const& stream) {
   copied_ = 0;
   weighted_ = weighted;
   return weighted && ReserveKeys(stream);
 }
 
-SampleView SampleRoom::View() const {
+SampleView SampleWorkspace::View() const {
   SampleView sample{};
   if (weighted_) {
     sample.key_counts = key_counts_.data();

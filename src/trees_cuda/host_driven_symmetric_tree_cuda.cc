@@ -1,4 +1,4 @@
-#include "trees_cuda/attended_symmetric_tree_cuda.h"
+#include "trees_cuda/host_driven_symmetric_tree_cuda.h"
 
 #include <algorithm>
 #include <utility>
@@ -17,10 +17,10 @@
 
 namespace xgbgpu::cuda {
 
-AttendedSymmetricTree::AttendedSymmetricTree(TreeParts* parts, TreeLeaves* leaves)
+HostDrivenSymmetricTree::HostDrivenSymmetricTree(TreeParts* parts, TreeLeaves* leaves)
     : parts_{*parts}, leaves_{*leaves}, tree_{symmetric_.tree()}, scores_{parts->matrix.cuts} {}
 
-void AttendedSymmetricTree::Reserve(MarginsAhead const&) {
+void HostDrivenSymmetricTree::Reserve(SpeculativeMargins const&) {
   std::uint64_t const rows = parts_.shard.all_rows(), bins = parts_.matrix.cuts.ptr.back();
   int const levels = parts_.params.SymmetricDepth();
   // A node that is divided has a row.
@@ -40,32 +40,32 @@ void AttendedSymmetricTree::Reserve(MarginsAhead const&) {
   parts_.memory.Reserve(nodes, families, nodes);
   parts_.histograms.Reserve(
       std::max<std::uint64_t>(1, std::min<std::uint64_t>(histograms, parts_.histograms.most_slots())));
-  parts_.room.Note(
+  parts_.workspace.Note(
       [&] { return parts_.splits.categories().Reserve(kMostSymmetricLevels, 0, parts_.stream); });  // one set a level
   parts_.order.Leave();
-  leaves_.BeginAttended();
+  leaves_.BeginHostDriven();
 
   std::uint64_t const gain_bytes = 2 * bins * sizeof(double);
   constexpr std::uint64_t kMostChunk = 65535;  // blocks of a grid
   std::uint64_t const fitting = std::max<std::uint64_t>(1, SplitPolicy{}.most_gain_bytes / gain_bytes);
   node_chunk_ = static_cast<std::uint32_t>(std::min({fitting, families, kMostChunk}));
-  ClearedRoom& room = parts_.room;
-  room.Reserve(&level_nodes_, "nodes", families);
-  room.Reserve(&level_features_, "split candidates", parts_.matrix.view.features);
-  if (parts_.splits.categories().any()) room.Reserve(&sorted_, "categories", bins);
-  room.Reserve(&gains_, "split candidates", node_chunk_ * 2 * bins);
-  room.Reserve(&device_scores_, "split candidates", 2 * bins);
-  room.Reserve(&lefts_, "nodes", families);
+  ClearedWorkspace& workspace = parts_.workspace;
+  workspace.Reserve(&level_nodes_, "nodes", families);
+  workspace.Reserve(&level_features_, "split candidates", parts_.matrix.view.features);
+  if (parts_.splits.categories().any()) workspace.Reserve(&sorted_, "categories", bins);
+  workspace.Reserve(&gains_, "split candidates", node_chunk_ * 2 * bins);
+  workspace.Reserve(&device_scores_, "split candidates", 2 * bins);
+  workspace.Reserve(&lefts_, "nodes", families);
 }
 
 /// Does what a step does, in pages.
-void AttendedSymmetricTree::VisitPages(PageStep const& step, int depth) {
+void HostDrivenSymmetricTree::VisitPages(PageStep const& step, int depth) {
   ClearStep(parts_, step);
   parts_.pages().ForEach([&](Page<DeviceMatrixView> const& page) { VisitPage(parts_, step, page, depth); });
 }
 
 /// Sums the rows of the level's built children, or of the root. In pages, they have been summed on the way there.
-void AttendedSymmetricTree::SumLevel(std::uint32_t families, int depth) {
+void HostDrivenSymmetricTree::SumLevel(std::uint32_t families, int depth) {
   LevelBounds const bounds{families, parts_.symbols};
   if (parts_.in_pages()) {
     if (depth == 0) VisitPages({families, false, true}, depth);
@@ -78,7 +78,7 @@ void AttendedSymmetricTree::SumLevel(std::uint32_t families, int depth) {
   parts_.shard.devices->SumLevel(parts_.memory.View(), parts_.histograms.View(), bounds, parts_.stream);
 }
 
-void AttendedSymmetricTree::Grow() {
+void HostDrivenSymmetricTree::Grow() {
   SumLevel(1, 0);
   if (!LearnRoot()) return;
   SortCategories();
@@ -91,7 +91,7 @@ void AttendedSymmetricTree::Grow() {
 }
 
 /// Begins the tree, now that the format of the gradients is known. Returns false if one is not finite.
-bool AttendedSymmetricTree::LearnRoot() {
+bool HostDrivenSymmetricTree::LearnRoot() {
   parts_.memory.ReturnHeader();
   parts_.memory.ReadNodes(0, 1);
   parts_.shard.devices->Check();
@@ -107,7 +107,7 @@ bool AttendedSymmetricTree::LearnRoot() {
 }
 
 /// Sorts categories by the root's histogram, on the host.
-void AttendedSymmetricTree::SortCategories() {
+void HostDrivenSymmetricTree::SortCategories() {
   if (!parts_.splits.categories().any()) return;
   DeviceMatrix const& matrix = parts_.matrix;
   std::vector<GradientSum> root(matrix.view.cells);
@@ -129,7 +129,7 @@ void AttendedSymmetricTree::SortCategories() {
 }
 
 /// Tells the device the nodes and the features of the level.
-LevelView AttendedSymmetricTree::UploadLevel() {
+LevelView HostDrivenSymmetricTree::UploadLevel() {
   Constraints const& constraints = parts_.splits.constraints().constraints();
   std::vector<NodeIndex> const& active = tree_.active();
   host_nodes_.clear();
@@ -156,7 +156,7 @@ LevelView AttendedSymmetricTree::UploadLevel() {
           parts_.matrix.cuts.ptr.back()};
 }
 
-LevelSplit AttendedSymmetricTree::FindSplit(LevelView const& view) {
+LevelSplit HostDrivenSymmetricTree::FindSplit(LevelView const& view) {
   if (view.feature_count == 0) return {};
   bool const monotone = parts_.splits.constraints().constraints().monotone();
   auto const nodes = static_cast<std::uint32_t>(host_nodes_.size());
@@ -175,7 +175,7 @@ LevelSplit AttendedSymmetricTree::FindSplit(LevelView const& view) {
 
 /// Copies the categories that go right to the device, under the split's number. Rows that miss the feature have a
 /// symbol there, too.
-std::uint32_t const* AttendedSymmetricTree::UploadCategories(LevelSplit const& split) {
+std::uint32_t const* HostDrivenSymmetricTree::UploadCategories(LevelSplit const& split) {
   if (!split.categorical) return nullptr;
   DeviceMatrix const& matrix = parts_.matrix;
   DeviceCategories const categories = parts_.splits.categories().View();
@@ -189,7 +189,7 @@ std::uint32_t const* AttendedSymmetricTree::UploadCategories(LevelSplit const& s
   return categories.set(split.bin);
 }
 
-void AttendedSymmetricTree::Divide(LevelView const& view, LevelSplit const& split) {
+void HostDrivenSymmetricTree::Divide(LevelView const& view, LevelSplit const& split) {
   std::vector<NodeIndex> const parents = tree_.active();
   bool const is_last = tree_.IsLastDivision();
   int const depth = tree_.depth() + 1;
@@ -223,13 +223,13 @@ void AttendedSymmetricTree::Divide(LevelView const& view, LevelSplit const& spli
 
 /// Plans the families of the nodes that have just been divided, whose histograms are in `slots`. The built child gets a
 /// new slot, and the other child that of its parent. Those of children that will not be divided become free.
-void AttendedSymmetricTree::PlanFamilies(std::vector<NodeIndex> const& parents, std::vector<std::int32_t> const& slots,
-                                         bool is_last) {
+void HostDrivenSymmetricTree::PlanFamilies(std::vector<NodeIndex> const& parents,
+                                           std::vector<std::int32_t> const& slots, bool is_last) {
   if (!is_last && free_slots_.size() < parents.size()) {
     std::uint64_t const bytes = 2 * parents.size() * parts_.histograms.bytes_of_one();
-    std::uint64_t const room = parts_.histograms.slots() * parts_.histograms.bytes_of_one();
+    std::uint64_t const most = parts_.histograms.slots() * parts_.histograms.bytes_of_one();
     Throw<OutOfDeviceMemory>("Parameter grow_policy is 'symmetric', and level ", tree_.depth(), " of a tree needs ",
-                             bytes, " bytes for the histograms of its nodes, but there is room for ", room,
+                             bytes, " bytes for the histograms of its nodes, but there is room for ", most,
                              "; allowed: a smaller max_depth or max_bin, or gpu_backend=host");
   }
   host_families_.clear();
@@ -263,7 +263,7 @@ void AttendedSymmetricTree::PlanFamilies(std::vector<NodeIndex> const& parents, 
   }
 }
 
-bool AttendedSymmetricTree::Finish() {
+bool HostDrivenSymmetricTree::Finish() {
   if (!IsFinite(parts_.memory.returned().gradient.maxima)) return true;
   std::size_t const made = tree_.nodes().size();
   parts_.memory.ReadNodes(0, made);
@@ -276,7 +276,7 @@ bool AttendedSymmetricTree::Finish() {
   WriteListPositions(&parts_, returned, leaf);
   if (parts_.sampled()) {
     Span<Node const> const nodes = symmetric_.nodes();
-    parts_.room.Reserve(&tree_nodes_, "nodes", nodes.size());
+    parts_.workspace.Reserve(&tree_nodes_, "nodes", nodes.size());
     CopyToDevice(tree_nodes_.data(), nodes.data(), nodes.size(), parts_.stream, "writing positions");
     leaves_.FindUnsampled(tree_nodes_.data());
   }

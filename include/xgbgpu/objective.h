@@ -3,16 +3,16 @@
 /// The element-wise objectives of XGBoost 1.7.4, softmax, two of survival times, and ranking. The formulas, and
 /// where they round to float, are stock's; e^x and ln(1 + x) are the portable ones of core/portable_float.h, within
 /// 0.5003 units of the last place.
-#ifndef XGBGPU_OBJECTIVE_OBJECTIVE_H_
-#define XGBGPU_OBJECTIVE_OBJECTIVE_H_
+#ifndef XGBGPU_OBJECTIVE_H_
+#define XGBGPU_OBJECTIVE_H_
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <tuple>
 
-#include "collective/collective.h"
-#include "objective/row_views.h"
+#include "xgbgpu/collective.h"
+#include "xgbgpu/row_views.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {
@@ -117,4 +117,4 @@ void Transform(ObjectiveParams const& params, OutputView<float const> margins, O
 }  // namespace host
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_OBJECTIVE_OBJECTIVE_H_
+#endif  // XGBGPU_OBJECTIVE_H_

@@ -1,7 +1,7 @@
-/// A tree that a CUDA device grows unattended: the device chooses the nodes of every level, the host enqueues all
+/// A device-driven tree: the CUDA device chooses the nodes of every level, the host enqueues all
 /// levels as one graph and waits once.
-#ifndef XGBGPU_TREES_CUDA_UNATTENDED_TREE_CUDA_H_
-#define XGBGPU_TREES_CUDA_UNATTENDED_TREE_CUDA_H_
+#ifndef XGBGPU_TREES_CUDA_DEVICE_DRIVEN_TREE_CUDA_H_
+#define XGBGPU_TREES_CUDA_DEVICE_DRIVEN_TREE_CUDA_H_
 
 #include <cstdint>
 #include <optional>
@@ -17,15 +17,15 @@ namespace xgbgpu::cuda {
 
 /// A recorded tree depends on these numbers: if one of them differs, the tree is recorded again.
 struct GraphKey {
-  std::uint64_t memory;  ///< ClearedRoom::version
+  std::uint64_t memory;  ///< ClearedWorkspace::version
   int max_depth, levels;
   bool ordered;
   std::uint32_t open;  ///< 1 + nodes that may be split; 0: the tree is not open
-  bool sampled, weighted, by_paths, walks_ahead, shared;
+  bool sampled, weighted, by_paths, walks_speculatively, shared;
   bool symmetric;
   std::uint32_t const* level_features;
   FeatureSetsView features;
-  std::uint32_t sample_room, slots;
+  std::uint32_t sample_workspace, slots;
   GradientPair const* gradients;
   GradientMaxima const* maxima;
   bool computes;  ///< gradients, with what follows
@@ -50,7 +50,7 @@ class LevelForecast {
   void Raise(int levels);
   /// A tree is finished, and needed `used` levels.
   void Learn(int used);
-  /// A tree was deeper than unattended growth goes, and so may be those to come.
+  /// A tree was deeper than device-driven trees go, and so may be those to come.
   void SetTooDeep() { too_deep_ = true; }
   bool too_deep() const { return too_deep_; }
 
@@ -60,24 +60,24 @@ class LevelForecast {
   bool too_deep_{false};
 };
 
-class UnattendedTree : public TreeGrowth {
+class DeviceDrivenTree : public TreeGrowth {
  public:
-  UnattendedTree(TreeParts* parts, TreeLeaves* leaves) : parts_{*parts}, leaves_{*leaves} {}
+  DeviceDrivenTree(TreeParts* parts, TreeLeaves* leaves) : parts_{*parts}, leaves_{*leaves} {}
 
-  /// Would a tree of these parameters be grown unattended?
+  /// Would a tree of these parameters be device-driven?
   bool CanGrow(TrainParams const& params) const;
   /// The matrix is in pages: can trees of these parameters be grown on a copy of a sample, in core?
   bool CanCopySample(TrainParams const& params) const;
   /// Can rows of such trees go by paths?
   bool CanUsePaths() const;
 
-  void Reserve(MarginsAhead const& ahead) override;
+  void Reserve(SpeculativeMargins const& speculative) override;
   void SetFeatures() override;
   GrowthLimits limits() const override;
   /// Enqueues all of the tree. Rows walk behind it, while the host goes on.
   void Start() override;
   void Grow() override {}
-  /// Grows the tree again where memory was short. False: it is deeper than unattended growth goes.
+  /// Grows the tree again where memory was short. False: it is deeper than device-driven trees go.
   bool Finish() override;
   void Discard() override { Wait(); }
   GrownTree Take() override;
@@ -113,4 +113,4 @@ class UnattendedTree : public TreeGrowth {
 
 }  // namespace xgbgpu::cuda
 
-#endif  // XGBGPU_TREES_CUDA_UNATTENDED_TREE_CUDA_H_
+#endif  // XGBGPU_TREES_CUDA_DEVICE_DRIVEN_TREE_CUDA_H_

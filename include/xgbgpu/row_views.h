@@ -1,12 +1,10 @@
 /// What objectives and metrics see of the rows of a data set: margins or predictions, and what is known about each row.
 /// Views do not own; host or device memory, as the function that takes them says.
-#ifndef XGBGPU_OBJECTIVE_ROW_VIEWS_H_
-#define XGBGPU_OBJECTIVE_ROW_VIEWS_H_
+#ifndef XGBGPU_ROW_VIEWS_H_
+#define XGBGPU_ROW_VIEWS_H_
 
 #include <cstddef>
 #include <cstdint>
-
-#include "base/hd.h"
 
 namespace xgbgpu {
 
@@ -20,7 +18,7 @@ struct OutputView {
   std::size_t row_stride;
   std::size_t output_stride;
 
-  XGBGPU_HD T& at(std::uint64_t row, std::uint32_t output) const {
+  constexpr T& at(std::uint64_t row, std::uint32_t output) const {
     return data[row * row_stride + output * output_stride];
   }
 };
@@ -61,4 +59,4 @@ struct TargetView {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_OBJECTIVE_ROW_VIEWS_H_
+#endif  // XGBGPU_ROW_VIEWS_H_

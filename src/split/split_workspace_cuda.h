@@ -1,11 +1,11 @@
 /// Memory of the search for splits, for a tree that grows on a device.
-#ifndef XGBGPU_SPLIT_SPLIT_ROOM_CUDA_H_
-#define XGBGPU_SPLIT_SPLIT_ROOM_CUDA_H_
+#ifndef XGBGPU_SPLIT_SPLIT_WORKSPACE_CUDA_H_
+#define XGBGPU_SPLIT_SPLIT_WORKSPACE_CUDA_H_
 
 #include <cstddef>
 #include <vector>
 
-#include "cuda/cleared_room.h"
+#include "cuda/cleared_workspace.h"
 #include "matrix/device_matrix.h"
 #include "sample/feature_sets_cuda.h"
 #include "split/category_sets.h"
@@ -16,9 +16,9 @@
 namespace xgbgpu::cuda {
 
 /// Owns the groups of features, the candidates, and what constraints, samples of features and categories add.
-class SplitRoom {
+class SplitWorkspace {
  public:
-  SplitRoom(DeviceMatrix const& matrix, DeviceLimits const& limits, ClearedRoom* room);
+  SplitWorkspace(DeviceMatrix const& matrix, DeviceLimits const& limits, ClearedWorkspace* workspace);
 
   std::vector<SplitGroup> const& groups() const { return groups_; }
   /// Bytes of the candidates of one node.
@@ -33,23 +33,23 @@ class SplitRoom {
 
   DeviceConstraints& constraints() { return constraints_; }
   DeviceConstraints const& constraints() const { return constraints_; }
-  CategorySetRoom& categories() { return categories_; }
-  CategorySetRoom const& categories() const { return categories_; }
+  CategorySetWorkspace& categories() { return categories_; }
+  CategorySetWorkspace const& categories() const { return categories_; }
   DeviceFeatureSets& features() { return features_; }
   DeviceFeatureSets const& features() const { return features_; }
 
  private:
-  ClearedRoom* room_;
+  ClearedWorkspace* workspace_;
   std::vector<SplitGroup> groups_;
   std::vector<WarpGroup> warp_groups_;
   DeviceBuffer<SplitGroup> group_array_;
   DeviceBuffer<WarpGroup> warp_group_array_;
   DeviceBuffer<SplitCandidate> candidates_;
   DeviceConstraints constraints_;
-  CategorySetRoom categories_;
+  CategorySetWorkspace categories_;
   DeviceFeatureSets features_;
 };
 
 }  // namespace xgbgpu::cuda
 
-#endif  // XGBGPU_SPLIT_SPLIT_ROOM_CUDA_H_
+#endif  // XGBGPU_SPLIT_SPLIT_WORKSPACE_CUDA_H_

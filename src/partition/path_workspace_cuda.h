@@ -1,28 +1,28 @@
 /// Memory for rows by paths (row_paths.h), for a tree that grows on a device.
-#ifndef XGBGPU_PARTITION_PATH_ROOM_CUDA_H_
-#define XGBGPU_PARTITION_PATH_ROOM_CUDA_H_
+#ifndef XGBGPU_PARTITION_PATH_WORKSPACE_CUDA_H_
+#define XGBGPU_PARTITION_PATH_WORKSPACE_CUDA_H_
 
-#include "cuda/cleared_room.h"
+#include "cuda/cleared_workspace.h"
 #include "partition/partition_cuda.h"
 #include "tree/tree_shape.h"
 
 namespace xgbgpu::cuda {
 
-/// Trees on a sample of the rows are grown on a copy of these (SampleRoom), made at the start of each tree, as if it
-/// were all data.
+/// Trees on a sample of the rows are grown on a copy of these (SampleWorkspace), made at the start of each tree, as if
+/// it were all data.
 ///
 /// Memory  per row: 2 bytes of paths (3 if it is noted where the first move brought rows), and from 65,536 rows on 4
 ///         bytes of gradient; if rows are moved, as much again as their bins and gradients, once for the first move and
 ///         once for the second; and some per node. With rows sampled, each row of the sample takes as much.
-class PathRoom {
+class PathWorkspace {
  public:
   /// `all_rows`: of all devices, of which the matrix has some or all.
-  PathRoom(DeviceMatrix const& matrix, std::uint64_t all_rows, ClearedRoom* room);
+  PathWorkspace(DeviceMatrix const& matrix, std::uint64_t all_rows, ClearedWorkspace* workspace);
 
   /// Makes room for such trees on `matrix`: the whole, or the copy of a sample.
   void Reserve(TreeShape const& shape, DeviceMatrixView const& matrix);
   /// Says whether Reserve, from the next call on, makes room for moved gradients of the wide format.
-  void SetMoveWide(bool room) { move_wide_ = room; }
+  void SetMoveWide(bool moves) { move_wide_ = moves; }
   /// The matrix that trees are grown on.
   DeviceMatrixView const& matrix() const { return matrix_; }
   NarrowGradient* narrow() const { return narrow_[0].data(); }
@@ -68,7 +68,7 @@ class PathRoom {
   DeviceMatrixView const& whole_;
   std::uint64_t all_rows_;
   DeviceMatrixView matrix_;
-  ClearedRoom* room_;
+  ClearedWorkspace* workspace_;
   bool notes_start_;  ///< do rows walk from where the first move brought them?
   bool move_wide_{false};
   int move_every_{0};    ///< levels; 0: rows are not moved
@@ -95,4 +95,4 @@ class PathRoom {
 
 }  // namespace xgbgpu::cuda
 
-#endif  // XGBGPU_PARTITION_PATH_ROOM_CUDA_H_
+#endif  // XGBGPU_PARTITION_PATH_WORKSPACE_CUDA_H_

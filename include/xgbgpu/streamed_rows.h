@@ -1,7 +1,7 @@
 /// Rows on a device that are never there all at once: tables that their owner makes anew for every pass.
 /// docs/adr/0024-pages.md
-#ifndef XGBGPU_USER_ARRAYS_STREAMED_ROWS_H_
-#define XGBGPU_USER_ARRAYS_STREAMED_ROWS_H_
+#ifndef XGBGPU_STREAMED_ROWS_H_
+#define XGBGPU_STREAMED_ROWS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "user_arrays/device_rows.h"
+#include "xgbgpu/device_rows.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu {
@@ -91,4 +91,4 @@ class StreamedRows final : public RowSource {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_USER_ARRAYS_STREAMED_ROWS_H_
+#endif  // XGBGPU_STREAMED_ROWS_H_

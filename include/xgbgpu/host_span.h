@@ -1,11 +1,11 @@
 /// What the host does in a round, for gpu_trace: nested spans beside the stages of trees.
-#ifndef XGBGPU_TRAINING_HOST_SPAN_H_
-#define XGBGPU_TRAINING_HOST_SPAN_H_
+#ifndef XGBGPU_HOST_SPAN_H_
+#define XGBGPU_HOST_SPAN_H_
 
 #include <memory>
 #include <optional>
 
-#include "core/trace.h"
+#include "xgbgpu/trace.h"
 
 namespace xgbgpu {
 
@@ -35,4 +35,4 @@ class HostSpan {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_TRAINING_HOST_SPAN_H_
+#endif  // XGBGPU_HOST_SPAN_H_

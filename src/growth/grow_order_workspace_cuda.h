@@ -1,19 +1,19 @@
 /// Memory of the order that loss-guided growth on a device keeps (grow_order_ops.h).
-#ifndef XGBGPU_GROWTH_GROW_ORDER_ROOM_CUDA_H_
-#define XGBGPU_GROWTH_GROW_ORDER_ROOM_CUDA_H_
+#ifndef XGBGPU_GROWTH_GROW_ORDER_WORKSPACE_CUDA_H_
+#define XGBGPU_GROWTH_GROW_ORDER_WORKSPACE_CUDA_H_
 
 #include <algorithm>
 #include <cstddef>
 
-#include "cuda/cleared_room.h"
+#include "cuda/cleared_workspace.h"
 #include "growth/plan_cuda.h"
 #include "tree/tree_shape.h"
 
 namespace xgbgpu::cuda {
 
-class GrowOrderRoom {
+class GrowOrderWorkspace {
  public:
-  explicit GrowOrderRoom(ClearedRoom* room) : room_{room} {}
+  explicit GrowOrderWorkspace(ClearedWorkspace* workspace) : workspace_{workspace} {}
 
   /// Makes room for the order of a tree of this shape, of which at most `nodes` nodes are made. The next tree has an
   /// order if shape.ordered.
@@ -21,9 +21,9 @@ class GrowOrderRoom {
     used_ = shape.ordered;
     if (!used_) return;
     most_ = shape.most_splits;
-    room_->Reserve(&order_, "nodes", std::max(1U, most_));
-    room_->Reserve(&places_, "nodes", nodes);
-    room_->Reserve(&free_slots_, "nodes", shape.WidestNodes());
+    workspace_->Reserve(&order_, "nodes", std::max(1U, most_));
+    workspace_->Reserve(&places_, "nodes", nodes);
+    workspace_->Reserve(&free_slots_, "nodes", shape.WidestNodes());
   }
   /// The next tree has no order.
   void Leave() { used_ = false; }
@@ -33,7 +33,7 @@ class GrowOrderRoom {
   }
 
  private:
-  ClearedRoom* room_;
+  ClearedWorkspace* workspace_;
   bool used_{false};
   std::uint32_t most_{0};
   DeviceBuffer<OrderedNode> order_;
@@ -43,4 +43,4 @@ class GrowOrderRoom {
 
 }  // namespace xgbgpu::cuda
 
-#endif  // XGBGPU_GROWTH_GROW_ORDER_ROOM_CUDA_H_
+#endif  // XGBGPU_GROWTH_GROW_ORDER_WORKSPACE_CUDA_H_

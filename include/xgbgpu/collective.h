@@ -1,7 +1,7 @@
 /// The seam between shards of the rows: sums, maxima and lists over all of them.
 /// docs/adr/0017-levels-collectives-pages.md
-#ifndef XGBGPU_COLLECTIVE_COLLECTIVE_H_
-#define XGBGPU_COLLECTIVE_COLLECTIVE_H_
+#ifndef XGBGPU_COLLECTIVE_H_
+#define XGBGPU_COLLECTIVE_H_
 
 #include <cstdint>
 #include <cstring>
@@ -133,4 +133,4 @@ struct Shard {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_COLLECTIVE_COLLECTIVE_H_
+#endif  // XGBGPU_COLLECTIVE_H_

@@ -1,7 +1,7 @@
 /// Finds arrays of the user in the memory of a CUDA device, and copies them into rows of ours or to the host.
 /// docs/adr/0019-the-users-array.md
-#ifndef XGBGPU_USER_ARRAYS_DEVICE_ROWS_H_
-#define XGBGPU_USER_ARRAYS_DEVICE_ROWS_H_
+#ifndef XGBGPU_DEVICE_ROWS_H_
+#define XGBGPU_DEVICE_ROWS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -137,4 +137,4 @@ std::unique_ptr<DeviceFloats> CopyFloatsToDevice(float const* from, std::size_t 
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_USER_ARRAYS_DEVICE_ROWS_H_
+#endif  // XGBGPU_DEVICE_ROWS_H_

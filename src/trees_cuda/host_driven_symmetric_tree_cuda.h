@@ -1,7 +1,7 @@
-/// A symmetric tree that a CUDA device grows attended: it scores the candidates of a level, the host chooses one, and the
+/// A host-driven symmetric tree: the CUDA device scores the candidates of a level, the host chooses one, and the
 /// device divides all nodes of the level by it. docs/adr/0022-symmetric-trees.md
-#ifndef XGBGPU_TREES_CUDA_ATTENDED_SYMMETRIC_TREE_CUDA_H_
-#define XGBGPU_TREES_CUDA_ATTENDED_SYMMETRIC_TREE_CUDA_H_
+#ifndef XGBGPU_TREES_CUDA_HOST_DRIVEN_SYMMETRIC_TREE_CUDA_H_
+#define XGBGPU_TREES_CUDA_HOST_DRIVEN_SYMMETRIC_TREE_CUDA_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace xgbgpu::cuda {
 
 /// Waits twice a level: for the scores, and for the sums that the chosen split divides nodes into. The histograms of
 /// all nodes of a level are on the device at the same time.
-class AttendedSymmetricTree : public TreeGrowth {
+class HostDrivenSymmetricTree : public TreeGrowth {
  public:
-  AttendedSymmetricTree(TreeParts* parts, TreeLeaves* leaves);
+  HostDrivenSymmetricTree(TreeParts* parts, TreeLeaves* leaves);
 
-  void Reserve(MarginsAhead const& ahead) override;
+  void Reserve(SpeculativeMargins const& speculative) override;
   /// Does nothing: the host chooses splits.
   void SetFeatures() override {}
   GrowthLimits limits() const override { return LimitsOfSymmetric(parts_.params); }
@@ -69,4 +69,4 @@ class AttendedSymmetricTree : public TreeGrowth {
 
 }  // namespace xgbgpu::cuda
 
-#endif  // XGBGPU_TREES_CUDA_ATTENDED_SYMMETRIC_TREE_CUDA_H_
+#endif  // XGBGPU_TREES_CUDA_HOST_DRIVEN_SYMMETRIC_TREE_CUDA_H_

@@ -1,12 +1,12 @@
 /// The margins that rows have before the first tree.
-#ifndef XGBGPU_TRAINING_BASE_MARGINS_H_
-#define XGBGPU_TRAINING_BASE_MARGINS_H_
+#ifndef XGBGPU_BASE_MARGINS_H_
+#define XGBGPU_BASE_MARGINS_H_
 
 #include <algorithm>
 #include <optional>
 #include <vector>
 
-#include "training/data_key.h"
+#include "xgbgpu/data_key.h"
 #include "xgbgpu/span.h"
 
 namespace xgbgpu {
@@ -42,4 +42,4 @@ class BaseMark {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_TRAINING_BASE_MARGINS_H_
+#endif  // XGBGPU_BASE_MARGINS_H_

@@ -1,6 +1,6 @@
 /// Writes a file that tells what ran when, in the stages of trees and on the host between them.
-#ifndef XGBGPU_CORE_TRACE_H_
-#define XGBGPU_CORE_TRACE_H_
+#ifndef XGBGPU_TRACE_H_
+#define XGBGPU_TRACE_H_
 
 #include <chrono>
 #include <cstdint>
@@ -8,8 +8,6 @@
 #include <mutex>
 #include <string>
 #include <vector>
-
-#include "base/host_memory.h"
 
 namespace xgbgpu {
 
@@ -20,7 +18,7 @@ inline constexpr int kNoLevel = -1;
 struct TraceStage {
   char const* name;     ///< lives as long as the program
   int tree;             ///< counted from 0; -1: the stage belongs to no tree
-  int level;            ///< of the tree, or the batch of attended growth; kNoLevel: the stage belongs to no tree
+  int level;            ///< of the tree, or the batch of host-driven growth; kNoLevel: the stage belongs to no tree
   double start_us;      ///< on the clock of the owner
   double duration_us;   ///< on the same clock
   std::uint64_t bytes;  ///< the stage must read and write at least so many; 0: not known
@@ -84,26 +82,6 @@ class TraceFile {
   std::vector<std::string> rows_;  ///< stages, in the order of their first appearance
 };
 
-/// Times what a backend in host memory does, if there is a file.
-class HostStageTimer {
- public:
-  void SetFile(TraceFile* file) { file_ = file; }
-  void BeginTree() { ++tree_; }
-
-  /// Calls work(), which is the stage.
-  template <typename F>
-  void Run(char const* stage, int level, F&& work) const {
-    double const start = file_ != nullptr ? file_->Now() : 0;
-    WithMemoryFor(stage, work);
-    int const tree = level == kNoLevel ? -1 : tree_;
-    if (file_ != nullptr) file_->Add({stage, tree, level, start, file_->Now() - start, 0});
-  }
-
- private:
-  TraceFile* file_{nullptr};
-  int tree_{-1};
-};
-
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_CORE_TRACE_H_
+#endif  // XGBGPU_TRACE_H_

@@ -1,6 +1,6 @@
 /// Device memory that is kept from tree to tree and grows as trees need it.
-#ifndef XGBGPU_CUDA_CLEARED_ROOM_H_
-#define XGBGPU_CUDA_CLEARED_ROOM_H_
+#ifndef XGBGPU_CUDA_CLEARED_WORKSPACE_H_
+#define XGBGPU_CUDA_CLEARED_WORKSPACE_H_
 
 #include <cstdint>
 
@@ -8,12 +8,12 @@
 
 namespace xgbgpu::cuda {
 
-/// Makes room on behalf of the parts of one growing tree, and tells whether any of it has moved: a recorded graph holds
-/// addresses.
-class ClearedRoom {
+/// Reserves memory on behalf of the parts of one growing tree, and tells whether any of it has moved: a recorded graph
+/// holds addresses.
+class ClearedWorkspace {
  public:
   /// The arena and the stream must outlive this object.
-  ClearedRoom(DeviceArena* arena, Stream const& stream) : arena_{arena}, stream_{stream} {}
+  ClearedWorkspace(DeviceArena* arena, Stream const& stream) : arena_{arena}, stream_{stream} {}
 
   /// Makes room for `size` elements. If there was less, what was there is lost, and the new memory is cleared:
   /// structures are read whole, their padding too.
@@ -49,4 +49,4 @@ class ClearedRoom {
 
 }  // namespace xgbgpu::cuda
 
-#endif  // XGBGPU_CUDA_CLEARED_ROOM_H_
+#endif  // XGBGPU_CUDA_CLEARED_WORKSPACE_H_
