@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "booster/newcomers.h"
-#include "metric/metric.h"
 #include "xgb/types.h"
+#include "xgbgpu/metric.h"
 
 namespace xgbgpu::plugin {
 

@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "booster/newcomers.h"
-#include "objective/objective.h"
 #include "training/boosting_round.h"
 #include "xgb/types.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::plugin {
 

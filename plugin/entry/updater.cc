@@ -4,9 +4,9 @@
 
 #include "booster/current_round.h"
 #include "errors/boundary.h"
-#include "training/host_span.h"
 #include "xgb/adapt_tree.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/host_span.h"
 
 namespace xgbgpu::plugin {
 

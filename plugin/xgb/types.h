@@ -15,7 +15,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "training/data_key.h"
+#include "xgbgpu/data_key.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "collective/collective.h"
-#include "core/trace.h"
 #include "matrix/matrix.h"
 #include "xgbgpu/api.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/span.h"
+#include "xgbgpu/trace.h"
 #include "xgbgpu/trainer.h"
 #include "xgbgpu/tree.h"
 

@@ -16,9 +16,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "objective/row_views.h"
 #include "predict/forest_ops.h"
 #include "xgbgpu/api.h"
+#include "xgbgpu/row_views.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"

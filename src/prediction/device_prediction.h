@@ -12,8 +12,8 @@
 #include "predict/predictor.h"
 #include "prediction/model_view.h"
 #include "prediction/prediction_policy.h"
-#include "training/base_margins.h"
 #include "xgbgpu/api.h"
+#include "xgbgpu/base_margins.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/rows.h"
 

@@ -13,8 +13,8 @@
 #include "predict/contributions.h"
 #include "prediction/model_view.h"
 #include "prediction/prediction_policy.h"
-#include "training/base_margins.h"
 #include "xgbgpu/api.h"
+#include "xgbgpu/base_margins.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu {

@@ -9,8 +9,8 @@
 
 #include "predict/level_forest.h"
 #include "prediction/model_view.h"
-#include "training/base_margins.h"
 #include "xgbgpu/api.h"
+#include "xgbgpu/base_margins.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu {

@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "objective/objective.h"
 #include "training/training.h"
 #include "xgbgpu/api.h"
+#include "xgbgpu/objective.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/trainer.h"
@@ -95,17 +95,17 @@ class XGBGPU_API HostRound final : public BoostingRound {
 /// is asked for; what the device does next, it does while the host stores them.
 class XGBGPU_API ResidentRound final : public BoostingRound {
  public:
-  /// `objective` and `targets` are those of the gradients. If `may_look_ahead` and the round before was made with the
+  /// `objective` and `targets` are those of the gradients. If `may_speculate` and the round before was made with the
   /// same plan, the next one is begun when this one's trees have grown: what is set anew in each round is not.
   ResidentRound(Training* training, RoundOrder order, ObjectiveParams const& objective, TargetMark const& targets,
-                bool may_look_ahead);
+                bool may_speculate);
   void End(std::uint32_t rounds) override;
 
  private:
   Tree Make(Span<GradientPair const> gradients, std::size_t per_output) override;
   void GrowAll(std::size_t per_output);
 
-  bool looks_ahead_;
+  bool speculates_;
   std::vector<Tree> grown_;  ///< all trees of the round
 };
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "rounds/leaf_columns.h"
-#include "training/base_margins.h"
 #include "training/training.h"
 #include "xgbgpu/api.h"
+#include "xgbgpu/base_margins.h"
 
 namespace xgbgpu {
 

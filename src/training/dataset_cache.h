@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "training/data_key.h"
 #include "xgbgpu/api.h"
+#include "xgbgpu/data_key.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/trainer.h"
 

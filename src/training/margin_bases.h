@@ -5,9 +5,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "training/base_margins.h"
-#include "training/data_key.h"
 #include "xgbgpu/api.h"
+#include "xgbgpu/base_margins.h"
+#include "xgbgpu/data_key.h"
 
 namespace xgbgpu {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "objective/cox.h"
-#include "training/data_key.h"
 #include "training/training.h"
 #include "xgbgpu/api.h"
+#include "xgbgpu/data_key.h"
 
 namespace xgbgpu {
 

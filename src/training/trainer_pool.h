@@ -8,10 +8,10 @@
 #include <mutex>
 #include <vector>
 
-#include "training/data_key.h"
 #include "training/dataset_cache.h"
 #include "training/training.h"
 #include "xgbgpu/api.h"
+#include "xgbgpu/data_key.h"
 
 namespace xgbgpu {
 

@@ -8,11 +8,11 @@
 #include <optional>
 #include <utility>
 
-#include "objective/objective.h"
 #include "rounds/resident_rows.h"
-#include "training/base_margins.h"
-#include "training/data_key.h"
 #include "xgbgpu/api.h"
+#include "xgbgpu/base_margins.h"
+#include "xgbgpu/data_key.h"
+#include "xgbgpu/objective.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/trainer.h"
 
@@ -91,7 +91,7 @@ class TrainerWatch {
 /// Keeps what a model's rounds on one data set have in common.
 struct XGBGPU_API Training {
   ~Training() {
-    if (trainer != nullptr) trainer->Abandon();  // a tree that was begun ahead reads members that are destroyed first
+    if (trainer != nullptr) trainer->Abandon();  // a speculative tree reads members that are destroyed first
   }
 
   struct Evaluation {
@@ -107,7 +107,7 @@ struct XGBGPU_API Training {
   std::list<Evaluation> evaluations;    ///< other data; trees are kept while there are any
   std::optional<std::pair<ObjectiveParams, TargetMark>> checked;  ///< what Check saw last
   std::optional<RoundPlan> last_plan;                             ///< the round before; nothing: it was not on a device
-  bool has_gradients_ahead{false};  ///< own rows have the gradients of the coming round, made as last_plan says
+  bool has_speculative_gradients{false};  ///< own rows have the gradients of the coming round, made as last_plan says
   KeptRounds kept;
 
   /// Calls CheckTargets unless these targets have been checked before.
@@ -123,7 +123,7 @@ struct XGBGPU_API Training {
   void ComputeGradients(ObjectiveParams const& objective, TargetView const& targets, TargetMark const& mark);
   /// Enqueues the coming round's gradients and first trees while the host is busy with the round before. Throws
   /// nothing: an error will come up again in that round.
-  void LookAhead(ObjectiveParams const& objective, TrainParams const& tree_params, std::uint32_t round,
+  void Speculate(ObjectiveParams const& objective, TrainParams const& tree_params, std::uint32_t round,
                  std::size_t trees_per_output);
 
   /// Are called before and after a round of the model. All its trees are kept if `keeps`.
