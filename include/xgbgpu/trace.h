@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/host_memory.h"
 #include "xgbgpu/api.h"
+
 namespace xgbgpu {
 
 /// Stages that belong to a round and to no tree have this level.
