@@ -20,13 +20,13 @@
 namespace xgbgpu {
 
 /// Thrown in shards that are well, because another one failed.
-class OtherShardFailed : public Error {
+class XGBGPU_API OtherShardFailed : public Error {
  public:
   using Error::Error;
 };
 
 /// Thrown where the shards do not reach each other any more, so that nothing more can be told to anybody.
-class ShardsLost : public OtherShardFailed {
+class XGBGPU_API ShardsLost : public OtherShardFailed {
  public:
   using OtherShardFailed::OtherShardFailed;
 };
@@ -121,7 +121,7 @@ void AllOrNone(Collective& collective, F&& work) {
 }
 
 /// A shard's place among the rows of all.
-struct Shard {
+struct XGBGPU_API Shard {
   Collective* collective;
   std::uint64_t first_row;  ///< number of the shard's first row
   std::uint64_t all_rows;   ///< number of rows of all shards

@@ -103,7 +103,7 @@ XGBGPU_API std::unique_ptr<DeviceRowsBuilder> MakeDeviceRowsBuilder(int device, 
 XGBGPU_API std::size_t DeviceRowsBytes(int device);
 
 /// Returns how many bytes of the device's memory are free.
-std::size_t FreeDeviceMemory(int device);
+XGBGPU_API std::size_t FreeDeviceMemory(int device);
 
 /// Remembers which device is current for this thread, and makes it so for functions of whoever called us.
 class XGBGPU_API CallersDevice {

@@ -79,8 +79,8 @@ XGBGPU_API char const* NameOf(Objective kind);
 ///         kCox and kAbsoluteError ask for, too. For ranking: groups that do not cover the rows one after another,
 ///         more than 2^31 - 1 rows, num_pairsample 0.
 ///         What stock takes: a max_delta_step of kPoisson so large that e^max_delta_step is not finite.
-void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows, std::uint32_t outputs,
-                  int threads);
+XGBGPU_API void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows,
+                             std::uint32_t outputs, int threads);
 
 namespace host {
 

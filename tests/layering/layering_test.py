@@ -151,6 +151,22 @@ def public_headers(root: Path) -> List[str]:
     return complaints
 
 
+def unmarked_interface(root: Path) -> List[str]:
+    """Of include/xgbgpu, exceptions and what a source file defines have the mark XGBGPU_API: libxgbgpu.so shows them."""
+    function = re.compile(r"^(?!inline |template|constexpr |XGBGPU_API |class |struct |enum |using |namespace )"
+                          r"[A-Za-z][^;{}=]*?(operator==|\w+)\([^;{}]*\)(?: noexcept)?;", re.MULTILINE)
+    kind = re.compile(r"^(?:class|struct) (?!XGBGPU_API )(\w+)([^;{]*)\{\n(.*?)^\};", re.MULTILINE | re.DOTALL)
+    member = re.compile(r"^  (?!using |friend )[A-Za-z~][^;{}]*\)(?: const)?(?: noexcept)?(?: override)?;", re.MULTILINE)
+    thrown = re.compile(r"\b(?:std::\w+_error|\w*Error|\w+Failed|InvalidArgument|Unsupported|OutOf\w+)\b")
+    complaints = []
+    for header in files(root, "include/xgbgpu"):
+        text = re.sub(r"//.*", "", header.read_text(encoding="utf-8"))
+        complaints += [f"{header.relative_to(root)} declares {name} without XGBGPU_API" for name in function.findall(text)]
+        complaints += [f"{header.relative_to(root)} declares {name}, whose functions or type the engine has, without XGBGPU_API"
+                       for name, bases, body in kind.findall(text) if member.search(body) or thrown.search(bases)]
+    return complaints
+
+
 def map_of_the_source(root: Path) -> List[str]:
     """src/README.md names every folder of src/ that has code, and none that is not there."""
     text = (root / "src/README.md").read_text(encoding="utf-8")
@@ -271,6 +287,13 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
     "public_headers": (
         {"include/xgbgpu/a.h": "inline std::string Name();\n", "include/xgbgpu/b.h": "#include <cuda_runtime.h>\n"},
         ["a.h does not compile alone", "b.h includes <cuda_runtime.h>"]),
+    "unmarked_interface": (
+        {"include/xgbgpu/a.h": "void Unmarked(int a,\n              int b);\nXGBGPU_API void Marked();\ninline void Here() {}\n"
+                               "bool operator==(A const& a, A const& b);\n"
+                               "struct Half {\n  int Count() const;\n  int a;\n};\nstruct XGBGPU_API Whole {\n  int Count();\n};\n"
+                               "class Open {\n public:\n  virtual int a() const = 0;\n  int b() const { return 1; }\n};\n"
+                               "class Torn : public Error {\n public:\n  using Error::Error;\n};\n"},
+        ["a.h declares Unmarked without", "a.h declares operator== without", "a.h declares Half, whose", "a.h declares Torn, whose"]),
     "map_of_the_source": (
         {"src/README.md": "| `gone/` |\n", "src/split/split.h": ""},
         ["does not name src/split/", "names gone/"]),
@@ -331,7 +354,7 @@ def add_tests(rule) -> None:
     setattr(LayeringTest, f"test_{rule.__name__}_is_checked", notices)
 
 
-for rule_ in (host_headers, arrows, names_of_one_series, public_headers, map_of_the_source, dead_links, documented_parameters,
+for rule_ in (host_headers, arrows, names_of_one_series, public_headers, unmarked_interface, map_of_the_source, dead_links, documented_parameters,
               functions_in_front, copies_that_nobody_waits_for, tests_that_nobody_runs, json_by_hand):
     add_tests(rule_)
 
