@@ -14,6 +14,7 @@
 #include "collective/collective.h"
 #include "collective/some_shards.h"
 #include "group/link_watch.h"
+#include "xgb/communicator.h"
 
 namespace xgbgpu::plugin {
 
@@ -60,7 +61,7 @@ class ProcessGroup final : public Collective {
   /// Throws unless this thread may speak in this group.
   void CheckMaySpeak() const;
   /// Combines the elements of all parts, in pieces.
-  void Combine(Span<Span<std::int64_t> const> parts, int operation);
+  void Combine(Span<Span<std::int64_t> const> parts, Reduction reduction);
   /// `result` is what a function of the communicator returned.
   void CheckReached(int result);
 

@@ -56,22 +56,27 @@ PLUGIN_ARROWS = {
     "models": "errors xgb",
     "params": "errors models xgb",
     "data": "errors xgb",
-    "group": "errors params",
+    "group": "errors params xgb",
     "matrix": "data errors group xgb",
     "booster": "data errors group matrix models params xgb",
     "entry": "booster data errors group matrix models params xgb",
 }
 
-# What XGBoost changed between 1.7 and 3.4 (docs/adr/0018-rounds-in-the-engine.md). Of plugin/ these files may name it.
-KNOW_ONE_SERIES = ["xgb/", "params/booster_config.", "matrix/", "booster/decorated_", "booster/stand_in.", "booster/stock_dart.",
-                   "entry/decorated_", "entry/updater."]
+# What XGBoost changed between 1.7 and 3.4 (docs/adr/0002-how-the-plugin-enters-xgboost.md). Of plugin/ these files may
+# name it.
+KNOW_ONE_SERIES = ["xgb/"]
 OF_ONE_SERIES = [re.compile(name) for name in (
-    r"GenericParameter", r"\bkCpuId\b",                                                     # the context
+    r"GenericParameter", r"\bkCpuId\b", r"\btparam_", r"xgboost/(?:generic_parameters|context)\.h",  # the context
     r"PredictionCacheEntry", r"HostDeviceVector<\s*(?:xgboost::)?(?:detail::)?GradientPair",  # margins, gradients
     r":\s*(?:public\s+)?xgboost::(?:GradientBooster|TreeUpdater|ObjFunction|Metric|Predictor|DMatrix)\b",  # to derive from
+    r"dmlc::Registry", r"xgboost/(?:tree_updater|predictor|task)\.h",                       # parts
     r"HasNodePosition", r"UpdatePredictionCache", r"UpdateTreeLeaf", r"\bObjInfo\b",         # leaves
-    r"GetBatches", r"GHistIndexMatrix", r"ExtSparsePage", r"SingleColBlock",                  # pages of a matrix
-    r"RegTree", r"gbtree_train_param", r"updater_seq")]                                       # trees, configuration
+    r"GetBatches", r"BatchSet", r"GHistIndexMatrix", r"EllpackPage", r"ExtSparsePage", r"SingleColBlock",  # pages
+    r"\bbst_(?:row|idx)_t\b",                                                              # numbers of rows
+    r"RegTree", r"gbtree_train_param", r"updater_seq",                                      # trees, configuration
+    r"\bk(?:Number|F32)Array\b", r"\bTypeStr\b",                                           # JSON
+    r"XGDMatrixCreateFromDataIter", r"XGCommunicatorAllreduce",                             # C functions
+    r"XGBOOST_VER_", r"XGB_SERIES")]
 
 
 def files(root: Path, *folders: str) -> Iterator[Path]:
@@ -123,7 +128,7 @@ def arrows_between(root: Path, top: str, name_of_table: str, table: Dict[str, st
 
 
 def names_of_one_series(root: Path) -> List[str]:
-    """What XGBoost changed between 1.7 and 3.4 is named in few files of plugin/; the rest of plugin/ calls what is there."""
+    """What XGBoost changed between 1.7 and 3.4 is named in plugin/xgb/; the rest of plugin/ calls what is there."""
     complaints = []
     for path in files(root, "plugin"):
         if str(path.relative_to(root / "plugin")).startswith(tuple(KNOW_ONE_SERIES)):
