@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include "collective/collective.h"
-#include "collective/some_shards.h"
 #include "group/link_watch.h"
 #include "xgb/communicator.h"
+#include "xgbgpu/collective.h"
+#include "xgbgpu/some_shards.h"
 
 namespace xgbgpu::plugin {
 
