@@ -203,19 +203,17 @@ def documented_parameters(root: Path) -> List[str]:
 
 
 def functions_in_front(root: Path) -> List[str]:
-    """XGBoost's functions that ours stand in front of: the same in the code, in the export map and in the Python package."""
-    def names(file: str, pattern: str) -> set:
-        path = root / file
-        return set(re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)) if path.is_file() else set()
+    """XGBoost's functions that plugin/entry defines are those of its table, from which the export map is made."""
+    def names(files_of: Iterator[Path], pattern: str) -> set:
+        return {name for path in files_of for name in re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)}
 
-    exported = r"^XGBGPU_EXPORT (?:int|bool) ((?:XG(?!BGPU)|Rabit)\w+)\("
-    code = set().union(*(names(f"plugin/entry/{kind}_hooks.cc", exported) for kind in ("api", "device", "matrix")))
-    others = {"plugin/xgboost_gpu.map": r"^ *((?:XG(?!BGPU)|Rabit)\w+);",
-              "python/xgboost_gpu/_library.py": r'^    "((?:XG(?!BGPU)|Rabit)\w+)",'}
-    if not code:
-        return ["plugin/entry/*_hooks.cc export no function"]
-    return [f"{file} and plugin/entry/*_hooks.cc do not both have {name}"
-            for file, pattern in others.items() for name in sorted(code ^ names(file, pattern))]
+    entry = root / "plugin/entry"
+    defined = names(entry.glob("*.cc"), r"^XGBGPU_EXPORT (?:int|bool) ((?:XG(?!BGPU)|Rabit)\w+)\(")
+    listed = names(entry.glob("functions.inc"), r"^XGBGPU_FUNCTION\((\w+), \d+, \d+\)$")
+    if not defined or not listed:
+        return ["plugin/entry/functions.inc lists no function, or plugin/entry defines none"]
+    return [f"plugin/entry defines {name}, which functions.inc does not list" for name in sorted(defined - listed)] + [
+        f"functions.inc lists {name}, which plugin/entry does not define" for name in sorted(listed - defined)]
 
 
 def json_by_hand(root: Path) -> List[str]:
@@ -288,11 +286,9 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
          "docs/testing.md": "| `max_bin` | `params` |\n", "tests/python/test_params.py": "max_depth"},
         ["does not mention `eta`", "no test that it names for max_bin", "names no test of max_leaves"]),
     "functions_in_front": (
-        {"plugin/entry/api_hooks.cc": "XGBGPU_EXPORT int XGBoosterA(Handle h) {\nXGBGPU_EXPORT int XGDMatrixB(Handle h) {\n",
-         "plugin/xgboost_gpu.map": "    XGBGPUVersion;\n    XGBoosterA;\n",
-         "python/xgboost_gpu/_library.py": '    "XGBoosterA",\n    "XGDMatrixB",\n    "XGBoosterC",\n'},
-        ["xgboost_gpu.map and plugin/entry/*_hooks.cc do not both have XGDMatrixB",
-         "_library.py and plugin/entry/*_hooks.cc do not both have XGBoosterC"]),
+        {"plugin/entry/models.cc": "XGBGPU_EXPORT int XGBoosterA(Handle h) {\nXGBGPU_EXPORT int XGDMatrixB(Handle h) {\n",
+         "plugin/entry/functions.inc": "XGBGPU_FUNCTION(XGBoosterA, 107, 0)\nXGBGPU_FUNCTION(XGBoosterC, 107, 300)\n"},
+        ["defines XGDMatrixB, which functions.inc does not list", "lists XGBoosterC, which plugin/entry does not define"]),
     "json_by_hand": (
         {"src/core/a.cc": 'text += "{\\"name\\": 1}";\n', "cli/b.cc": 'text = R"({"name": 1})";\n',
          "plugin/c.h": "#include <nlohmann/json.hpp>\n", "plugin/d.cc": '// {\\"name\\": 1}\n#include <nlohmann/json.hpp>\n'},
