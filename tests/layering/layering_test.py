@@ -56,22 +56,27 @@ PLUGIN_ARROWS = {
     "models": "errors xgb",
     "params": "errors models xgb",
     "data": "errors xgb",
-    "group": "errors params",
+    "group": "errors params xgb",
     "matrix": "data errors group xgb",
     "booster": "data errors group matrix models params xgb",
     "entry": "booster data errors group matrix models params xgb",
 }
 
-# What XGBoost changed between 1.7 and 3.4 (docs/adr/0018-rounds-in-the-engine.md). Of plugin/ these files may name it.
-KNOW_ONE_SERIES = ["xgb/", "params/booster_config.", "matrix/", "booster/decorated_", "booster/stand_in.", "booster/stock_dart.",
-                   "entry/decorated_", "entry/updater."]
+# What XGBoost changed between 1.7 and 3.4 (docs/adr/0002-how-the-plugin-enters-xgboost.md). Of plugin/ these files may
+# name it.
+KNOW_ONE_SERIES = ["xgb/"]
 OF_ONE_SERIES = [re.compile(name) for name in (
-    r"GenericParameter", r"\bkCpuId\b",                                                     # the context
+    r"GenericParameter", r"\bkCpuId\b", r"\btparam_", r"xgboost/(?:generic_parameters|context)\.h",  # the context
     r"PredictionCacheEntry", r"HostDeviceVector<\s*(?:xgboost::)?(?:detail::)?GradientPair",  # margins, gradients
     r":\s*(?:public\s+)?xgboost::(?:GradientBooster|TreeUpdater|ObjFunction|Metric|Predictor|DMatrix)\b",  # to derive from
+    r"dmlc::Registry", r"xgboost/(?:tree_updater|predictor|task)\.h",                       # parts
     r"HasNodePosition", r"UpdatePredictionCache", r"UpdateTreeLeaf", r"\bObjInfo\b",         # leaves
-    r"GetBatches", r"GHistIndexMatrix", r"ExtSparsePage", r"SingleColBlock",                  # pages of a matrix
-    r"RegTree", r"gbtree_train_param", r"updater_seq")]                                       # trees, configuration
+    r"GetBatches", r"BatchSet", r"GHistIndexMatrix", r"EllpackPage", r"ExtSparsePage", r"SingleColBlock",  # pages
+    r"\bbst_(?:row|idx)_t\b",                                                              # numbers of rows
+    r"RegTree", r"gbtree_train_param", r"updater_seq",                                      # trees, configuration
+    r"\bk(?:Number|F32)Array\b", r"\bTypeStr\b",                                           # JSON
+    r"XGDMatrixCreateFromDataIter", r"XGCommunicatorAllreduce",                             # C functions
+    r"XGBOOST_VER_", r"XGB_SERIES")]
 
 
 def files(root: Path, *folders: str) -> Iterator[Path]:
@@ -123,7 +128,7 @@ def arrows_between(root: Path, top: str, name_of_table: str, table: Dict[str, st
 
 
 def names_of_one_series(root: Path) -> List[str]:
-    """What XGBoost changed between 1.7 and 3.4 is named in few files of plugin/; the rest of plugin/ calls what is there."""
+    """What XGBoost changed between 1.7 and 3.4 is named in plugin/xgb/; the rest of plugin/ calls what is there."""
     complaints = []
     for path in files(root, "plugin"):
         if str(path.relative_to(root / "plugin")).startswith(tuple(KNOW_ONE_SERIES)):
@@ -214,19 +219,17 @@ def documented_parameters(root: Path) -> List[str]:
 
 
 def functions_in_front(root: Path) -> List[str]:
-    """XGBoost's functions that ours stand in front of: the same in the code, in the export map and in the Python package."""
-    def names(file: str, pattern: str) -> set:
-        path = root / file
-        return set(re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)) if path.is_file() else set()
+    """XGBoost's functions that plugin/entry defines are those of its table, from which the export map is made."""
+    def names(files_of: Iterator[Path], pattern: str) -> set:
+        return {name for path in files_of for name in re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)}
 
-    exported = r"^XGBGPU_EXPORT (?:int|bool) ((?:XG(?!BGPU)|Rabit)\w+)\("
-    code = set().union(*(names(f"plugin/entry/{kind}_hooks.cc", exported) for kind in ("api", "device", "matrix")))
-    others = {"plugin/xgboost_gpu.map": r"^ *((?:XG(?!BGPU)|Rabit)\w+);",
-              "python/xgboost_gpu/_library.py": r'^    "((?:XG(?!BGPU)|Rabit)\w+)",'}
-    if not code:
-        return ["plugin/entry/*_hooks.cc export no function"]
-    return [f"{file} and plugin/entry/*_hooks.cc do not both have {name}"
-            for file, pattern in others.items() for name in sorted(code ^ names(file, pattern))]
+    entry = root / "plugin/entry"
+    defined = names(entry.glob("*.cc"), r"^XGBGPU_EXPORT (?:int|bool) ((?:XG(?!BGPU)|Rabit)\w+)\(")
+    listed = names(entry.glob("functions.inc"), r"^XGBGPU_FUNCTION\((\w+), \d+, \d+\)$")
+    if not defined or not listed:
+        return ["plugin/entry/functions.inc lists no function, or plugin/entry defines none"]
+    return [f"plugin/entry defines {name}, which functions.inc does not list" for name in sorted(defined - listed)] + [
+        f"functions.inc lists {name}, which plugin/entry does not define" for name in sorted(listed - defined)]
 
 
 def json_by_hand(root: Path) -> List[str]:
@@ -306,11 +309,9 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
          "docs/testing.md": "| `max_bin` | `params` |\n", "tests/python/test_params.py": "max_depth"},
         ["does not mention `eta`", "no test that it names for max_bin", "names no test of max_leaves"]),
     "functions_in_front": (
-        {"plugin/entry/api_hooks.cc": "XGBGPU_EXPORT int XGBoosterA(Handle h) {\nXGBGPU_EXPORT int XGDMatrixB(Handle h) {\n",
-         "plugin/xgboost_gpu.map": "    XGBGPUVersion;\n    XGBoosterA;\n",
-         "python/xgboost_gpu/_library.py": '    "XGBoosterA",\n    "XGDMatrixB",\n    "XGBoosterC",\n'},
-        ["xgboost_gpu.map and plugin/entry/*_hooks.cc do not both have XGDMatrixB",
-         "_library.py and plugin/entry/*_hooks.cc do not both have XGBoosterC"]),
+        {"plugin/entry/models.cc": "XGBGPU_EXPORT int XGBoosterA(Handle h) {\nXGBGPU_EXPORT int XGDMatrixB(Handle h) {\n",
+         "plugin/entry/functions.inc": "XGBGPU_FUNCTION(XGBoosterA, 107, 0)\nXGBGPU_FUNCTION(XGBoosterC, 107, 300)\n"},
+        ["defines XGDMatrixB, which functions.inc does not list", "lists XGBoosterC, which plugin/entry does not define"]),
     "json_by_hand": (
         {"src/core/a.cc": 'text += "{\\"name\\": 1}";\n', "cli/b.cc": 'text = R"({"name": 1})";\n',
          "plugin/c.h": "#include <nlohmann/json.hpp>\n", "plugin/d.cc": '// {\\"name\\": 1}\n#include <nlohmann/json.hpp>\n'},
