@@ -13,7 +13,7 @@
 
 #include "base/float_bits.h"
 #include "base/message.h"
-#include "base/text_hash.h"
+#include "base/hash.h"
 #include "booster/booster.h"
 #include "booster/decorated_metric.h"
 #include "booster/training_checks.h"

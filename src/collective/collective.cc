@@ -4,7 +4,7 @@
 #include <exception>
 
 #include "base/message.h"
-#include "base/text_hash.h"
+#include "base/hash.h"
 
 namespace xgbgpu {
 

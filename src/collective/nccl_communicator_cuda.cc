@@ -17,7 +17,7 @@
 
 #include "base/message.h"
 #include "base/quoted.h"
-#include "base/text_hash.h"
+#include "base/hash.h"
 #include "collective/host_word.h"
 #include "xgbgpu/error.h"
 

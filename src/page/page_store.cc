@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/message.h"
-#include "page/checksum.h"
 #include "page/page_file.h"
 
 namespace xgbgpu {
@@ -60,7 +60,7 @@ std::size_t PageStore::Add(Span<std::uint8_t const> page) {
           std::make_unique<PageFile>(impl_->options.folder, has_memory ? ", or a larger gpu_host_memory_limit" : "");
     }
     stored.place.offset = impl_->file_bytes;
-    stored.checksum = Checksum(page);
+    stored.checksum = HashBytes(page.data(), page.size());
     impl_->file->Write(stored.place, page.data());
   }
   impl_->pages.push_back(std::move(stored));  // what follows does not throw: a page that failed has left no trace
@@ -81,7 +81,7 @@ void PageStore::Read(std::size_t page, std::uint8_t* to) const {
     return;
   }
   impl_->file->Read(stored.place, to);
-  if (Checksum({to, bytes}) == stored.checksum) return;
+  if (HashBytes(to, bytes) == stored.checksum) return;
   Throw<Error>("Page ", page, " of ", bytes, " bytes at offset ", stored.place.offset, " of the file in folder ",
                QuotedName(impl_->file->folder()),
                " is not what was written there: its checksum differs; possible: "
