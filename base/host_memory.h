@@ -1,4 +1,4 @@
-/// The error of host memory that could not be had: it knows how much was asked for, and what for.
+/// The error of a failed allocation on the host, with its size and purpose.
 #ifndef XGBGPU_BASE_HOST_MEMORY_H_
 #define XGBGPU_BASE_HOST_MEMORY_H_
 
@@ -7,15 +7,15 @@
 
 namespace xgbgpu {
 
-/// Is thrown in place of std::bad_alloc where the size is known. Needs no memory itself.
+/// Replaces std::bad_alloc where the size is known. Needs no memory itself.
 class OutOfHostMemory : public std::bad_alloc {
  public:
   explicit OutOfHostMemory(std::size_t bytes) : bytes_{bytes} {}
   char const* what() const noexcept override { return "out of memory of the host"; }
 
   std::size_t bytes() const { return bytes_; }
-  char const* purpose() const { return purpose_; }  ///< null: nobody has said
-  /// Sets the purpose if nobody has: the innermost who knows it says it. `purpose` lives as long as the program.
+  char const* purpose() const { return purpose_; }  ///< null: unknown
+  /// Sets the purpose unless it is set, so the innermost caller wins. `purpose` lives as long as the program.
   void SetPurpose(char const* purpose) {
     if (purpose_ == nullptr) purpose_ = purpose;
   }
@@ -25,7 +25,7 @@ class OutOfHostMemory : public std::bad_alloc {
   char const* purpose_{nullptr};
 };
 
-/// Calls work(), which needs memory for `purpose`: an OutOfHostMemory that leaves it says so.
+/// Calls work(), which needs memory for `purpose`. Adds the purpose to an OutOfHostMemory that leaves work().
 template <typename F>
 auto WithMemoryFor(char const* purpose, F&& work) -> decltype(work()) {
   try {

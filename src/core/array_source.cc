@@ -1,3 +1,4 @@
+// Makes batches of rows from an array on the host.
 #include "core/array_source.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Counter-based random numbers: a draw is a pure function of (seed, what for, which tree, index), never of an order.
+/// Counter-based random numbers: a draw is a pure function of (seed, purpose, tree, index), never of an order.
 ///
 /// From  Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11 (Philox-4x32-10)
 #ifndef XGBGPU_CORE_RANDOM_H_
@@ -15,7 +15,7 @@
 
 namespace xgbgpu {
 
-/// What a draw is for. Streams of different purposes never meet.
+/// The purpose of a draw. Streams of different purposes never meet.
 enum class RandomPurpose : std::uint32_t {
   kRounding = 1,
   kRowSample,
@@ -38,12 +38,12 @@ XGBGPU_HD RandomBlock Philox(RandomBlock counter, std::uint32_t key0, std::uint3
   return {{block.v[0], block.v[1], block.v[2], block.v[3]}};
 }
 
-/// A stream has all draws of one purpose for one tree (and, where it applies, one level or node of it).
+/// All draws of one purpose for one tree and, where it applies, one level or node of the tree.
 struct RandomStream {
   std::uint64_t seed;
   RandomPurpose purpose;
   std::uint32_t tree;   ///< from TreeNumber
-  std::uint32_t place;  ///< level or node; 0 where the purpose has none
+  std::uint32_t place;  ///< level or node; 0 if the purpose has none
 
   /// Returns words 4·block … 4·block+3 of the stream. `purpose` and `place` share a counter word: 3 and 29 bits.
   XGBGPU_HD RandomBlock Block(std::uint32_t block) const {
@@ -57,8 +57,8 @@ struct RandomStream {
     std::uint32_t const odd = index % 4 < 2 ? block.word[1] : block.word[3];
     return index % 2 == 0 ? even : odd;
   }
-  /// Returns words index … index + 3. That costs one block where `index` is a multiple of four, as in all shards of one
-  /// process.
+  /// Returns words index … index + 3. Costs one block if `index` is a multiple of four, as in all shards of one
+  /// process, else two.
   XGBGPU_HD RandomBlock Four(std::uint32_t index) const {
     RandomBlock const block = Block(index / 4);
     std::uint32_t const shift = index % 4;

@@ -1,3 +1,4 @@
+// Fills runs of random blocks with the vector unit.
 #include "core/random_run.h"
 
 namespace xgbgpu {

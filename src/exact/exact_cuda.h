@@ -216,8 +216,8 @@ struct ChildLists {
   std::uint32_t nodes;     ///< children of all splits
 };
 
-/// The division of a level's lists among the children. Of a split it reads only the node. The children of split s get
-/// the numbers 2s and 2s + 1. With `left_only` the left child gets the number s, and the right child is dropped.
+/// The division of a level's lists among the children. It reads only the node of each split. The children of split s
+/// get the numbers 2s and 2s + 1. With `left_only` the left child gets the number s, and the right child is dropped.
 struct ExactPartition {
   ExactLists from;
   ExactRows rows;

@@ -8,8 +8,8 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-// Gradients are read in random order, so many loads must be in flight. Too many loads in flight spoil the cache. Few
-// threads with many entries each were fastest (docs/adr/0014-exact-trees.md).
+// Gradients are read in random order, so a thread needs many loads in flight. Too many loads in flight spoil the cache.
+// Few threads with many entries each were fastest (docs/adr/0014-exact-trees.md).
 constexpr int kFindThreads = 128;
 constexpr int kFindItems = kTileEntries / kFindThreads;
 constexpr int kFindResident = 4;  // blocks on a multiprocessor
