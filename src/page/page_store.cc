@@ -1,3 +1,4 @@
+// Puts pages into memory or a file, and compares checksums when it reads the file.
 #include "page/page_store.h"
 
 #include <cstring>
@@ -24,8 +25,8 @@ struct Release {
 };
 
 struct StoredPage {
-  std::unique_ptr<std::uint8_t, Release> memory;  ///< nullptr: it is in the file
-  PagePlace place;                                ///< in memory, too, the number of its bytes
+  std::unique_ptr<std::uint8_t, Release> memory;  ///< nullptr: the page is in the file
+  PagePlace place;                                ///< for a page in memory only its size counts
   std::uint64_t checksum{0};                      ///< of a page in the file
 };
 
@@ -63,7 +64,7 @@ std::size_t PageStore::Add(Span<std::uint8_t const> page) {
     stored.checksum = HashBytes(page.data(), page.size());
     impl_->file->Write(stored.place, page.data());
   }
-  impl_->pages.push_back(std::move(stored));  // what follows does not throw: a page that failed has left no trace
+  impl_->pages.push_back(std::move(stored));  // no exception from here on: a page that failed has left no trace
   StoredPage const& added = impl_->pages.back();
   if (added.memory != nullptr) {
     impl_->memory_bytes += page.size();
