@@ -1,4 +1,4 @@
-/// Does on a CUDA device what encode.h does on the host, for callers that know no CUDA.
+/// The functions of encode.h on a CUDA device, for callers that know no CUDA.
 #ifndef XGBGPU_ENCODE_ENCODE_DEVICE_H_
 #define XGBGPU_ENCODE_ENCODE_DEVICE_H_
 
@@ -8,18 +8,17 @@
 
 namespace xgbgpu {
 
-/// Does what host::OrderTargets does, or host::SumTargets if statistics.data is null, with the same bits.
+/// Does the work of host::OrderTargets, or of host::SumTargets if statistics.data is null. The bits are the same.
 ///
-/// In      arrays of the host, which are copied to the device, or of the device, which are read where they are;
-///         priors is an array of the host
-/// Out     statistics and totals, in either memory
-/// Cost    24 bytes a row on the device, 16 for each category and what is copied
+/// In      arrays on the host, which are copied to the device, or on the device; priors is an array on the host
+/// Out     statistics and totals, on the host or on the device
+/// Cost    24 bytes a row on the device, 16 for each category, and the copies
 /// Throws  InvalidArgument as host::OrderTargets; Unsupported (more than 2^31 - 1 rows, or no CUDA in this build),
 ///         OutOfDeviceMemory, DeviceError
 void OrderTargetsOnDevice(CategoryTargets const& columns, RowOrder const& order, StatisticRule const& rule,
                           double const* priors, StatisticsView statistics, CategoryTotals totals, int device);
 
-/// Does what host::NumberKeys does. Arrays may be in either memory.
+/// Does the work of host::NumberKeys. Arrays are on the host or on the device.
 ///
 /// Cost    24 bytes a key on the device
 /// Throws  as OrderTargetsOnDevice
