@@ -6,10 +6,9 @@
 ///   gradient_based   sqrt(g² + 0.1 h²)   chance min(1, key / threshold), with the threshold for a sum of chances of
 ///                                        subsample · rows. From  Ou, "Out-of-core GPU gradient boosting",
 ///                                        arXiv:2005.09148; the weight of h² is from XGBoost's gpu_hist
-///   goss             |g · h|             1 for the top_rate · rows largest keys; all other rows have equal chances,
-///                    with
-///                                        an expected number of other_rate · rows. From  Ke et al., "LightGBM: a highly
-///                                        efficient gradient boosting decision tree", NIPS 2017
+///   goss             |g · h|             1 for the top_rate · rows largest keys. All other rows have equal chances,
+///                                        other_rate · rows of them are expected. From  Ke et al., "LightGBM: a
+///                                        highly efficient gradient boosting decision tree", NIPS 2017
 ///
 /// and the gradients of a sampled row are divided by the chance. So sums over the sample are unbiased for any keys.
 /// Keys need not be exact, only equal on all backends: they are the upper bits of a float, its exponent and 8 bits
