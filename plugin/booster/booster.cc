@@ -13,9 +13,7 @@
 #include "base/quoted.h"
 #include "booster/booster_group.h"
 #include "booster/current_round.h"
-#include "booster/decorated_objective.h"
 #include "booster/memory_board.h"
-#include "booster/newcomers.h"
 #include "booster/stand_in.h"
 #include "booster/training_checks.h"
 #include "core/stages.h"
@@ -27,9 +25,11 @@
 #include "models/model_forest.h"
 #include "quantile/quantile_policy.h"
 #include "training/boosting_round.h"
-#include "training/host_span.h"
 #include "xgb/api_call.h"
+#include "xgb/objective.h"
+#include "xgb/registry.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/host_span.h"
 
 namespace xgbgpu::plugin {
 
@@ -355,9 +355,9 @@ void Booster::DoBoost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache*
 
     std::unique_ptr<BoostingRound> round;
     if (on_device) {
-      bool const may_look_ahead = kind_ == Kind::kGBTree && config_.device().gpu_trace.empty();
+      bool const may_speculate = kind_ == Kind::kGBTree && config_.device().gpu_trace.empty();
       round = std::make_unique<ResidentRound>(&training, std::move(order), pending.objective, pending.targets,
-                                              may_look_ahead);
+                                              may_speculate);
     } else {
       round = std::make_unique<HostRound>(&training, std::move(order), plan.residuals);
     }

@@ -13,12 +13,10 @@
 #include <vector>
 
 #include "booster/stock_dart.h"
-#include "core/trace.h"
+#include "core/stage_timer.h"
 #include "group/process_group.h"
 #include "matrix/binned_values.h"
-#include "metric/metric.h"
 #include "models/model_check.h"
-#include "objective/objective.h"
 #include "params/booster_config.h"
 #include "prediction/device_prediction.h"
 #include "prediction/explanation.h"
@@ -31,6 +29,8 @@
 #include "training/trainer_pool.h"
 #include "xgb/api_call.h"
 #include "xgb/types.h"
+#include "xgbgpu/metric.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::plugin {
 

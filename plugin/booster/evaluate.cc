@@ -10,7 +10,7 @@
 #include "errors/boundary.h"
 #include "matrix/adapt_input.h"
 #include "metric/ranking.h"
-#include "training/host_span.h"
+#include "xgbgpu/host_span.h"
 
 namespace xgbgpu::plugin {
 

@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "metric/metric.h"
 #include "xgb/types.h"
+#include "xgbgpu/metric.h"
 
 namespace xgbgpu::plugin {
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "user_arrays/device_rows.h"
+#include "xgbgpu/device_rows.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "training/data_key.h"
+#include "xgbgpu/data_key.h"
 
 namespace xgbgpu::plugin {
 

@@ -1,5 +1,5 @@
 // Compares facts of shards and reports failures to all shards.
-#include "collective/collective.h"
+#include "xgbgpu/collective.h"
 
 #include <algorithm>
 #include <exception>

@@ -1,5 +1,5 @@
 // Runs collective calls of some shards while all other shards follow them.
-#include "collective/some_shards.h"
+#include "xgbgpu/some_shards.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Collects timed events and writes them in Chrome's trace format.
-#include "core/trace.h"
+#include "xgbgpu/trace.h"
 
 #include <unistd.h>
 

@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(kMostThreads, 1) SumTilesKernel(HistogramView 
   for (std::uint32_t i = threadIdx.x; i < kSets * sum_words / 4; i += blockDim.x) sums[i] = {0, 0, 0, 0};
   WaitForKernelBefore();
   __syncthreads();
-  // These loads are in flight together with the format's load.
+  // In flight together with the format's load.
   std::uint32_t const near = Jobs::LoadNear(source);
   Jobs const jobs{source, view.state->sum_jobs, view.state->sum_units};
   if constexpr (std::is_same_v<Jobs, PathJobs>) {

@@ -35,7 +35,7 @@ class PagedMatrix {
   PageStore const& store() const { return store_; }
 
   /// Returns a matrix with room for any page. Throws std::bad_alloc.
-  QuantisedMatrix MakeRoom() const;
+  QuantisedMatrix MakeWorkspace() const;
   /// Reads the page into `to`, which MakeRoom made. Returns the number of the page's first row in the whole matrix.
   /// Many threads may read.
   std::uint64_t Read(std::size_t page, QuantisedMatrix* to) const;
@@ -76,16 +76,16 @@ class PageReader final : public PageSource<QuantisedMatrix> {
  private:
   static constexpr std::size_t kNoPage = ~std::size_t{0};
   /// A buffer for a page, and the number of its page.
-  struct Room {
+  struct Workspace {
     QuantisedMatrix matrix;
     std::size_t page{kNoPage};
     std::uint64_t first_row{0};
   };
-  std::future<Room*> StartReading(std::size_t page, Room const* visited) const;
+  std::future<Workspace*> StartReading(std::size_t page, Workspace const* visited) const;
 
   PagedMatrix const& matrix_;
-  std::unique_ptr<Room[]> rooms_;  ///< two
-  mutable bool backwards_{false};  ///< the next pass begins at the last page
+  std::unique_ptr<Workspace[]> workspaces_;  ///< two
+  mutable bool backwards_{false};            ///< the next pass begins at the last page
   mutable std::uint64_t read_bytes_{0};
 };
 

@@ -1,5 +1,5 @@
 // Parses names of metrics, checks their input and finishes their sums.
-#include "metric/metric.h"
+#include "xgbgpu/metric.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,5 +1,5 @@
 // Names objectives and checks their labels, bounds and groups.
-#include "objective/objective.h"
+#include "xgbgpu/objective.h"
 
 #include <algorithm>
 #include <atomic>

@@ -5,8 +5,8 @@
 #include "cuda/device.h"
 #include "gradient/gradient_cuda.h"
 #include "objective/cox_cuda.h"
-#include "objective/objective.h"
 #include "objective/rank_cuda.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::cuda {
 
@@ -34,7 +34,7 @@ struct RowLosses {
   float const* margins;
   float const* labels;
   float const* weights;  ///< nullptr: all 1
-  GradientPair* room;    ///< for all gradients, if needed; nullptr: the gradients of some rows suffice
+  GradientPair* pairs;   ///< for all gradients, if needed; nullptr: the gradients of some rows suffice
 };
 
 /// Enqueues host::ComputeGradients. All arrays are on the device.

@@ -11,7 +11,7 @@
 namespace xgbgpu::cuda {
 
 /// Margins to which leaf values may be added before the host knows the values. Both arrays [rows] are on the device.
-struct MarginsAhead {
+struct SpeculativeMargins {
   float const* from{nullptr};
   float* to{nullptr};  ///< nullptr: none
 };

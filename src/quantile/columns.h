@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "collective/collective.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
 
@@ -48,7 +48,7 @@ struct RowWeights {
 };
 
 /// The workspace of a sort. All shards have the same `values`.
-struct SortRoom {
+struct SortWorkspace {
   std::uint64_t values{kColumnBufferValues};     ///< of the columns in flight, unless one column alone has more
   int columns{std::numeric_limits<int>::max()};  ///< most columns sorted at a time
   std::vector<std::uint64_t> sizes{};            ///< [features] result of CountColumns; empty: unknown
@@ -61,7 +61,7 @@ struct SortRoom {
 void ForEachSortedColumn(RowSource const& source, RowWeights const& weights, int threads, Collective& collective,
                          std::function<void(SortedColumn const&)> const& visit,
                          std::function<void(FeatureIndex, FeatureIndex)> const& group_done = {},
-                         SortRoom const& room = {});
+                         SortWorkspace const& workspace = {});
 
 }  // namespace xgbgpu::host
 

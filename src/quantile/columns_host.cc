@@ -88,13 +88,13 @@ void SortGroup(ColumnGroup const& group, Span<T> values, int threads, std::vecto
 template <typename T, typename Make, typename WeightOf>
 void SortGroups(RowSource const& source, int threads, Collective& collective, Make&& make, WeightOf&& weight_of,
                 std::function<void(SortedColumn const&)> const& visit,
-                std::function<void(FeatureIndex, FeatureIndex)> const& group_done, SortRoom const& room) {
-  std::vector<std::uint64_t> sizes = room.sizes;
+                std::function<void(FeatureIndex, FeatureIndex)> const& group_done, SortWorkspace const& workspace) {
+  std::vector<std::uint64_t> sizes = workspace.sizes;
   if (sizes.empty()) AllOrNone(collective, [&] { sizes = CountColumns(source, threads); });
   Buffer<T> values;
-  int const sorters = std::min(threads, room.columns);
+  int const sorters = std::min(threads, workspace.columns);
   std::vector<Buffer<T>> scratch(static_cast<std::size_t>(sorters));
-  for (ColumnGroup const& group : AgreeOnGroups(sizes, room.values, collective)) {
+  for (ColumnGroup const& group : AgreeOnGroups(sizes, workspace.values, collective)) {
     AllOrNone(collective, [&] {
       values.Reserve(group.start.back());
       GatherGroup<T>(source, group, threads, values.span(), make);
@@ -135,11 +135,12 @@ std::vector<std::uint64_t> CountColumns(RowSource const& source, int threads) {
 
 void ForEachSortedColumn(RowSource const& source, RowWeights const& weights, int threads, Collective& collective,
                          std::function<void(SortedColumn const&)> const& visit,
-                         std::function<void(FeatureIndex, FeatureIndex)> const& group_done, SortRoom const& room) {
+                         std::function<void(FeatureIndex, FeatureIndex)> const& group_done,
+                         SortWorkspace const& workspace) {
   if (weights.of_rows.empty()) {
     SortGroups<std::uint32_t>(
         source, threads, collective, [](std::uint64_t, float value) { return AscendingKey(value); },
-        [](std::uint32_t) { return std::uint32_t{1}; }, visit, group_done, room);
+        [](std::uint32_t) { return std::uint32_t{1}; }, visit, group_done, workspace);
     return;
   }
   SortGroups<WeightedKey>(
@@ -147,7 +148,7 @@ void ForEachSortedColumn(RowSource const& source, RowWeights const& weights, int
       [&](std::uint64_t row, float value) {
         return WeightedKey{AscendingKey(value), weights.of_rows[row]};
       },
-      [&](WeightedKey const& item) { return IntegerWeight(item.weight, weights.scale); }, visit, group_done, room);
+      [&](WeightedKey const& item) { return IntegerWeight(item.weight, weights.scale); }, visit, group_done, workspace);
 }
 
 }  // namespace xgbgpu::host

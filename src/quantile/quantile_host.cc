@@ -65,7 +65,7 @@ RowWeights AgreeOnWeights(std::uint64_t rows, Span<float const> weights, Collect
 /// first, last).
 template <typename OfColumn, typename OfGroup>
 Cuts SortCuts(RowSource const& source, RowWeights const& weights, int threads, Collective& collective,
-              SortRoom const& room, OfColumn&& of_column, OfGroup&& of_group) {
+              SortWorkspace const& workspace, OfColumn&& of_column, OfGroup&& of_group) {
   std::vector<FeatureCuts> features(source.features());
   if (collective.shards() == 1) {
     ForEachSortedColumn(
@@ -73,7 +73,7 @@ Cuts SortCuts(RowSource const& source, RowWeights const& weights, int threads, C
         [&](SortedColumn const& column) {
           features[column.feature] = column.keys.empty() ? CutsOfEmptyColumn() : of_column(column);
         },
-        {}, room);
+        {}, workspace);
   } else {
     SharedColumns shared{source.features(), threads, &collective};
     ForEachSortedColumn(
@@ -82,7 +82,7 @@ Cuts SortCuts(RowSource const& source, RowWeights const& weights, int threads, C
           std::vector<FeatureCuts> const cuts = of_group(&shared, first, last);
           std::copy(cuts.begin(), cuts.end(), features.begin() + first);
         },
-        room);
+        workspace);
   }
   Cuts cuts = JoinCuts(features);
   SetCategoryCuts(source, threads, collective, &cuts);
@@ -109,8 +109,8 @@ std::size_t AgreeOnMemory(std::size_t memory_bytes, Collective& collective) {
 
 /// Returns the workspace to sort columns of these sizes in `memory_bytes`: the columns in flight, and a column's size
 /// again for each column being sorted. `values` is 0 if a column alone does not fit.
-SortRoom RoomToSort(std::vector<std::uint64_t> const& sizes, RowWeights const& weights, int threads,
-                    Collective const& collective, std::size_t memory_bytes) {
+SortWorkspace MakeSortWorkspace(std::vector<std::uint64_t> const& sizes, RowWeights const& weights, int threads,
+                                Collective const& collective, std::size_t memory_bytes) {
   std::uint64_t const sorted = weights.of_rows.empty() ? 4 : 8, kept = collective.shards() == 1 ? 0 : 12;
   std::uint64_t const longest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
   std::uint64_t const column = std::max<std::uint64_t>(1, longest * sorted);
@@ -124,9 +124,9 @@ SortRoom RoomToSort(std::vector<std::uint64_t> const& sizes, RowWeights const& w
 
 /// Chooses the search in `memory_bytes` with fewer passes over the source, or sorting if both take equally many.
 /// Returns the workspace to sort in, or nothing: keys are counted. All shards have the same memory and choose the same.
-std::optional<SortRoom> ChooseRoomToSort(RowSource const& source, RowWeights const& weights, int max_bin, int threads,
-                                         Collective& collective, std::size_t memory_bytes) {
-  if (memory_bytes == 0) return SortRoom{};
+std::optional<SortWorkspace> ChooseSortWorkspace(RowSource const& source, RowWeights const& weights, int max_bin,
+                                                 int threads, Collective& collective, std::size_t memory_bytes) {
+  if (memory_bytes == 0) return SortWorkspace{};
   auto const counter = MakeKeyCounter(source, weights, threads, memory_bytes);
   bool const is_array = !collective.AnyOf(!HostArray(source));
   // First it assumes full columns. If both ways then take many passes, it counts the values in one more pass.
@@ -134,16 +134,16 @@ std::optional<SortRoom> ChooseRoomToSort(RowSource const& source, RowWeights con
   std::vector<std::uint64_t> own;
   for (;;) {
     std::vector<std::uint64_t> const sizes(largest.begin(), largest.end());
-    SortRoom room = RoomToSort(sizes, weights, threads, collective, memory_bytes);
-    room.values = static_cast<std::uint64_t>(-collective.MaxOf(-static_cast<std::int64_t>(room.values)));
+    SortWorkspace workspace = MakeSortWorkspace(sizes, weights, threads, collective, memory_bytes);
+    workspace.values = static_cast<std::uint64_t>(-collective.MaxOf(-static_cast<std::int64_t>(workspace.values)));
     std::uint64_t const values = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
     auto const counting = static_cast<std::uint64_t>(
         collective.MaxOf(static_cast<std::int64_t>(MostCountingPasses(sizes.size(), values, max_bin, *counter))));
-    std::uint64_t const sorting = (own.empty() ? 1 : 0) + MakeColumnGroups(sizes, sizes, room.values).size();
-    bool const sorts = room.values != 0 && sorting <= counting;
+    std::uint64_t const sorting = (own.empty() ? 1 : 0) + MakeColumnGroups(sizes, sizes, workspace.values).size();
+    bool const sorts = workspace.values != 0 && sorting <= counting;
     if (is_array || !own.empty() || (sorts ? sorting : counting) <= kNumKeyDigits) {
-      room.sizes = std::move(own);
-      return sorts ? std::optional<SortRoom>{std::move(room)} : std::nullopt;
+      workspace.sizes = std::move(own);
+      return sorts ? std::optional<SortWorkspace>{std::move(workspace)} : std::nullopt;
     }
     AllOrNone(collective, [&] { own = CountColumns(source, threads); });
     largest.assign(own.begin(), own.end());
@@ -173,10 +173,10 @@ Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin
   CheckFeatures(source.features(), collective);
   RowWeights const agreed = AgreeOnWeights(source.rows(), weights, collective);
   std::size_t const memory = AgreeOnMemory(memory_bytes, collective);
-  auto const room = ChooseRoomToSort(source, agreed, max_bin, threads, collective, memory);
-  if (!room) return CountCuts(source, agreed, max_bin, threads, memory, collective);
+  auto const workspace = ChooseSortWorkspace(source, agreed, max_bin, threads, collective, memory);
+  if (!workspace) return CountCuts(source, agreed, max_bin, threads, memory, collective);
   return SortCuts(
-      source, agreed, threads, collective, *room,
+      source, agreed, threads, collective, *workspace,
       [&](SortedColumn const& column) { return CutsOfColumn(column, max_bin); },
       [&](SharedColumns* shared, FeatureIndex first, FeatureIndex last) {
         return shared->CutsAtQuantiles(first, last, max_bin);
@@ -187,10 +187,10 @@ Cuts CutsFromBinEdges(RowSource const& source, int threads, Collective& collecti
   CheckFeatures(source.features(), collective);
   RowWeights const none{{}, 1.0};
   std::size_t const memory = AgreeOnMemory(memory_bytes, collective);
-  auto const room = ChooseRoomToSort(source, none, 0, threads, collective, memory);
-  if (!room) return CountCuts(source, none, 0, threads, memory, collective);
+  auto const workspace = ChooseSortWorkspace(source, none, 0, threads, collective, memory);
+  if (!workspace) return CountCuts(source, none, 0, threads, memory, collective);
   return SortCuts(
-      source, none, threads, collective, *room,
+      source, none, threads, collective, *workspace,
       [](SortedColumn const& column) { return CutsOfEdges(column.feature, column.keys.size(), column.keys); },
       [](SharedColumns* shared, FeatureIndex first, FeatureIndex last) { return shared->CutsAtEdges(first, last); });
 }

@@ -52,7 +52,7 @@ struct SampleDraw : TreeDraw {
 };
 
 /// Elements of SampleView::keys, which kernels read and write in fours.
-constexpr std::uint64_t RoomForKeys(std::uint64_t rows) { return (rows + 3) / 4 * 4; }
+constexpr std::uint64_t KeyCapacity(std::uint64_t rows) { return (rows + 3) / 4 * 4; }
 
 /// Draws rows of `matrix` like host::SampleRows, and fills *gradient from the sampled rows: maxima, format. A gradient
 /// that is not finite shows in the maxima even outside the sample. *draw is on the device. `matrix` has the shard's

@@ -15,7 +15,7 @@ struct SamplePolicy {
 };
 
 /// Returns the number of rows to make room for, for samples of `expected` among `rows` rows.
-inline std::uint32_t RoomForSample(double expected, std::uint64_t rows) {
+inline std::uint32_t SampleCapacity(double expected, std::uint64_t rows) {
   double const most = expected + SamplePolicy{}.deviations * std::sqrt(expected) + 1;
   return static_cast<std::uint32_t>(std::min(most, static_cast<double>(rows)));
 }

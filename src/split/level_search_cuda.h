@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cuda/cleared_room.h"
+#include "cuda/cleared_workspace.h"
 #include "cuda/device.h"
 #include "matrix/device_matrix.h"
 #include "sample/sample.h"
@@ -63,14 +63,14 @@ void FindLevelSplit(SplitView const& view, LevelSearchView const& search, LevelB
                     std::uint32_t chunk, DeviceLimits const& limits, cudaStream_t stream);
 
 /// Owns what the search needs for one growing tree.
-class LevelSearchRoom {
+class LevelSearchWorkspace {
  public:
   /// Both must outlive it.
-  LevelSearchRoom(DeviceMatrix const& matrix, ClearedRoom* room);
+  LevelSearchWorkspace(DeviceMatrix const& matrix, ClearedWorkspace* workspace);
 
-  /// Makes room for trees of so many nodes, with levels of at most `widest`.
+  /// Makes room for trees of `nodes` nodes, with levels of at most `widest`.
   void Reserve(std::size_t nodes, std::size_t widest);
-  /// Returns how many bytes Reserve takes for these, at most.
+  /// Returns the most bytes that Reserve takes for these arguments.
   std::size_t BytesFor(std::size_t nodes, std::size_t widest) const;
   /// Copies the features of the `levels` levels of the next tree, unless all may divide all. Waits if it copies. True
   /// if the memory has moved.
@@ -85,7 +85,7 @@ class LevelSearchRoom {
   std::size_t ChunkOf(std::size_t widest) const;
 
   DeviceMatrix const& matrix_;
-  ClearedRoom* room_;
+  ClearedWorkspace* workspace_;
   std::uint32_t kinds_, words_;
   std::uint32_t chunk_{2};
   bool has_features_{false};

@@ -16,7 +16,8 @@ struct DeviceCategories {
   std::uint32_t* sets;
   std::uint32_t words;
   std::uint32_t sort_items;  ///< most items that one block sorts
-  std::uint64_t* sort_room;  ///< [blocks of the split kernel, sort_items] or nullptr: shared memory is large enough
+  std::uint64_t*
+      sort_workspace;  ///< [blocks of the split kernel, sort_items] or nullptr: shared memory is large enough
 
   XGBGPU_HD std::uint32_t* set(std::uint32_t number) const { return sets + std::uint64_t{number} * words; }
   /// Returns the set of a split, or nullptr if the split is by numbers.

@@ -1,5 +1,5 @@
 // Streams tables on a device as windows of rows, and compares later passes with the first two.
-#include "user_arrays/streamed_rows.h"
+#include "xgbgpu/streamed_rows.h"
 
 #include <algorithm>
 #include <memory>
