@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "base/float_bits.h"
-#include "base/message.h"
 #include "base/hash.h"
+#include "base/message.h"
 #include "booster/booster.h"
 #include "booster/training_checks.h"
 #include "core/stages.h"
