@@ -1,4 +1,4 @@
-/// The error of host memory that could not be had: it knows how much was asked for, and what for.
+/// The error of a failed allocation on the host, with its size and purpose.
 #ifndef XGBGPU_BASE_HOST_MEMORY_H_
 #define XGBGPU_BASE_HOST_MEMORY_H_
 
@@ -9,7 +9,7 @@
 
 namespace xgbgpu {
 
-/// Is thrown in place of std::bad_alloc where the size is known. Needs no memory itself.
+/// Replaces std::bad_alloc where the size is known. Needs no memory itself.
 class XGBGPU_API OutOfHostMemory : public std::bad_alloc {
  public:
   explicit OutOfHostMemory(std::size_t bytes) : bytes_{bytes} {}
@@ -17,7 +17,7 @@ class XGBGPU_API OutOfHostMemory : public std::bad_alloc {
 
   std::size_t bytes() const { return bytes_; }
   char const* purpose() const { return purpose_; }  ///< null: unknown
-  /// Sets the purpose if it is unknown, so that the innermost scope decides. `purpose` must be a literal.
+  /// Sets the purpose unless it is set, so the innermost caller wins. `purpose` lives as long as the program.
   void SetPurpose(char const* purpose) {
     if (purpose_ == nullptr) purpose_ = purpose;
   }
@@ -27,7 +27,7 @@ class XGBGPU_API OutOfHostMemory : public std::bad_alloc {
   char const* purpose_{nullptr};
 };
 
-/// Calls work(), which needs memory for `purpose`: an OutOfHostMemory that leaves it says so.
+/// Calls work(), which needs memory for `purpose`. Adds the purpose to an OutOfHostMemory that leaves work().
 template <typename F>
 auto WithMemoryFor(char const* purpose, F&& work) -> decltype(work()) {
   try {

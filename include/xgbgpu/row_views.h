@@ -1,5 +1,5 @@
-/// What objectives and metrics see of the rows of a data set: margins or predictions, and what is known about each row.
-/// Views do not own; host or device memory, as the function that takes them says.
+/// Views of a data set's rows for objectives and metrics: margins or predictions, and facts of each row. Views do not
+/// own memory, which is on the host or on a device, as each function says.
 #ifndef XGBGPU_ROW_VIEWS_H_
 #define XGBGPU_ROW_VIEWS_H_
 
@@ -23,12 +23,12 @@ struct OutputView {
   }
 };
 
-/// Returns a view of values that lie as XGBoost's host vectors do.
+/// Returns a view in the layout of XGBoost's host vectors.
 template <typename T>
 OutputView<T> RowMajor(T* data, std::uint64_t rows, std::uint32_t outputs) {
   return {data, rows, outputs, outputs, 1};
 }
-/// Returns a view of values that lie as a device keeps them.
+/// Returns a view in the layout of device memory.
 template <typename T>
 OutputView<T> OutputMajor(T* data, std::uint64_t rows, std::uint32_t outputs) {
   return {data, rows, outputs, 1, static_cast<std::size_t>(rows)};
@@ -39,22 +39,21 @@ enum class AftDistribution : std::uint8_t { kNormal, kLogistic, kExtreme };
 
 /// Rows in order of the magnitude of their labels, which are survival times.
 struct TimeOrder {
-  std::uint32_t const* rows{nullptr};   ///< [rows] the row at each place; equal times in order of rows
-  std::uint32_t const* first{nullptr};  ///< [rows] the first place whose time equals that of each place
+  std::uint32_t const* rows{nullptr};   ///< [rows] the row at each place; rows of equal times keep their order
+  std::uint32_t const* first{nullptr};  ///< [rows] the first place of the same time as each place
 };
 
-/// What the objective is told about rows. Absent arrays are null.
+/// The facts of rows for an objective. Absent arrays are null.
 struct TargetView {
   float const* labels{nullptr};    ///< [rows × label_columns], row-major
-  std::uint32_t label_columns{1};  ///< more than 1 only for several targets
+  std::uint32_t label_columns{1};  ///< more than 1 for several targets only
   float const* weights{nullptr};   ///< [rows], or [groups] for ranking; null: all 1
   float const* lower{nullptr};     ///< [rows]: lower bounds of survival times
   float const* upper{nullptr};     ///< [rows]
   std::uint32_t const* group_ptr{
-      nullptr};  ///< [groups + 1]: rows of ranking group g are group_ptr[g] … group_ptr[g + 1] - 1
+      nullptr};  ///< [groups + 1] rows of ranking group g are group_ptr[g] … group_ptr[g + 1] - 1
   std::uint32_t groups{0};
-  TimeOrder by_time{};  ///< for survival:cox and cox-nloglik; null: they sort the rows at every
-                        ///< call; on a device they throw
+  TimeOrder by_time{};  ///< for survival:cox and cox-nloglik; null: sorted in every call, an error on a device
 };
 
 }  // namespace xgbgpu

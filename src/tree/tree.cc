@@ -1,3 +1,4 @@
+// Resizes and compares trees, and reads their sets of categories.
 #include "xgbgpu/tree.h"
 
 #include <cstring>
