@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "xgbgpu/api.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
@@ -75,7 +76,7 @@ inline Span<std::int64_t> Integers(Span<GradientSum> sums) {
 }
 
 /// Returns the collective of a single shard, which has all rows: every call of it returns at once.
-Collective& NoOtherShards();
+XGBGPU_API Collective& NoOtherShards();
 
 /// Returns the elements of all shards' lists, those of shard 0 first. T has a multiple of 4 bytes.
 template <typename T>
@@ -100,10 +101,10 @@ using Fact = std::pair<std::string, std::string>;
 /// one's words. Then, if facts differ, all throw InvalidArgument, which names a fact, two shards and their values.
 ///
 /// Cost    one maximum of three integers; more only if something is wrong
-void Agree(Collective& collective, std::vector<Fact> const& facts, std::function<void()> const& work);
+XGBGPU_API void Agree(Collective& collective, std::vector<Fact> const& facts, std::function<void()> const& work);
 
 /// Returns the first text of a shard, by number, that is not empty; else an empty one. All shards call it at the same time.
-std::string FirstText(Collective& shards, std::string const& own);
+XGBGPU_API std::string FirstText(Collective& shards, std::string const& own);
 
 /// Ends what all shards do, once they know that shard `failed` is the first that has failed. `own` is what has been
 /// thrown in this shard; null: nothing. Throws it, or OtherShardFailed with the words of that shard.

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "xgbgpu/api.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu {
@@ -68,7 +69,7 @@ inline DeviceTable RowsOf(DeviceTable table, std::uint64_t first, std::uint64_t 
 
 /// Returns the device in whose memory `address` is, or kHostMemory. It does not start CUDA, because a process that has
 /// not used CUDA has no such memory. A build without CUDA returns 0 for every device.
-int DeviceOf(void const* address);
+XGBGPU_API int DeviceOf(void const* address);
 
 /// Rows in the memory of a device. `dense` says where. ForEachBatch brings them to the host, 8 MiB or a row at a time.
 class DeviceRows : public RowSource {
@@ -95,16 +96,17 @@ class DeviceRowsBuilder {
 
 /// Memory  4 bytes a value on the device
 /// Throws  OutOfDeviceMemory, DeviceError; Unsupported in a build without CUDA
-std::unique_ptr<DeviceRowsBuilder> MakeDeviceRowsBuilder(int device, std::uint64_t rows, FeatureIndex features);
+XGBGPU_API std::unique_ptr<DeviceRowsBuilder> MakeDeviceRowsBuilder(int device, std::uint64_t rows,
+                                                                    FeatureIndex features);
 
 /// Returns how much memory of the device all DeviceRows of this process hold, in bytes.
-std::size_t DeviceRowsBytes(int device);
+XGBGPU_API std::size_t DeviceRowsBytes(int device);
 
 /// Returns how many bytes of the device's memory are free.
 std::size_t FreeDeviceMemory(int device);
 
 /// Remembers which device is current for this thread, and makes it so for functions of whoever called us.
-class CallersDevice {
+class XGBGPU_API CallersDevice {
  public:
   CallersDevice();
   void Call(std::function<void()> const& function) const;
@@ -114,18 +116,18 @@ class CallersDevice {
 };
 
 /// Returns the device of the table's first column. Throws InvalidArgument if it is in no device's memory.
-int DeviceOfTable(DeviceTable const& table);
+XGBGPU_API int DeviceOfTable(DeviceTable const& table);
 
 /// Copies a table to rows on its own device. Memory and errors are those of a DeviceRowsBuilder.
-std::unique_ptr<DeviceRows> CopyDeviceTable(DeviceTable const& table, float missing);
+XGBGPU_API std::unique_ptr<DeviceRows> CopyDeviceTable(DeviceTable const& table, float missing);
 
 /// Copies a table to the host, some rows at a time: to [rows, columns] NaN where a value is missing.
 /// Memory  up to 8 MiB on the device, or one row
 /// Throws  as a DeviceRowsBuilder
-void CopyDeviceTableToHost(DeviceTable const& table, float* to);
+XGBGPU_API void CopyDeviceTableToHost(DeviceTable const& table, float* to);
 
 /// Waits for `stream` (DeviceTable::stream), then copies `bytes` bytes from a device to the host.
-void CopyFromDevice(void const* from, std::size_t bytes, std::uintptr_t stream, void* to);
+XGBGPU_API void CopyFromDevice(void const* from, std::size_t bytes, std::uintptr_t stream, void* to);
 
 /// Floats on a device, for callers who read them there.
 class DeviceFloats {
@@ -133,7 +135,7 @@ class DeviceFloats {
   virtual ~DeviceFloats() = default;
   virtual float const* data() const = 0;
 };
-std::unique_ptr<DeviceFloats> CopyFloatsToDevice(float const* from, std::size_t n, int device);
+XGBGPU_API std::unique_ptr<DeviceFloats> CopyFloatsToDevice(float const* from, std::size_t n, int device);
 
 }  // namespace xgbgpu
 

@@ -5,16 +5,17 @@
 #include <memory>
 #include <optional>
 
+#include "xgbgpu/api.h"
 #include "xgbgpu/trace.h"
 
 namespace xgbgpu {
 
 /// `file` is that of the model that works on this thread; null if that one is not traced. It is not kept alive.
-void SetThreadTrace(std::shared_ptr<TraceFile> const& file);
+XGBGPU_API void SetThreadTrace(std::shared_ptr<TraceFile> const& file);
 
 /// Tells the thread's file at its end how long it has lived. It does so at the end, because a function that is called
 /// by a user learns only inside whose call it was. Costs one relaxed load where nothing is traced.
-class HostSpan {
+class XGBGPU_API HostSpan {
  public:
   /// `what` lives as long as the program.
   explicit HostSpan(char const* what) : what_{what} {

@@ -33,6 +33,7 @@
 #include <optional>
 #include <string>
 
+#include "xgbgpu/api.h"
 #include "xgbgpu/collective.h"
 #include "xgbgpu/row_views.h"
 
@@ -80,10 +81,10 @@ struct MetricParams {
 
 /// Returns the metric with this full name in XGBoost, as "rmse", "error@0.7", "tweedie-nloglik@1.5" or "ndcg@5-". It is
 /// nullopt if the name is not one of ours, or not a valid one: XGBoost then computes it, or says what is wrong with it.
-std::optional<MetricParams> MetricByName(std::string const& name);
+XGBGPU_API std::optional<MetricParams> MetricByName(std::string const& name);
 
 /// Returns XGBoost's name of the metric, without what comes after '@'.
-char const* NameOf(Metric metric);
+XGBGPU_API char const* NameOf(Metric metric);
 
 /// Throws InvalidArgument unless the arrays fit the metric: labels (aft-nloglik, interval-regression-accuracy: bounds)
 /// are there; element-wise metrics have one prediction a label (those of times: a row) and weights of rows, not of
@@ -104,8 +105,8 @@ namespace host {
 /// in two shards. Sums over rows and over groups bring up to 4,095 terms of a shard to every other, and 24 bytes for
 /// each 2,048 rows; auc and aucpr without groups, cox-nloglik, and pre, ndcg and map without groups bring predictions,
 /// labels and weights of all rows to every shard (objective/all_rows.h), which computes the metric of all.
-double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions, int threads,
-                Collective& collective = NoOtherShards());
+XGBGPU_API double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
+                           int threads, Collective& collective = NoOtherShards());
 
 }  // namespace host
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <tuple>
 
+#include "xgbgpu/api.h"
 #include "xgbgpu/collective.h"
 #include "xgbgpu/row_views.h"
 #include "xgbgpu/types.h"
@@ -63,10 +64,10 @@ inline bool operator==(ObjectiveParams const& a, ObjectiveParams const& b) {
 }
 
 /// Returns the objective with this name in XGBoost; nothing if it is none of these.
-std::optional<Objective> ObjectiveByName(std::string const& name);
+XGBGPU_API std::optional<Objective> ObjectiveByName(std::string const& name);
 
 /// Returns the name of the objective in XGBoost; of several, the first of the list.
-char const* NameOf(Objective kind);
+XGBGPU_API char const* NameOf(Objective kind);
 
 /// Looks whether a training can begin, once for all its rounds: what follows trusts its input.
 ///
@@ -106,13 +107,15 @@ namespace host {
 ///         shard (objective/all_rows.h), which computes all gradients; ranking with groups, which lie in one shard
 ///         each, the weights of all groups.
 /// Same    bit-equal on every backend and thread count (a NaN is a NaN: its bits may differ), and in any shards
-void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
-                      OutputView<GradientPair> gradients, int threads, Collective& collective = NoOtherShards());
+XGBGPU_API void ComputeGradients(ObjectiveParams const& params, TargetView const& targets,
+                                 OutputView<float const> margins, OutputView<GradientPair> gradients, int threads,
+                                 Collective& collective = NoOtherShards());
 
 /// Turns margins into what metrics are given (XGBoost's EvalTransform): predictions, for kSoftmax the probabilities of
 /// all classes. `out` may be `margins` itself (the same data and strides), but must not overlap it otherwise.
 /// Same  bit-equal on every backend and thread count
-void Transform(ObjectiveParams const& params, OutputView<float const> margins, OutputView<float> out, int threads);
+XGBGPU_API void Transform(ObjectiveParams const& params, OutputView<float const> margins, OutputView<float> out,
+                          int threads);
 
 }  // namespace host
 }  // namespace xgbgpu

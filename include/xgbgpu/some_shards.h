@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "xgbgpu/api.h"
 #include "xgbgpu/collective.h"
 
 namespace xgbgpu {
@@ -19,7 +20,7 @@ namespace xgbgpu {
 ///
 /// Cost    of each call, and of each end of Together: a maximum of five integers over all shards, beside the call's own
 /// Throws  what the collective of all throws. When a member has failed, every call throws OtherShardFailed with its words
-class SomeShards final : public Collective {
+class XGBGPU_API SomeShards final : public Collective {
  public:
   /// `members` are numbers of shards of `all`, 1 or more, ascending. `all` must outlive it.
   SomeShards(Collective* all, std::vector<int> members);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "xgbgpu/api.h"
 #include "xgbgpu/device_rows.h"
 #include "xgbgpu/rows.h"
 
@@ -41,7 +42,7 @@ struct StreamPolicy {
 };
 
 /// What a first pass over tables found.
-struct StreamShape {
+struct XGBGPU_API StreamShape {
   int device;
   FeatureIndex features;
   std::vector<std::uint64_t> table_rows;  ///< of each table
@@ -50,9 +51,9 @@ struct StreamShape {
 };
 
 /// Are tables of this shape too large to be on their device all at once?
-bool MustStream(StreamShape const& shape, StreamPolicy const& policy);
+XGBGPU_API bool MustStream(StreamShape const& shape, StreamPolicy const& policy);
 /// Throws OutOfDeviceMemory if the device has too little memory even for streaming.
-void CheckRoomForStream(StreamShape const& shape, StreamPolicy const& policy);
+XGBGPU_API void CheckRoomForStream(StreamShape const& shape, StreamPolicy const& policy);
 
 /// The rows of tables as arrays of float32, some rows at a time, whatever the tables' sizes. Every pass over the rows
 /// is one over the tables; one thread makes one pass at a time.
@@ -60,7 +61,7 @@ void CheckRoomForStream(StreamShape const& shape, StreamPolicy const& policy);
 /// Memory  floats as the policy says, beside a table
 /// Throws  InvalidArgument: a pass has other tables than the first (which of them, and its rows), or other values than
 ///         the second; a value is infinite; and as DeviceRowsBuilder. What the stream throws
-class StreamedRows final : public RowSource {
+class XGBGPU_API StreamedRows final : public RowSource {
  public:
   /// `tables` must outlive it. missing: values equal to it, and NaNs, are missing. categorical: as in RowSource.
   StreamedRows(TableStream* tables, StreamShape shape, float missing, std::vector<std::uint8_t> categorical,

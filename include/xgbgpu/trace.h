@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "xgbgpu/api.h"
+
 namespace xgbgpu {
 
 /// Stages that belong to a round and to no tree have this level.
@@ -29,7 +31,7 @@ struct TraceStage {
 /// is JSON. Of several objects for one file only the newest writes, and only in the process that made it. What the
 /// others are told is lost, and so is what the newest is told in processes forked from that one. Many threads may use
 /// an object.
-class TraceFile {
+class XGBGPU_API TraceFile {
  public:
   using Clock = std::chrono::steady_clock;
 

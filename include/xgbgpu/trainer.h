@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "xgbgpu/api.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/memory_limits.h"
 #include "xgbgpu/params.h"
@@ -48,7 +49,7 @@ struct Place {
 
 /// Rows as bin numbers, or columns in order: built once per training matrix, immutable, shared by any number of
 /// trainers and threads.
-class Dataset {
+class XGBGPU_API Dataset {
  public:
   /// Exact weighted quantiles of every column, then bins.
   ///
@@ -175,7 +176,7 @@ struct MemoryReport {
 };
 
 /// Grows trees on one dataset. Not thread-safe; independent trainers may run at the same time.
-class Trainer {
+class XGBGPU_API Trainer {
  public:
   /// A dataset on a device trains there: `backend` is kAuto or kCuda. One on the host trains there with kHost, or with
   /// kAuto where no device is usable; else it is copied to the first device.
@@ -262,14 +263,14 @@ class Trainer {
 
 /// True if this build has the CUDA backend and a device that it has code for; `why_not` (optional) gets the reason
 /// else. Starts the CUDA driver in this process: processes forked from then on cannot use CUDA.
-bool CudaAvailable(std::string* why_not = nullptr);
+XGBGPU_API bool CudaAvailable(std::string* why_not = nullptr);
 
 /// CUDA devices that this process sees; 0 where CudaAvailable is false.
-int CudaDeviceCount();
+XGBGPU_API int CudaDeviceCount();
 
 /// Has this process had memory of a CUDA device, so that its next use need not wait for the driver? A process that was
 /// forked since has not.
-bool CudaIsInUse();
+XGBGPU_API bool CudaIsInUse();
 
 }  // namespace xgbgpu
 

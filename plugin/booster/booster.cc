@@ -13,9 +13,7 @@
 #include "base/quoted.h"
 #include "booster/booster_group.h"
 #include "booster/current_round.h"
-#include "booster/decorated_objective.h"
 #include "booster/memory_board.h"
-#include "booster/newcomers.h"
 #include "booster/stand_in.h"
 #include "booster/training_checks.h"
 #include "core/stages.h"
@@ -28,6 +26,8 @@
 #include "quantile/quantile_policy.h"
 #include "training/boosting_round.h"
 #include "xgb/api_call.h"
+#include "xgb/objective.h"
+#include "xgb/registry.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/host_span.h"
 

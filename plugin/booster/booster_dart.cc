@@ -3,11 +3,11 @@
 
 #include "base/message.h"
 #include "booster/booster.h"
-#include "booster/decorated_objective.h"
 #include "errors/boundary.h"
 #include "matrix/adapt_input.h"
 #include "matrix/matrix_rows.h"
 #include "xgb/api_call.h"
+#include "xgb/objective.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {

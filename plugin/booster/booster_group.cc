@@ -15,7 +15,6 @@
 #include "base/message.h"
 #include "base/text_hash.h"
 #include "booster/booster.h"
-#include "booster/decorated_metric.h"
 #include "booster/training_checks.h"
 #include "core/stages.h"
 #include "group/group_place.h"
@@ -23,6 +22,7 @@
 #include "matrix/held_bins.h"
 #include "matrix/matrix_rows.h"
 #include "xgb/api_call.h"
+#include "xgb/metric.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -236,7 +236,7 @@ std::optional<double> Booster::EvaluateInGroup(ProcessGroup* group, MetricParams
   // A worker that evaluates more metrics or matrices would wait for workers that have gone on, perhaps to a message of
   // XGBoost's own. So the lists are compared first.
   std::vector<Fact> facts{{"step", "evaluation"},
-                          {"parameter eval_metric", DecoratedMetric::NamesOf(ctx_)},
+                          {"parameter eval_metric", MetricNamesOf(ctx_)},
                           {"number of evaluated matrices", std::to_string(EvaluatedMatrices())}};
   for (Fact& fact : FactsOf(metric)) facts.push_back(std::move(fact));
   Agree(*group, facts, [&] {

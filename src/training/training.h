@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "rounds/resident_rows.h"
+#include "xgbgpu/api.h"
 #include "xgbgpu/base_margins.h"
 #include "xgbgpu/data_key.h"
 #include "xgbgpu/objective.h"
@@ -18,7 +19,7 @@
 namespace xgbgpu {
 
 /// Tells the labels and weights of a data set from those that it had at another time.
-struct TargetMark {
+struct XGBGPU_API TargetMark {
   /// Returns the mark of the labels and weights of `rows` rows, for training with `objective`. This costs nothing if
   /// the epoch is known, else one pass over them.
   static TargetMark Of(TargetView const& targets, std::uint64_t rows, Objective objective, DataEpoch const& epoch,
@@ -36,7 +37,7 @@ struct TargetMark {
 
 /// The rows of one data set, kept where the training is, and how much of the model and of the data they hold. A dart
 /// keeps columns of leaf values with them, which may lie on the host instead.
-struct KeptRows {
+struct XGBGPU_API KeptRows {
   std::unique_ptr<ResidentRows> rows;  ///< on a device; null until they are needed
   /// The columns of a dart, where there are no `rows`; null until they are needed.
   std::unique_ptr<host::FillableColumns> on_host;
@@ -88,7 +89,7 @@ class TrainerWatch {
 };
 
 /// Keeps what a model's rounds on one data set have in common.
-struct Training {
+struct XGBGPU_API Training {
   ~Training() {
     if (trainer != nullptr) trainer->Abandon();  // a speculative tree reads members that are destroyed first
   }

@@ -54,7 +54,7 @@ PLUGIN_ARROWS = {
     "xgb": "",
     "errors": "xgb",
     "models": "errors xgb",
-    "params": "errors models",
+    "params": "errors models xgb",
     "data": "errors xgb",
     "group": "errors params",
     "matrix": "data errors group xgb",

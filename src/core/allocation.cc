@@ -1,7 +1,8 @@
-/// Allocations of this library that fail say how much was asked for, std::vector's and all others.
-///
-/// The linker puts these in the place of operator new for the code of this library alone (--wrap in CMakeLists.txt):
-/// memory comes from the same operator as ever, and XGBoost and the program see no change.
+// Replaces operator new, plain and aligned, in the library that links this file: an allocation that fails says how much
+// was asked for, std::vector's and all others.
+//
+// The linker puts these functions in the place of operator new for the code of that library alone (--wrap in
+// CMakeLists.txt). Memory comes from the same operator as ever; XGBoost and the program see no change.
 #include <cstddef>
 #include <new>
 
