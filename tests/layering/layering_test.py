@@ -242,6 +242,20 @@ def json_by_hand(root: Path) -> List[str]:
                          for p in code if p.suffix != ".cc" for name in includes(p) if name.startswith("nlohmann/")]
 
 
+def members_listed_twice(root: Path) -> List[str]:
+    """A comparison of five members or more binds them, so that it does not compile if a member is forgotten."""
+    tied = re.compile(r"std::tie\(((?:[^();]|\([^()]*\))*)\)")
+    compared = re.compile(r"operator==\s*\([^)]*\b(\w+)\s*,[^)]*\b(\w+)\s*\)[^{;]*\{(.*?)\n *\}", re.DOTALL)
+    complaints = []
+    for path in files(root, "include", "src", "plugin", "cli", "base"):
+        text = re.sub(r"//.*", "", path.read_text(encoding="utf-8"))
+        lists = [set(re.findall(r"\b(\w+\.\w+)\b(?!\()", match[1])) for match in tied.finditer(text)]
+        lists += [set(re.findall(rf"\b{match[1]}\.(\w+)", match[3])) for match in compared.finditer(text)]
+        complaints += [f"{path.relative_to(root)} lists {len(names)} members of a struct again: {', '.join(sorted(names)[:3])}, …"
+                       for names in lists if len(names) >= 5]
+    return complaints
+
+
 def copies_that_nobody_waits_for(root: Path) -> List[str]:
     """Waiting for asynchronous copies means those that were committed; without a commit a wait returns at once."""
     def lacks(path: Path) -> bool:
@@ -316,6 +330,11 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
         {"src/core/a.cc": 'text += "{\\"name\\": 1}";\n', "cli/b.cc": 'text = R"({"name": 1})";\n',
          "plugin/c.h": "#include <nlohmann/json.hpp>\n", "plugin/d.cc": '// {\\"name\\": 1}\n#include <nlohmann/json.hpp>\n'},
         ["src/core/a.cc writes JSON by hand", "cli/b.cc writes JSON by hand", "plugin/c.h includes <nlohmann/json.hpp>"]),
+    "members_listed_twice": (
+        {"src/core/a.h": "bool operator==(A const& a, A const& b) {\n"
+                         "  return a.v == b.v && a.w == b.w && a.x == b.x && Same(a.y, b.y) && a.z == b.z;\n}\n",
+         "src/core/b.cc": "auto const fields = [](B const& k) { return std::tie(k.v, k.w, k.x, k.y, k.z); };\n"},
+        ["src/core/a.h lists 5 members of a struct again: v, w, x", "src/core/b.cc lists 5 members of a struct again: k.v, k.w, k.x"]),
     "copies_that_nobody_waits_for": (
         {"src/split/a.cu": "__pipeline_memcpy_async(to, from, 16);\n__pipeline_wait_prior(0);\n"},
         ["src/split/a.cu copies asynchronously without both commit and wait"]),
@@ -355,8 +374,9 @@ def add_tests(rule) -> None:
     setattr(LayeringTest, f"test_{rule.__name__}_is_checked", notices)
 
 
-for rule_ in (host_headers, arrows, names_of_one_series, public_headers, unmarked_interface, map_of_the_source, dead_links, documented_parameters,
-              functions_in_front, copies_that_nobody_waits_for, tests_that_nobody_runs, json_by_hand):
+for rule_ in (host_headers, arrows, names_of_one_series, public_headers, unmarked_interface, map_of_the_source, dead_links,
+              documented_parameters, functions_in_front, members_listed_twice, copies_that_nobody_waits_for,
+              tests_that_nobody_runs, json_by_hand):
     add_tests(rule_)
 
 if __name__ == "__main__":
