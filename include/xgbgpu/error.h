@@ -2,6 +2,8 @@
 #ifndef XGBGPU_ERROR_H_
 #define XGBGPU_ERROR_H_
 
+#include <cstddef>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -25,6 +27,24 @@ class XGBGPU_API InvalidArgument : public Error {
 class XGBGPU_API Unsupported : public Error {
  public:
   using Error::Error;
+};
+
+/// Host memory is short, and the size is known. Takes the place of std::bad_alloc; needs no memory itself.
+class XGBGPU_API OutOfHostMemory : public std::bad_alloc {
+ public:
+  explicit OutOfHostMemory(std::size_t bytes) : bytes_{bytes} {}
+  char const* what() const noexcept override { return "out of memory of the host"; }
+
+  std::size_t bytes() const { return bytes_; }      ///< that were asked for
+  char const* purpose() const { return purpose_; }  ///< what the memory was for; null: unknown
+  /// Sets the purpose if it is unknown, so that the innermost scope decides. `purpose` must be a literal.
+  void SetPurpose(char const* purpose) {
+    if (purpose_ == nullptr) purpose_ = purpose;
+  }
+
+ private:
+  std::size_t bytes_;
+  char const* purpose_{nullptr};
 };
 
 /// A CUDA device failed. The text says what was being done and what can be tried; nothing has changed by the call.
