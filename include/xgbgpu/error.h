@@ -1,4 +1,4 @@
-/// Exceptions of the engine. It never prints, exits or aborts; plugin/errors/boundary.h turns these into XGBoostError.
+/// Exceptions of the engine. The engine never prints, exits or aborts.
 #ifndef XGBGPU_ERROR_H_
 #define XGBGPU_ERROR_H_
 
@@ -11,19 +11,19 @@
 
 namespace xgbgpu {
 
-/// Base of everything the engine throws on purpose.
+/// Base class of the exceptions that the engine throws on purpose, but for OutOfHostMemory.
 class XGBGPU_API Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A parameter or an input is outside what is allowed. The text names it, its value and the choices.
+/// A parameter or an input is not allowed. The text names it, its value and the choices.
 class XGBGPU_API InvalidArgument : public Error {
  public:
   using Error::Error;
 };
 
-/// A correct request that this build, backend or version cannot serve. The text says what can.
+/// This build, backend or version cannot serve a correct request. The text names what can.
 class XGBGPU_API Unsupported : public Error {
  public:
   using Error::Error;
@@ -47,13 +47,13 @@ class XGBGPU_API OutOfHostMemory : public std::bad_alloc {
   char const* purpose_{nullptr};
 };
 
-/// A CUDA device failed. The text says what was being done and what can be tried; nothing has changed by the call.
+/// A CUDA device failed. The text names the operation and a remedy. The call has changed nothing.
 class XGBGPU_API DeviceError : public Error {
  public:
   using Error::Error;
 };
 
-/// Device memory is short. The text says what was needed, for what, and what is free.
+/// Device memory is short. The text names the size, the purpose and the free memory.
 class XGBGPU_API OutOfDeviceMemory : public DeviceError {
  public:
   using DeviceError::DeviceError;
