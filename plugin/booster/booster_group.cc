@@ -13,10 +13,10 @@
 
 #include "base/float_bits.h"
 #include "base/message.h"
+#include "base/stages.h"
 #include "base/text_hash.h"
 #include "booster/booster.h"
 #include "booster/training_checks.h"
-#include "core/stages.h"
 #include "group/group_place.h"
 #include "matrix/adapt_input.h"
 #include "matrix/held_bins.h"

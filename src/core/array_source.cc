@@ -1,4 +1,4 @@
-#include "core/array_source.h"
+#include "xgbgpu/array_source.h"
 
 #include <algorithm>
 #include <vector>

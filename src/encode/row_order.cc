@@ -1,6 +1,6 @@
 #include "core/fixed_point.h"
 #include "core/random.h"
-#include "encode/encode.h"
+#include "xgbgpu/encode.h"
 
 namespace xgbgpu {
 

@@ -27,12 +27,6 @@
 
 namespace xgbgpu {
 
-/// True if Evaluate below computes it.
-constexpr bool IsRanking(Metric metric, TargetView const& targets) {
-  return metric == Metric::kPre || metric == Metric::kNdcg || metric == Metric::kMap ||
-         ((metric == Metric::kAuc || metric == Metric::kAucpr) && targets.group_ptr != nullptr);
-}
-
 /// From the sums over groups of values, weight 1 for each group that has one. Throws InvalidArgument for a bad label.
 double FinishRanking(MetricParams const& params, MetricSum const& sum);
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "core/array_source.h"
 #include "cuda/grid.h"
 #include "cuda/piece_stream.h"
 #include "predict/raw_matrix_cuda.h"
+#include "xgbgpu/array_source.h"
 
 namespace xgbgpu::cuda {
 

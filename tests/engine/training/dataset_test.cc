@@ -3,7 +3,6 @@
 
 #include "support/data.h"
 #include "support/grow.h"
-#include "xgbgpu/dataset_bins.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/trainer.h"
 
@@ -23,15 +22,6 @@ TEST(DatasetPlaceTest, WithoutADevice) {
   std::vector<std::string> const parts{"gpu_backend is cuda", why_not, "auto, host"};
   EXPECT_EQ(WhatIsWrong<Unsupported>([&] { Dataset::Build(source, {}, 16, 1, device); }, parts), "");
   EXPECT_EQ(WhatIsWrong<Unsupported>([&] { Dataset::FromBinEdges(source, 1, device); }, parts), "");
-}
-
-TEST(DatasetBinsTest, AreReadBackFromOneDeviceOnly) {
-  MemorySource const source{RandomValues({100, 3}, 1)};
-  auto const visit = [](RowBatch const&) { ADD_FAILURE() << "no batch was asked for"; };
-  for (auto const& data : {Dataset::Build(source, {}, 16, 1), Dataset::BuildSorted(source, 1)}) {
-    EXPECT_FALSE(HasPagedBins(*data));
-    EXPECT_EQ(WhatIsWrong<Unsupported>([&] { VisitLowerEnds(*data, 0, 1, 1, visit); }, {"one device"}), "");
-  }
 }
 
 }  // namespace

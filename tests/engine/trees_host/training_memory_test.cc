@@ -14,7 +14,6 @@
 #include "support/data.h"
 #include "support/grow.h"
 #include "support/shards.h"
-#include "xgbgpu/dataset_bins.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {
@@ -202,8 +201,6 @@ TEST(DatasetInPagesTest, BinEdgesAndOtherCutsToo) {
   place.memory.training_bytes = LimitsOf(*edges, 2).least;
   auto const paged = Dataset::BuildWithCuts(source, other->cuts(), 2, place);
   ASSERT_TRUE(paged->paged());
-  EXPECT_TRUE(HasPagedBins(*paged));
-  EXPECT_FALSE(HasPagedBins(*edges));
   EXPECT_EQ((Trainer{paged, BackendKind::kHost, 2}.Grow(c.params, c.gradients, {})),
             (Trainer{edges, BackendKind::kHost, 2}.Grow(c.params, c.gradients, {})));
   std::vector<std::vector<Entry>> rows;
