@@ -129,7 +129,7 @@ DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix);
 
 /// Reads rows of a matrix on a device back: matrix/lower_ends.h.
 void VisitLowerEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64_t count, int threads,
-                               std::function<void(RowBatch const&)> const& visit);
+                    std::function<void(RowBatch const&)> const& visit);
 
 /// Makes cuts and bins on a device as Dataset::Build does, or as Dataset::FromBinEdges does if max_bin is 0.
 /// The bins are in pages if a training would take more than `memory` allows in core (matrix/paged_builder_cuda.h).

@@ -45,7 +45,7 @@ ARROWS = {
     "trees_cuda": "cuda backend collective core exact gradient growth histogram matrix objective page partition predict rounds "
                   "sample split tree",
     "shards": "cuda backend collective core objective rounds tree trees_cuda",
-    "training": "backend collective core exact matrix objective page quantile rounds shards trees_host",
+    "training": "collective core exact matrix objective page quantile rounds shards trees_host",
     "prediction": "backend collective objective predict training user_arrays",
 }
 
