@@ -18,7 +18,7 @@
 namespace xgbgpu {
 
 /// The trees of a round, in XGBoost's order: those of an output one after the other.
-std::vector<RoundTree> TreesOfRound(std::uint32_t iteration, std::uint32_t outputs, std::size_t per_output);
+XGBGPU_API std::vector<RoundTree> TreesOfRound(std::uint32_t iteration, std::uint32_t outputs, std::size_t per_output);
 
 /// Throws InvalidArgument, naming row, class and value, unless all gradients [rows × classes] are finite.
 XGBGPU_API void CheckFinite(Span<GradientPair const> gradients, std::size_t classes);

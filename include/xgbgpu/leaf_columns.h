@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "xgbgpu/api.h"
 #include "xgbgpu/span.h"
 
 namespace xgbgpu {
@@ -52,7 +53,7 @@ class FillableColumns : public LeafColumns {
   virtual Span<float> NextColumn(std::uint32_t output) = 0;
 };
 
-std::unique_ptr<FillableColumns> MakeLeafColumns(std::uint64_t rows, std::uint32_t outputs, int threads);
+XGBGPU_API std::unique_ptr<FillableColumns> MakeLeafColumns(std::uint64_t rows, std::uint32_t outputs, int threads);
 
 }  // namespace host
 
