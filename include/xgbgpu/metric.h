@@ -65,6 +65,12 @@ enum class Metric : std::uint8_t {
   kMap                ///< metric/ranking.h
 };
 
+/// True for metrics over ranking groups (metric/ranking.h).
+constexpr bool IsRanking(Metric metric, TargetView const& targets) {
+  return metric == Metric::kPre || metric == Metric::kNdcg || metric == Metric::kMap ||
+         ((metric == Metric::kAuc || metric == Metric::kAucpr) && targets.group_ptr != nullptr);
+}
+
 struct MetricParams {
   Metric kind;
   float threshold{0.5f};               ///< kError: predictions above it count as positive

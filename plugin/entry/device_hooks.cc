@@ -16,10 +16,10 @@
 #include "data/plain_array.h"
 #include "errors/fail.h"
 #include "matrix/held_matrix.h"
-#include "training/dataset_cache.h"
 #include "xgb/api_call.h"
 #include "xgb/next_function.h"
 #include "xgb/version.h"
+#include "xgbgpu/dataset_cache.h"
 #include "xgbgpu/device_rows.h"
 #include "xgboost_gpu.h"
 

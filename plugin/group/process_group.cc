@@ -11,8 +11,8 @@
 #include <memory>
 #include <mutex>
 
-#include "backend/backend.h"
 #include "base/message.h"
+#include "xgbgpu/process_devices.h"
 
 namespace xgbgpu::plugin {
 

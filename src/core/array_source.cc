@@ -1,5 +1,5 @@
 // Makes batches of rows from an array on the host.
-#include "core/array_source.h"
+#include "xgbgpu/array_source.h"
 
 #include <algorithm>
 #include <vector>

@@ -12,7 +12,7 @@
 
 #include "base/hd.h"
 #include "base/parallel.h"
-#include "core/array_source.h"
+#include "xgbgpu/array_source.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
 

@@ -9,7 +9,7 @@
 #include "base/message.h"
 #include "core/fixed_point.h"
 #include "cuda/grid.h"
-#include "encode/encode_device.h"
+#include "xgbgpu/encode.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

@@ -7,7 +7,8 @@
 #include "base/hd.h"
 #include "base/message.h"
 #include "base/parallel.h"
-#include "encode/encode.h"
+#include "encode/encode_ops.h"
+#include "xgbgpu/encode.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::host {

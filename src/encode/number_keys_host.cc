@@ -8,7 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/parallel.h"
-#include "encode/encode.h"
+#include "xgbgpu/encode.h"
 
 namespace xgbgpu::host {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/stages.h"
 #include "core/random.h"
-#include "core/stages.h"
 #include "exact/exact_ops.h"
 #include "gradient/gradient_ops.h"
 #include "predict/predict_cuda.h"

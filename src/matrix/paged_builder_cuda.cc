@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/message.h"
-#include "core/array_source.h"
 #include "core/fixed_point.h"
 #include "core/row_slice.h"
 #include "cuda/array_download.h"
@@ -18,6 +17,7 @@
 #include "matrix/paged_bins_cuda.h"
 #include "page/memory_policy.h"
 #include "quantile/quantile_policy.h"
+#include "xgbgpu/array_source.h"
 
 namespace xgbgpu::cuda {
 

@@ -27,12 +27,6 @@
 
 namespace xgbgpu {
 
-/// Returns true if Evaluate below computes the metric.
-constexpr bool IsRanking(Metric metric, TargetView const& targets) {
-  return metric == Metric::kPre || metric == Metric::kNdcg || metric == Metric::kMap ||
-         ((metric == Metric::kAuc || metric == Metric::kAucpr) && targets.group_ptr != nullptr);
-}
-
 /// Returns the metric from the sums over groups of values, with weight 1 for each group that has one. Throws
 /// InvalidArgument for a bad label.
 double FinishRanking(MetricParams const& params, MetricSum const& sum);

@@ -1,10 +1,10 @@
 // Copies rows of raw values to a device, as tiles or sparse rows.
 #include <algorithm>
 
-#include "core/array_source.h"
 #include "cuda/grid.h"
 #include "cuda/piece_stream.h"
 #include "predict/raw_matrix_cuda.h"
+#include "xgbgpu/array_source.h"
 
 namespace xgbgpu::cuda {
 

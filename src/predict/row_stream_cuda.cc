@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/parallel.h"
-#include "core/array_source.h"
+#include "xgbgpu/array_source.h"
 
 namespace xgbgpu::cuda {
 

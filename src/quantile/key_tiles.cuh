@@ -6,10 +6,10 @@
 #include <cstdint>
 
 #include "base/float_bits.h"
-#include "core/array_source.h"
 #include "cuda/array_upload.h"
 #include "cuda/grid.h"
 #include "quantile/quantile_ops.h"
+#include "xgbgpu/array_source.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu::cuda {

@@ -1,6 +1,6 @@
 #include "trees_cuda/hist_levels_cuda.h"
 
-#include "core/stages.h"
+#include "base/stages.h"
 #include "growth/plan_cuda.h"
 #include "histogram/histogram_cuda.h"
 #include "partition/partition_cuda.h"

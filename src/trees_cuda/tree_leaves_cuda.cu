@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "core/stages.h"
+#include "base/stages.h"
 #include "cuda/grid.h"
 #include "trees_cuda/tree_leaves_cuda.h"
 

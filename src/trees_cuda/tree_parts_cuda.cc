@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/stages.h"
+#include "base/stages.h"
 #include "objective/quantise_losses_cuda.h"
 #include "sample/sample_ops.h"
 #include "sample/sample_policy.h"

@@ -7,7 +7,7 @@
 
 #include "base/parallel.h"
 #include "collective/in_process.h"
-#include "core/array_source.h"
+#include "xgbgpu/array_source.h"
 
 namespace xgbgpu {
 

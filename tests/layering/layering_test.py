@@ -40,7 +40,7 @@ ARROWS = {
     "rounds": "core cuda gradient metric objective predict",
     "encode": "core cuda",
     "user_arrays": "cuda collective core",
-    "backend": "cuda collective core matrix predict tree user_arrays",
+    "backend": "cuda collective core matrix predict tree user_arrays quantile",
     "trees_host": "backend collective core exact gradient growth histogram matrix page partition predict sample split",
     "trees_cuda": "cuda backend collective core exact gradient growth histogram matrix objective page partition predict rounds "
                   "sample split tree",

@@ -1,18 +1,18 @@
 /// One boosting round: how its trees come into being, one after the other for a host that asks for them.
-#ifndef XGBGPU_TRAINING_BOOSTING_ROUND_H_
-#define XGBGPU_TRAINING_BOOSTING_ROUND_H_
+#ifndef XGBGPU_BOOSTING_ROUND_H_
+#define XGBGPU_BOOSTING_ROUND_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "training/training.h"
 #include "xgbgpu/api.h"
 #include "xgbgpu/objective.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/trainer.h"
+#include "xgbgpu/training.h"
 #include "xgbgpu/tree.h"
 
 namespace xgbgpu {
@@ -115,4 +115,4 @@ XGBGPU_API std::vector<NodeIndex> LeafPositions(Trainer const& trainer, Span<Gra
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_TRAINING_BOOSTING_ROUND_H_
+#endif  // XGBGPU_BOOSTING_ROUND_H_

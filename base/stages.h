@@ -1,6 +1,6 @@
 /// Names of the stages of a tree and of a round, for traces and profilers.
-#ifndef XGBGPU_CORE_STAGES_H_
-#define XGBGPU_CORE_STAGES_H_
+#ifndef XGBGPU_BASE_STAGES_H_
+#define XGBGPU_BASE_STAGES_H_
 
 namespace xgbgpu {
 
@@ -21,4 +21,4 @@ inline constexpr char kMetric[] = "metric";
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_CORE_STAGES_H_
+#endif  // XGBGPU_BASE_STAGES_H_

@@ -1,6 +1,6 @@
 /// Times the stages of a tree or a round that run on the host.
-#ifndef XGBGPU_CORE_STAGE_TIMER_H_
-#define XGBGPU_CORE_STAGE_TIMER_H_
+#ifndef XGBGPU_BASE_STAGE_TIMER_H_
+#define XGBGPU_BASE_STAGE_TIMER_H_
 
 #include "base/host_memory.h"
 #include "xgbgpu/trace.h"
@@ -29,4 +29,4 @@ class HostStageTimer {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_CORE_STAGE_TIMER_H_
+#endif  // XGBGPU_BASE_STAGE_TIMER_H_

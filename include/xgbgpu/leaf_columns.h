@@ -1,6 +1,6 @@
 /// Leaf values of every tree and row: margins of a dart, whose trees change their weights from round to round.
-#ifndef XGBGPU_ROUNDS_LEAF_COLUMNS_H_
-#define XGBGPU_ROUNDS_LEAF_COLUMNS_H_
+#ifndef XGBGPU_LEAF_COLUMNS_H_
+#define XGBGPU_LEAF_COLUMNS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -56,12 +56,6 @@ std::unique_ptr<FillableColumns> MakeLeafColumns(std::uint64_t rows, std::uint32
 
 }  // namespace host
 
-/// Throws InvalidArgument unless there is one weight for each column.
-void CheckColumnWeights(std::size_t weights, std::size_t columns);
-/// A sum has columns with the weights `applied` and shall have `weights`: returns the first column that is to be added.
-/// 0 means that the sum has to begin anew from the base.
-std::size_t FirstColumnToAdd(Span<float const> weights, Span<float const> applied);
-
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_ROUNDS_LEAF_COLUMNS_H_
+#endif  // XGBGPU_LEAF_COLUMNS_H_

@@ -1,16 +1,15 @@
 /// Rows in order of survival times, for survival:cox and cox-nloglik on the host.
-#ifndef XGBGPU_TRAINING_TIME_ORDERS_H_
-#define XGBGPU_TRAINING_TIME_ORDERS_H_
+#ifndef XGBGPU_TIME_ORDERS_H_
+#define XGBGPU_TIME_ORDERS_H_
 
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include "objective/cox.h"
-#include "training/training.h"
 #include "xgbgpu/api.h"
 #include "xgbgpu/data_key.h"
+#include "xgbgpu/training.h"
 
 namespace xgbgpu {
 
@@ -19,8 +18,8 @@ class XGBGPU_API TimeOrders {
  public:
   /// The order of the `rows` rows of the data `key`, whose `targets` are those of `mark`. It is kept while the data
   /// live: 8 bytes a row.
-  std::shared_ptr<host::SortedTimes const> Get(DataKey const& key, std::uint64_t rows, TargetView const& targets,
-                                               TargetMark const& mark);
+  std::shared_ptr<TimeOrder const> Get(DataKey const& key, std::uint64_t rows, TargetView const& targets,
+                                       TargetMark const& mark);
   /// Frees the orders of data that are gone.
   void DropExpired();
 
@@ -28,7 +27,7 @@ class XGBGPU_API TimeOrders {
   struct Kept {
     DataKey key;
     TargetMark mark;
-    std::shared_ptr<host::SortedTimes const> times;
+    std::shared_ptr<TimeOrder const> times;
   };
 
   std::mutex mutex_;
@@ -37,4 +36,4 @@ class XGBGPU_API TimeOrders {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_TRAINING_TIME_ORDERS_H_
+#endif  // XGBGPU_TIME_ORDERS_H_

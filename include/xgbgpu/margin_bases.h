@@ -1,6 +1,6 @@
 /// What the margins began with that the host has cached.
-#ifndef XGBGPU_TRAINING_MARGIN_BASES_H_
-#define XGBGPU_TRAINING_MARGIN_BASES_H_
+#ifndef XGBGPU_MARGIN_BASES_H_
+#define XGBGPU_MARGIN_BASES_H_
 
 #include <unordered_set>
 #include <vector>
@@ -48,4 +48,4 @@ class XGBGPU_API MarginBases {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_TRAINING_MARGIN_BASES_H_
+#endif  // XGBGPU_MARGIN_BASES_H_

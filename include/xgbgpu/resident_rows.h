@@ -1,11 +1,11 @@
 /// What a boosting round reads and writes for every row, kept on a device from one round to the next.
-#ifndef XGBGPU_ROUNDS_RESIDENT_ROWS_H_
-#define XGBGPU_ROUNDS_RESIDENT_ROWS_H_
+#ifndef XGBGPU_RESIDENT_ROWS_H_
+#define XGBGPU_RESIDENT_ROWS_H_
 
 #include <cstddef>
 #include <cstdint>
 
-#include "rounds/leaf_columns.h"
+#include "xgbgpu/leaf_columns.h"
 #include "xgbgpu/metric.h"
 #include "xgbgpu/objective.h"
 #include "xgbgpu/row_views.h"
@@ -47,4 +47,4 @@ class ResidentRows : public LeafColumns {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_ROUNDS_RESIDENT_ROWS_H_
+#endif  // XGBGPU_RESIDENT_ROWS_H_

@@ -1,6 +1,6 @@
 /// Rounds of a dart, whose trees are dropped and weighed anew from round to round. docs/adr/0015-dart-rounds.md
-#ifndef XGBGPU_TRAINING_DART_H_
-#define XGBGPU_TRAINING_DART_H_
+#ifndef XGBGPU_DART_H_
+#define XGBGPU_DART_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
-#include "rounds/leaf_columns.h"
-#include "training/training.h"
 #include "xgbgpu/api.h"
 #include "xgbgpu/base_margins.h"
+#include "xgbgpu/leaf_columns.h"
+#include "xgbgpu/training.h"
 
 namespace xgbgpu {
 
@@ -88,4 +88,4 @@ XGBGPU_API std::optional<std::uint32_t> ReserveRound(Training* training, std::ui
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_TRAINING_DART_H_
+#endif  // XGBGPU_DART_H_

@@ -1,6 +1,6 @@
 /// Which trainer of a model belongs to a data set.
-#ifndef XGBGPU_TRAINING_TRAINER_POOL_H_
-#define XGBGPU_TRAINING_TRAINER_POOL_H_
+#ifndef XGBGPU_TRAINER_POOL_H_
+#define XGBGPU_TRAINER_POOL_H_
 
 #include <cstdint>
 #include <functional>
@@ -8,10 +8,10 @@
 #include <mutex>
 #include <vector>
 
-#include "training/dataset_cache.h"
-#include "training/training.h"
 #include "xgbgpu/api.h"
 #include "xgbgpu/data_key.h"
+#include "xgbgpu/dataset_cache.h"
+#include "xgbgpu/training.h"
 
 namespace xgbgpu {
 
@@ -60,4 +60,4 @@ class XGBGPU_API TrainerPool {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_TRAINING_TRAINER_POOL_H_
+#endif  // XGBGPU_TRAINER_POOL_H_

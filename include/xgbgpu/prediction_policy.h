@@ -1,7 +1,7 @@
 /// Who makes a prediction: sizes from which the engine, or a device, is faster than stock code. Margins and leaves have
 /// the same bits either way; contributions and interactions differ by rounding.
-#ifndef XGBGPU_PREDICTION_PREDICTION_POLICY_H_
-#define XGBGPU_PREDICTION_PREDICTION_POLICY_H_
+#ifndef XGBGPU_PREDICTION_POLICY_H_
+#define XGBGPU_PREDICTION_POLICY_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -70,4 +70,4 @@ constexpr PredictionPolicy kPredictionPolicy{};
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_PREDICTION_PREDICTION_POLICY_H_
+#endif  // XGBGPU_PREDICTION_POLICY_H_

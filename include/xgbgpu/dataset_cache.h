@@ -1,6 +1,6 @@
 /// Which quantised data belong to a data set. docs/adr/0003-dataset-identity.md
-#ifndef XGBGPU_TRAINING_DATASET_CACHE_H_
-#define XGBGPU_TRAINING_DATASET_CACHE_H_
+#ifndef XGBGPU_DATASET_CACHE_H_
+#define XGBGPU_DATASET_CACHE_H_
 
 #include <cstdint>
 #include <functional>
@@ -74,4 +74,4 @@ class XGBGPU_API DatasetCache {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_TRAINING_DATASET_CACHE_H_
+#endif  // XGBGPU_DATASET_CACHE_H_

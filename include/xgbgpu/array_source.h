@@ -1,13 +1,12 @@
 /// A source of rows from an array on the host.
-#ifndef XGBGPU_CORE_ARRAY_SOURCE_H_
-#define XGBGPU_CORE_ARRAY_SOURCE_H_
+#ifndef XGBGPU_ARRAY_SOURCE_H_
+#define XGBGPU_ARRAY_SOURCE_H_
 
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <optional>
 
-#include "base/hd.h"
 #include "xgbgpu/api.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/types.h"
@@ -52,7 +51,7 @@ inline DenseValues FromRow(DenseValues values, std::uint64_t row, FeatureIndex f
 
 /// Returns the value as a float, or NaN if it equals `missing`.
 template <typename T>
-XGBGPU_HD float ValueOrNaN(T value, float missing) {
+constexpr float ValueOrNaN(T value, float missing) {
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
   auto const number = static_cast<float>(value);
   return number == missing ? kNaN : number;
@@ -80,4 +79,4 @@ class XGBGPU_API ArraySource final : public RowSource {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_CORE_ARRAY_SOURCE_H_
+#endif  // XGBGPU_ARRAY_SOURCE_H_

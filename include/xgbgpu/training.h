@@ -1,6 +1,6 @@
 /// A trainer, and all that stays with it from one round of a model to the next.
-#ifndef XGBGPU_TRAINING_TRAINING_H_
-#define XGBGPU_TRAINING_TRAINING_H_
+#ifndef XGBGPU_TRAINING_H_
+#define XGBGPU_TRAINING_H_
 
 #include <cstdint>
 #include <list>
@@ -8,11 +8,11 @@
 #include <optional>
 #include <utility>
 
-#include "rounds/resident_rows.h"
 #include "xgbgpu/api.h"
 #include "xgbgpu/base_margins.h"
 #include "xgbgpu/data_key.h"
 #include "xgbgpu/objective.h"
+#include "xgbgpu/resident_rows.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/trainer.h"
 
@@ -158,4 +158,4 @@ struct XGBGPU_API Training {
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_TRAINING_TRAINING_H_
+#endif  // XGBGPU_TRAINING_H_

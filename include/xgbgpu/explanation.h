@@ -1,20 +1,16 @@
 /// Contributions of features to predictions, and interactions of features. This is faster than the host's own code, and
 /// accurate for deep trees, too.
-#ifndef XGBGPU_PREDICTION_EXPLANATION_H_
-#define XGBGPU_PREDICTION_EXPLANATION_H_
+#ifndef XGBGPU_EXPLANATION_H_
+#define XGBGPU_EXPLANATION_H_
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <utility>
 #include <vector>
 
-#include "predict/contributions.h"
-#include "prediction/model_view.h"
-#include "prediction/prediction_policy.h"
 #include "xgbgpu/api.h"
 #include "xgbgpu/base_margins.h"
+#include "xgbgpu/model_view.h"
+#include "xgbgpu/prediction_policy.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu {
@@ -25,8 +21,7 @@ namespace xgbgpu {
 class XGBGPU_API Explanation {
  public:
   /// policy: other than the default for tests.
-  explicit Explanation(Warn warn, PredictionPolicy const& policy = kPredictionPolicy)
-      : warn_{std::move(warn)}, policy_{policy} {}
+  explicit Explanation(Warn warn, PredictionPolicy const& policy = kPredictionPolicy);
 
   /// True if a device is faster for contributions, or interactions, of a model of so many rounds.
   static bool IsForDevice(RowSource const& rows, std::uint32_t rounds);
@@ -45,25 +40,15 @@ class XGBGPU_API Explanation {
 
   /// Is called when the model has changed: it is read again.
   void Forget();
+  ~Explanation();
+  Explanation(Explanation const&) = delete;
+  Explanation& operator=(Explanation const&) = delete;
 
  private:
-  /// Returns null if the host has to do it.
-  std::shared_ptr<PathForest const> PathsFor(ModelView const& model, RowSource const& rows);
-  std::shared_ptr<PathForest const> Paths(ModelView const& model);
-  /// Has devices explain the rows, if they are the place and can do it: on_device(part of the rows, device, threads of
-  /// the host), on several if there is work for them. Else calls on_host().
-  template <typename OnDevice, typename OnHost>
-  void Explain(WorkPlace where, char const* what, RowSource const& rows, std::uint64_t work, OnDevice&& on_device,
-               OnHost&& on_host) const;
-
-  Warn warn_;
-  PredictionPolicy policy_;
-  std::mutex mutex_;
-  std::shared_ptr<PathForest const> paths_;
-  std::uint32_t rounds_{0};  ///< rounds of the model in paths_
-  mutable std::atomic<bool> several_fail_{false};
+  class Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_PREDICTION_EXPLANATION_H_
+#endif  // XGBGPU_EXPLANATION_H_
