@@ -1,33 +1,13 @@
-/// The error of a failed allocation on the host, with its size and purpose.
+/// Names the purpose of host memory that is short.
 #ifndef XGBGPU_BASE_HOST_MEMORY_H_
 #define XGBGPU_BASE_HOST_MEMORY_H_
 
-#include <cstddef>
-#include <new>
-
-#include "xgbgpu/api.h"
+#include "xgbgpu/error.h"
 
 namespace xgbgpu {
 
-/// Replaces std::bad_alloc where the size is known. Needs no memory itself.
-class XGBGPU_API OutOfHostMemory : public std::bad_alloc {
- public:
-  explicit OutOfHostMemory(std::size_t bytes) : bytes_{bytes} {}
-  char const* what() const noexcept override { return "out of memory of the host"; }
-
-  std::size_t bytes() const { return bytes_; }
-  char const* purpose() const { return purpose_; }  ///< null: unknown
-  /// Sets the purpose unless it is set, so the innermost caller wins. `purpose` lives as long as the program.
-  void SetPurpose(char const* purpose) {
-    if (purpose_ == nullptr) purpose_ = purpose;
-  }
-
- private:
-  std::size_t bytes_;
-  char const* purpose_{nullptr};
-};
-
-/// Calls work(), which needs memory for `purpose`. Adds the purpose to an OutOfHostMemory that leaves work().
+/// Calls work(), which needs memory for `purpose`, and returns its result. Sets the purpose of an OutOfHostMemory that
+/// leaves it.
 template <typename F>
 auto WithMemoryFor(char const* purpose, F&& work) -> decltype(work()) {
   try {

@@ -10,13 +10,13 @@
 
 namespace xgbgpu {
 
-/// An order of rows as a function of the place: nothing is stored, and any thread finds any row of it.
+/// An order of rows as a function of the place: it needs no memory, and any thread finds any row of it.
 ///
 /// A Feistel network of kRounds steps permutes the numbers of as many bits as the rows need. Each step adds, bit by
-/// bit, a hash of one half of the bits to the other half, which is its own inverse, so the whole is a bijection. There
-/// may be up to twice as many numbers as rows: a number that is no row goes through the network once more. The walk
-/// ends, because it goes round a cycle that has a row in it, the place that it began with; two places cannot end at one
-/// row, because the network has an inverse.
+/// bit, a hash of one half of the bits to the other half. The step is its own inverse, so the network is a bijection.
+/// There may be up to twice as many numbers as rows. A number that is no row goes through the network again. The walk
+/// ends, because its cycle has a row: the place where it began. Two walks end at different rows, because the network
+/// has an inverse.
 ///
 /// From  Black, Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002 (walking the cycle); Mitchell, Stokes,
 ///       Frank, Holmes, "Bandwidth-optimal random shuffling for GPUs", 2021, arXiv:2106.06161 (as a shuffle)
@@ -24,7 +24,7 @@ struct RowOrder {
   static constexpr int kRounds = 8;
 
   std::uint64_t rows;
-  bool is_given;  ///< the rows' own order
+  bool is_given;  ///< the identity
   std::uint32_t low_bits, high_bits;
   std::uint32_t keys[kRounds];
 
@@ -33,12 +33,12 @@ struct RowOrder {
     auto const number = static_cast<std::uint32_t>(place);
     return is_given ? number : Walk(Permute(number));
   }
-  /// Returns the row that a walk ends at, which has come to this number.
+  /// Returns the row at the end of a walk that has come to `number`.
   constexpr RowIndex Walk(std::uint32_t number) const {
     while (number >= rows) number = Permute(number);
     return number;
   }
-  /// One time through the network. Numbers have low_bits + high_bits bits, 32 at most.
+  /// Goes through the network once. Numbers have low_bits + high_bits bits, 32 at most.
   constexpr std::uint32_t Permute(std::uint32_t number) const {
     std::uint32_t const low_mask = (1U << low_bits) - 1, high_mask = (1U << high_bits) - 1;
     std::uint32_t low = number & low_mask, high = number >> low_bits;

@@ -97,7 +97,8 @@ XGBGPU_API char const* NameOf(Metric metric);
 /// groups; merror, mlogloss, auc and aucpr have one label a row, metrics of rankings (metric/ranking.h) also one
 /// prediction; huber_slope is not 0. Looks at no array: that group_ptr ends with the number of rows is the caller's
 /// promise.
-void CheckMetricInput(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions);
+XGBGPU_API void CheckMetricInput(MetricParams const& params, TargetView const& targets,
+                                 OutputView<float const> predictions);
 
 namespace host {
 

@@ -1,5 +1,5 @@
-/// Views of a data set's rows for objectives and metrics: margins or predictions, and facts of each row. Views do not
-/// own memory, which is on the host or on a device, as each function says.
+/// Views of rows for objectives and metrics: margins or predictions, labels, weights and groups. A view owns nothing.
+/// It is of host or device memory, as the function that takes it says.
 #ifndef XGBGPU_ROW_VIEWS_H_
 #define XGBGPU_ROW_VIEWS_H_
 
@@ -8,8 +8,8 @@
 
 namespace xgbgpu {
 
-/// One value for each row and output (class or target). XGBoost's host vectors are row-major: row_stride = outputs,
-/// output_stride = 1. On a device every output is contiguous: row_stride = 1, output_stride >= rows.
+/// One value for each row and output (class or target). XGBoost's vectors on the host are row-major: row_stride =
+/// outputs, output_stride = 1. On a device every output is contiguous: row_stride = 1, output_stride >= rows.
 template <typename T>
 struct OutputView {
   T* data;
@@ -23,12 +23,12 @@ struct OutputView {
   }
 };
 
-/// Returns a view in the layout of XGBoost's host vectors.
+/// Views values [rows × outputs], row-major, which is the layout of XGBoost's vectors.
 template <typename T>
 OutputView<T> RowMajor(T* data, std::uint64_t rows, std::uint32_t outputs) {
   return {data, rows, outputs, outputs, 1};
 }
-/// Returns a view in the layout of device memory.
+/// Views values [outputs × rows], which is the layout on a device.
 template <typename T>
 OutputView<T> OutputMajor(T* data, std::uint64_t rows, std::uint32_t outputs) {
   return {data, rows, outputs, 1, static_cast<std::size_t>(rows)};
@@ -43,17 +43,18 @@ struct TimeOrder {
   std::uint32_t const* first{nullptr};  ///< [rows] the first place of the same time as each place
 };
 
-/// The facts of rows for an objective. Absent arrays are null.
+/// Labels, weights and groups of rows. Absent arrays are null.
 struct TargetView {
   float const* labels{nullptr};    ///< [rows × label_columns], row-major
   std::uint32_t label_columns{1};  ///< more than 1 for several targets only
   float const* weights{nullptr};   ///< [rows], or [groups] for ranking; null: all 1
-  float const* lower{nullptr};     ///< [rows]: lower bounds of survival times
-  float const* upper{nullptr};     ///< [rows]
-  std::uint32_t const* group_ptr{
-      nullptr};  ///< [groups + 1] rows of ranking group g are group_ptr[g] … group_ptr[g + 1] - 1
+  float const* lower{nullptr};     ///< [rows] lower bounds of survival times
+  float const* upper{nullptr};     ///< [rows] upper bounds
+  /// [groups + 1] offsets: ranking group g has rows group_ptr[g] … group_ptr[g + 1] - 1.
+  std::uint32_t const* group_ptr{nullptr};
   std::uint32_t groups{0};
-  TimeOrder by_time{};  ///< for survival:cox and cox-nloglik; null: sorted in every call, an error on a device
+  /// For survival:cox and cox-nloglik. Null: the host sorts the rows in every call, and a device throws.
+  TimeOrder by_time{};
 };
 
 }  // namespace xgbgpu

@@ -1,4 +1,4 @@
-/// A collective over a subset of the shards. docs/adr/0021-several-devices.md
+/// The communicator of some shards, while the other shards stand by. docs/adr/0021-several-devices.md
 #ifndef XGBGPU_SOME_SHARDS_H_
 #define XGBGPU_SOME_SHARDS_H_
 
@@ -14,16 +14,15 @@
 
 namespace xgbgpu {
 
-/// The collective of the shards that have rows, on top of a collective of all shards. Members call it like any other
-/// collective, but only inside Together. Neither members nor bystanders know the number of calls: before each call all
-/// shards are told which call comes.
+/// The collective of the shards that have rows, its members, made from the collective of all shards. Members call it
+/// like any other collective, inside Together only. The number of calls need not be known in advance: each call is
+/// announced to all shards.
 ///
-/// Cost    for each call, and each end of Together: a maximum of five integers over all shards, beside the call itself
-/// Throws  the errors of the collective of all. After a failure of a member every call throws OtherShardFailed with its
-/// message
+/// Cost    each call, and each end of Together: one maximum of five integers over all shards, in addition to the call
+/// Throws  like the collective of all shards; OtherShardFailed with the words of a member that failed
 class XGBGPU_API SomeShards final : public Collective {
  public:
-  /// `members` are numbers of shards of `all`, 1 or more, ascending. `all` must outlive this object.
+  /// `members`: one or more numbers of shards of `all`, ascending. `all` must outlive it.
   SomeShards(Collective* all, std::vector<int> members);
 
   Collective& all() const { return all_; }
@@ -31,13 +30,14 @@ class XGBGPU_API SomeShards final : public Collective {
   /// Returns true if this shard is no member.
   bool stands_by() const { return own_ < 0; }
 
-  /// All shards of all() call it at the same time. Members run work(). Bystanders return when all members have. If
-  /// work() throws in a member, all shards throw: members that failed themselves their own error, all other shards
-  /// OtherShardFailed with the number and message of the first failed member.
+  /// Runs work() in the members. Other shards return when all members are done. All shards of all() call it at the same
+  /// time.
+  /// Throws  if work() throws in a member, in all shards: its own exception where it failed, elsewhere OtherShardFailed
+  ///         with the number and words of the first member that failed
   void Together(std::function<void()> const& work);
 
   int shards() const override { return static_cast<int>(members_.size()); }
-  int shard() const override { return own_; }  ///< among the members; -1: bystander
+  int shard() const override { return own_; }  ///< number among the members; -1: no member
   char const* kind() const override { return all_.kind(); }
   void Sum(Span<Span<std::int64_t> const> parts) override;
   void Max(Span<std::int64_t> values) override;
@@ -52,8 +52,8 @@ class XGBGPU_API SomeShards final : public Collective {
     std::size_t size;  ///< number of integers
   };
 
-  /// Tells all shards which call this shard makes next; nothing: this shard stands by. Returns the call that the
-  /// members make. `failure` is this shard's exception. Throws if any member has failed.
+  /// Announces the next call of this shard; nothing: it stands by. Returns the call that the members make. `failure` is
+  /// the exception of this shard. Throws if any member has one.
   Next Announce(std::optional<Next> own, std::exception_ptr const& failure = nullptr);
   /// Makes the calls that members announce, until they end.
   void Follow();

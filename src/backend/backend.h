@@ -125,11 +125,11 @@ struct DeviceMatrixFacts {
   Cuts const* cuts;  ///< lives as long as the matrix
   bool in_pages;
 };
-XGBGPU_API DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix);
+DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix);
 
 /// Reads rows of a matrix on a device back: matrix/lower_ends.h.
-XGBGPU_API void VisitLowerEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64_t count, int threads,
-                               std::function<void(RowBatch const&)> const& visit);
+void VisitLowerEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64_t count, int threads,
+                    std::function<void(RowBatch const&)> const& visit);
 
 /// Makes cuts and bins on a device as Dataset::Build does, or as Dataset::FromBinEdges does if max_bin is 0.
 /// The bins are in pages if a training would take more than `memory` allows in core (matrix/paged_builder_cuda.h).

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 
 #include "cuda/device.h"
 #include "split/constraints.h"
@@ -18,9 +19,12 @@ struct NodeLimitsView {
   std::uint32_t* sets;                    ///< [nodes, set_words] interaction sets of all nodes but the root
   std::uint32_t set_words;                ///< 0 without interaction constraints
 
-  friend bool operator==(NodeLimitsView const& a, NodeLimitsView const& b) {
-    return a.directions == b.directions && a.bounds == b.bounds && a.sets_of_features == b.sets_of_features &&
-           a.sets == b.sets && a.set_words == b.set_words;
+  friend bool operator==(NodeLimitsView const& one, NodeLimitsView const& other) {
+    auto const fields = [](NodeLimitsView const& view) {
+      auto const& [a, b, c, d, e] = view;  // does not compile unless there is a name for every member
+      return std::tie(a, b, c, d, e);
+    };
+    return fields(one) == fields(other);
   }
 };
 
