@@ -1,4 +1,4 @@
-/// An array in host memory as a source of rows.
+/// A source of rows from an array on the host.
 #ifndef XGBGPU_ARRAY_SOURCE_H_
 #define XGBGPU_ARRAY_SOURCE_H_
 
