@@ -31,7 +31,7 @@ enum class NumberType : std::uint8_t {
 
 /// A column of numbers on a device.
 struct DeviceColumn {
-  void const* data;     ///< the value of the first row
+  void const* data;     ///< value of the first row
   std::int64_t stride;  ///< bytes from one row to the next
   NumberType type;
   /// Null, or a bitmap on the same device: bit r % 8 of byte r / 8 is 1 if row r has a value. Rows count from first_bit
@@ -39,7 +39,7 @@ struct DeviceColumn {
   std::uint8_t const* valid;
 };
 
-/// Columns of the same number of rows.
+/// Columns with the same number of rows.
 struct DeviceTable {
   std::vector<DeviceColumn> columns;
   std::uint64_t rows;

@@ -39,14 +39,14 @@ enum class AftDistribution : std::uint8_t { kNormal, kLogistic, kExtreme };
 
 /// Rows in order of the magnitude of their labels, which are survival times.
 struct TimeOrder {
-  std::uint32_t const* rows{nullptr};   ///< [rows] the row at each place; equal times in order of rows
-  std::uint32_t const* first{nullptr};  ///< [rows] the first place whose time equals that of each place
+  std::uint32_t const* rows{nullptr};   ///< [rows] the row at each place; rows of equal times keep their order
+  std::uint32_t const* first{nullptr};  ///< [rows] the first place of the same time as each place
 };
 
 /// Labels, weights and groups of rows. Absent arrays are null.
 struct TargetView {
   float const* labels{nullptr};    ///< [rows × label_columns], row-major
-  std::uint32_t label_columns{1};  ///< more than 1 only for several targets
+  std::uint32_t label_columns{1};  ///< more than 1 for several targets only
   float const* weights{nullptr};   ///< [rows], or [groups] for ranking; null: all 1
   float const* lower{nullptr};     ///< [rows] lower bounds of survival times
   float const* upper{nullptr};     ///< [rows] upper bounds

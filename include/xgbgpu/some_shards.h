@@ -55,13 +55,13 @@ class XGBGPU_API SomeShards final : public Collective {
   /// Announces the next call of this shard; nothing: it stands by. Returns the call that the members make. `failure` is
   /// the exception of this shard. Throws if any member has one.
   Next Announce(std::optional<Next> own, std::exception_ptr const& failure = nullptr);
-  /// Makes the calls that the members announce, until they end.
+  /// Makes the calls that members announce, until they end.
   void Follow();
 
   Collective& all_;
   std::vector<int> members_;
   int own_;
-  std::exception_ptr failure_;  ///< what every call throws after a member has failed
+  std::exception_ptr failure_;  ///< error of every call after a failure of a member
 };
 
 }  // namespace xgbgpu

@@ -13,7 +13,7 @@
 
 namespace xgbgpu {
 
-/// Stages that belong to a round and to no tree have this level.
+/// Level of stages that belong to a round and to no tree.
 inline constexpr int kNoLevel = -1;
 
 /// A stage of one level of a tree, or of a round.
@@ -48,7 +48,7 @@ class XGBGPU_API TraceFile {
   std::string const& name() const { return name_; }
   /// Returns true if another object wrote the file when this one was made. That object writes no more.
   bool replaces_another() const { return replaces_another_; }
-  double At(Clock::time_point time) const;  ///< microseconds since the file was begun
+  double At(Clock::time_point time) const;  ///< microseconds since the file began
   double Now() const { return At(Clock::now()); }
 
   /// Sets the round of the host spans that follow.
@@ -66,7 +66,7 @@ class XGBGPU_API TraceFile {
     std::uint32_t round;
     double start_us, duration_us;
   };
-  bool IsWriter() const;  ///< call it under the lock that all files share
+  bool IsWriter() const;  ///< the caller holds the lock that all files share
   void Append(std::string const& text);
   std::string Text();
   std::size_t Row(char const* stage, std::string* text);
@@ -74,7 +74,7 @@ class XGBGPU_API TraceFile {
   std::string name_, path_;
   std::ofstream out_;  ///< stays open: the file may be moved meanwhile
   bool replaces_another_;
-  int process_;  ///< the process that made this
+  int process_;  ///< the process that made this object
   Clock::time_point begun_;
   std::mutex mutex_;
   std::uint32_t round_{0};

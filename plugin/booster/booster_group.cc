@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "base/float_bits.h"
+#include "base/hash.h"
 #include "base/message.h"
 #include "base/stages.h"
-#include "base/text_hash.h"
 #include "booster/booster.h"
 #include "booster/training_checks.h"
 #include "group/group_place.h"

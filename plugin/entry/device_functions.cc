@@ -1,9 +1,9 @@
-/// XGBoost's C functions for arrays on a GPU, which a build of XGBoost without CUDA refuses; and the one that frees a
-/// matrix.
-/// docs/adr/0019-the-users-array.md
+// Functions in front of those that take arrays on a GPU, which a build of XGBoost without CUDA refuses.
+// docs/adr/0019-the-users-array.md
 #include <xgboost/c_api.h>
 #include <xgboost/logging.h>
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@
 #include "data/batches.h"
 #include "data/device_arrays.h"
 #include "data/per_proxy.h"
-#include "data/plain_array.h"
+#include "entry/stock_calls.h"
 #include "errors/fail.h"
 #include "matrix/held_matrix.h"
 #include "xgb/api_call.h"
@@ -21,6 +21,7 @@
 #include "xgb/version.h"
 #include "xgbgpu/dataset_cache.h"
 #include "xgbgpu/device_rows.h"
+#include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {
@@ -102,7 +103,7 @@ int Predict(BoosterHandle booster, char const* arrays, char const* config, DMatr
   in_place.on_device = &*values;
   auto const predict = [&] { return PredictFromDense(in_place, booster, config, info, shape, dimensions, out); };
   int status = predict();
-  if (status == 0 && !values->is_settled()) {  // by a booster that does not ask us: it read an empty room
+  if (status == 0 && !values->is_settled()) {  // a booster that does not ask us has read an empty room
     if (!ReadsArray([&] { values->Settle(false); })) return -1;
     status = predict();
   }
@@ -121,60 +122,50 @@ int Predict(BoosterHandle booster, char const* arrays, char const* config, DMatr
 
 }  // namespace
 
-}  // namespace xgbgpu::plugin
-
 extern "C" {
 
 XGBGPU_EXPORT int XGDMatrixCreateFromCudaArrayInterface(char const* values, char const* config, DMatrixHandle* out) {
-  return xgbgpu::plugin::MakeMatrix(values, config, out);
+  return MakeMatrix(values, config, out);
 }
 
 XGBGPU_EXPORT int XGDMatrixCreateFromCudaColumnar(char const* columns, char const* config, DMatrixHandle* out) {
-  return xgbgpu::plugin::MakeMatrix(columns, config, out);
+  return MakeMatrix(columns, config, out);
 }
 
 XGBGPU_EXPORT int XGProxyDMatrixSetDataCudaArrayInterface(DMatrixHandle proxy, char const* values) {
-  return xgbgpu::plugin::SetBatch(proxy, values);
+  return SetBatch(proxy, values);
 }
 
 XGBGPU_EXPORT int XGProxyDMatrixSetDataCudaColumnar(DMatrixHandle proxy, char const* columns) {
-  return xgbgpu::plugin::SetBatch(proxy, columns);
-}
-
-XGBGPU_EXPORT int XGDMatrixFree(DMatrixHandle data) {
-  static auto* const kNext = xgbgpu::plugin::NextFunction<decltype(XGDMatrixFree)>("XGDMatrixFree");
-  xgbgpu::plugin::BatchesOnHost::Instance().Drop(data);
-  xgbgpu::plugin::PerProxy<xgbgpu::plugin::PlainArrays>::Instance().Drop(data);
-  int const status = kNext(data);
-  // Its bins go with it, from a GPU as well, unless a booster that has trained on them still has them.
-  xgbgpu::DatasetCache::Instance().DropExpired();
-  return status;
+  return SetBatch(proxy, columns);
 }
 
 XGBGPU_EXPORT int XGBoosterPredictFromCudaArray(BoosterHandle booster, char const* values, char const* config,
                                                 DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
                                                 float const** out) {
-  return xgbgpu::plugin::Predict(booster, values, config, info, shape, dimensions, out);
+  return Predict(booster, values, config, info, shape, dimensions, out);
 }
 
 XGBGPU_EXPORT int XGBoosterPredictFromCudaColumnar(BoosterHandle booster, char const* columns, char const* config,
                                                    DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
                                                    float const** out) {
-  return xgbgpu::plugin::Predict(booster, columns, config, info, shape, dimensions, out);
+  return Predict(booster, columns, config, info, shape, dimensions, out);
 }
 
-// XGBoost's library exports the two under names that its header does not have.
+// XGBoost 1.7 exports the next two. Its header declares the two above, which it does not export.
 
 XGBGPU_EXPORT int XGBoosterPredictFromCUDAArray(BoosterHandle booster, char const* values, char const* config,
                                                 DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
                                                 float const** out) {
-  return xgbgpu::plugin::Predict(booster, values, config, info, shape, dimensions, out);
+  return Predict(booster, values, config, info, shape, dimensions, out);
 }
 
 XGBGPU_EXPORT int XGBoosterPredictFromCUDAColumnar(BoosterHandle booster, char const* columns, char const* config,
                                                    DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
                                                    float const** out) {
-  return xgbgpu::plugin::Predict(booster, columns, config, info, shape, dimensions, out);
+  return Predict(booster, columns, config, info, shape, dimensions, out);
 }
 
 }  // extern "C"
+
+}  // namespace xgbgpu::plugin

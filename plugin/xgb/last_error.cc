@@ -1,8 +1,8 @@
-#include "errors/fail.h"
+// Sets XGBoost's last error, which no function of XGBoost sets alone.
+#include "xgb/last_error.h"
 
+#include <dmlc/logging.h>
 #include <xgboost/c_api.h>
-
-#include <utility>
 
 namespace xgbgpu::plugin {
 
