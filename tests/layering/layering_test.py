@@ -437,9 +437,9 @@ def add_tests(rule) -> None:
     setattr(LayeringTest, f"test_{rule.__name__}_is_checked", notices)
 
 
-for rule_ in (host_headers, arrows, front_door, public_classes, marks, names_of_one_series, public_headers, unmarked_interface,
-              map_of_the_source, dead_links, documented_parameters, functions_in_front, members_listed_twice,
-              copies_that_nobody_waits_for, tests_that_nobody_runs, json_by_hand):
+for rule_ in (host_headers, arrows, front_door, public_classes, marks, names_of_one_series, public_headers,
+              unmarked_interface, map_of_the_source, dead_links, documented_parameters, functions_in_front,
+              members_listed_twice, copies_that_nobody_waits_for, tests_that_nobody_runs, json_by_hand):
     add_tests(rule_)
 
 if __name__ == "__main__":
