@@ -16,8 +16,8 @@
 #include "matrix/held_matrix.h"
 #include "matrix/matrix_rows.h"
 #include "matrix/value_matrix.h"
-#include "prediction/prediction_policy.h"
 #include "xgb/api_call.h"
+#include "xgbgpu/prediction_policy.h"
 
 namespace xgbgpu::plugin {
 

@@ -17,7 +17,7 @@ namespace xgbgpu::plugin {
 namespace {
 
 /// The batches of which this thread is making a matrix, or null.
-thread_local Batches* current_batches = nullptr;
+thread_local Batches* open_batches = nullptr;
 
 /// Stock code needs the weight of every row for quantiles, and ends the process where there is none. (It checks weights
 /// of groups itself; when it trains, also too many weights and those of data with the bins of other data.)
@@ -50,12 +50,12 @@ Batches::Batches(DataIterHandle caller, DMatrixHandle proxy, bool have_ref, Data
       reset_{reset},
       next_{next},
       config_{config},
-      outer_{std::exchange(current_batches, this)} {}
+      outer_{std::exchange(open_batches, this)} {}
 
-Batches::~Batches() { current_batches = outer_; }
+Batches::~Batches() { open_batches = outer_; }
 
 Batches* Batches::Of(DMatrixHandle proxy) {
-  return current_batches != nullptr && current_batches->proxy_ == proxy ? current_batches : nullptr;
+  return open_batches != nullptr && open_batches->proxy_ == proxy ? open_batches : nullptr;
 }
 
 void Batches::Reset() {

@@ -23,7 +23,7 @@ namespace {
 
 using Column = RecordBatches::Column;
 
-thread_local RecordBatches* current_batches = nullptr;
+thread_local RecordBatches* open_records = nullptr;
 
 constexpr char kFloat64 = 'g';
 
@@ -154,7 +154,7 @@ bool MarkMissing(RowTable<float> const& table, std::vector<Column> const& column
 
 /// Null for what is left to stock code: no rows, float64 values that no float32 is near. Throws InvalidArgument for
 /// what does not follow the interface.
-std::unique_ptr<HeldRows> HoldBatches(std::vector<Column> const& columns, std::vector<arrow::Array*> const& batches,
+std::unique_ptr<HeldRows> HoldRecords(std::vector<Column> const& columns, std::vector<arrow::Array*> const& batches,
                                       float missing, int threads) {
   if (batches.empty()) return nullptr;
   HostSpan span{"hold values"};
@@ -168,17 +168,17 @@ std::unique_ptr<HeldRows> HoldBatches(std::vector<Column> const& columns, std::v
 }  // namespace
 
 RecordBatches::RecordBatches(XGDMatrixCallbackNext* next, float missing, int threads)
-    : next_{next}, missing_{missing}, threads_{threads}, outer_{std::exchange(current_batches, this)} {}
+    : next_{next}, missing_{missing}, threads_{threads}, outer_{std::exchange(open_records, this)} {}
 
 RecordBatches::~RecordBatches() {
-  current_batches = outer_;
+  open_records = outer_;
   Release();
 }
 
-int RecordBatches::NextForXGBoost(DataIterHandle importer) { return current_batches->Next(importer); }
+int RecordBatches::NextForXGBoost(DataIterHandle importer) { return open_records->Next(importer); }
 
 RecordBatches* RecordBatches::Of(DataIterHandle importer) {
-  return current_batches != nullptr && current_batches->importer_ == importer ? current_batches : nullptr;
+  return open_records != nullptr && open_records->importer_ == importer ? open_records : nullptr;
 }
 
 int RecordBatches::Next(DataIterHandle importer) {
@@ -227,7 +227,7 @@ int RecordBatches::Import(arrow::Array* batch, arrow::Schema* schema) {
 }
 
 int RecordBatches::ImportToXGBoost(arrow::Array* batch, arrow::Schema* schema) {
-  static auto* const kImport = NextFunction<decltype(XGImportArrowRecordBatch)>("XGImportArrowRecordBatch");
+  static auto* const kImport = XGBGPU_NEXT(XGImportArrowRecordBatch);
   return kImport(importer_, batch, schema);
 }
 
@@ -244,7 +244,7 @@ void RecordBatches::PassOn() {
 
 void RecordBatches::MakeRows() {
   try {
-    if (!columns_.empty()) rows_ = HoldBatches(columns_, batches_, missing_, threads_);
+    if (!columns_.empty()) rows_ = HoldRecords(columns_, batches_, missing_, threads_);
   } catch (InvalidArgument const& error) {  // stock code would read what is not of the batches
     problem_ = error.what();
     return;

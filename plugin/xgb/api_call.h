@@ -2,26 +2,25 @@
 #ifndef XGBGPU_PLUGIN_XGB_API_CALL_H_
 #define XGBGPU_PLUGIN_XGB_API_CALL_H_
 
-#include <xgboost/c_api.h>
-
 #include <cstdint>
 
 #include "xgbgpu/data_key.h"
 
 namespace xgbgpu::plugin {
 
-/// The call is known for callers that reach XGBoost through our functions of the same names (api_hooks.cc); kOther for
-/// all others. It saves work: results are the same without it.
+/// The call is known for callers that reach XGBoost through our functions of the same names (entry/). It is kOther for
+/// all others. To know it saves work: results are the same without it.
 enum class ApiCall : std::uint8_t {
   kOther,
   kUpdate,    ///< XGBoosterUpdateOneIter: nobody outside reads margins or gradients
   kEvaluate,  ///< XGBoosterEvalOneIter: nobody outside reads margins or predictions
 };
 
+/// Returns the call that runs on this thread.
 ApiCall CurrentApiCall();
 
-/// How many matrices the XGBoosterEvalOneIter that runs on this thread evaluates; 0 outside of one, and if the caller
-/// reached XGBoost past our functions.
+/// Returns the number of matrices that the XGBoosterEvalOneIter evaluates which runs on this thread. It is 0 outside of
+/// one, and if the caller reached XGBoost past our functions.
 std::uint64_t EvaluatedMatrices();
 
 class ValuesOnDevice;  // device_arrays.h
@@ -36,19 +35,53 @@ struct InPlaceArrays {
   ValuesOnDevice* on_device{nullptr};
 };
 
-/// The arrays of the in-place prediction that runs on this thread; null outside of one, or if the caller reached
+/// Returns the arrays of the in-place prediction that runs on this thread. Null outside of one, or if the caller reached
 /// XGBoost past our functions.
 InPlaceArrays const* CurrentInPlaceArrays();
 
-/// XGBoost's XGBoosterPredictFromDense for arrays.values, with `arrays` as those of this thread meanwhile.
-int PredictFromDense(InPlaceArrays const& arrays, BoosterHandle booster, char const* config, DMatrixHandle info,
-                     bst_ulong const** shape, bst_ulong* dimensions, float const** out);
-
-/// Changes whenever labels, weights, groups or margins of any matrix may have been set through our functions.
+/// Returns a number that changes whenever labels, weights, groups or margins of any matrix may have been set through our functions.
 std::uint64_t MetaInfoEpoch();
 
-/// MetaInfoEpoch() for the engine; without a value if the caller may have reached XGBoost past our functions.
+/// Returns MetaInfoEpoch() for the engine; without a value if the caller may have reached XGBoost past our functions.
 inline DataEpoch KnownEpoch() { return CurrentApiCall() == ApiCall::kOther ? DataEpoch{} : DataEpoch{MetaInfoEpoch()}; }
+
+// Functions in front make these, on the stack, before they call XGBoost's.
+
+/// While it is alive, this call runs on this thread.
+class ApiCallScope {
+ public:
+  /// `matrices`: EvaluatedMatrices().
+  explicit ApiCallScope(ApiCall call, std::uint64_t matrices = 0);
+  ~ApiCallScope();
+  ApiCallScope(ApiCallScope const&) = delete;
+  ApiCallScope& operator=(ApiCallScope const&) = delete;
+
+ private:
+  ApiCall outer_;
+  std::uint64_t outer_matrices_;
+};
+
+/// While it is alive, an in-place prediction of these arrays runs on this thread. Null: XGBoost is to refuse them.
+class InPlaceScope {
+ public:
+  explicit InPlaceScope(InPlaceArrays const* arrays);
+  ~InPlaceScope();
+  InPlaceScope(InPlaceScope const&) = delete;
+  InPlaceScope& operator=(InPlaceScope const&) = delete;
+
+ private:
+  InPlaceArrays const* outer_;
+};
+
+/// While it is alive, labels, weights, groups or margins of a matrix may change. The epoch changes before and after, so
+/// that no other thread takes the old labels for the new ones.
+class EpochScope {
+ public:
+  EpochScope();
+  ~EpochScope();
+  EpochScope(EpochScope const&) = delete;
+  EpochScope& operator=(EpochScope const&) = delete;
+};
 
 }  // namespace xgbgpu::plugin
 

@@ -1,4 +1,4 @@
-// The arrays of a tree: their sizes, the words of a node, and equality bit by bit.
+// Resizes and compares trees, and reads their sets of categories.
 #include "xgbgpu/tree.h"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Enqueues the levels of a tree on a device: rows go to their nodes, are summed, and splits are found and planned.
 #include "trees_cuda/hist_levels_cuda.h"
 
-#include "core/stages.h"
+#include "base/stages.h"
 #include "growth/plan_cuda.h"
 #include "histogram/histogram_cuda.h"
 #include "partition/partition_cuda.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/message.h"
-#include "core/stages.h"
+#include "base/stages.h"
 #include "gradient/gradient_ops.h"
 #include "growth/plan_cuda.h"
 #include "histogram/histogram_cuda.h"

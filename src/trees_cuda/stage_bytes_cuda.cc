@@ -1,7 +1,7 @@
 // Estimates for timelines how many bytes the stages of a tree move.
 #include <algorithm>
 
-#include "core/stages.h"
+#include "base/stages.h"
 #include "trees_cuda/hist_tree_cuda.h"
 
 namespace xgbgpu::cuda {

@@ -1,7 +1,7 @@
 // Walks rows to the leaves of a finished tree, and renumbers the nodes that rows are in.
 #include <utility>
 
-#include "core/stages.h"
+#include "base/stages.h"
 #include "cuda/grid.h"
 #include "trees_cuda/list_positions_cuda.h"
 #include "trees_cuda/tree_leaves_cuda.h"

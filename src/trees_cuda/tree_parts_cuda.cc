@@ -1,6 +1,12 @@
 // Makes the parts of a tree, each from the parts above it.
 #include "trees_cuda/tree_parts_cuda.h"
 
+#include <algorithm>
+
+#include "base/stages.h"
+#include "objective/quantise_losses_cuda.h"
+#include "sample/sample_ops.h"
+#include "sample/sample_policy.h"
 namespace xgbgpu::cuda {
 
 TreeParts::TreeParts(DeviceMatrix const& trained, PageStream* pages, DeviceShard const& shard, DeviceArena* arena,
