@@ -1,3 +1,4 @@
+// The kernel that keeps the order of a loss-guided tree and plans its next level.
 #include "cuda/grid.h"
 #include "cuda/launch.h"
 #include "growth/growth_policy.h"

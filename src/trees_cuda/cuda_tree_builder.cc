@@ -1,3 +1,4 @@
+// Begins the trees of a round in lanes, and finishes them in their order.
 #include "trees_cuda/cuda_tree_builder.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Grows trees by histograms on the host, in core or in pages.
 #include "trees_host/hist_host.h"
 
 #include <algorithm>
