@@ -87,6 +87,10 @@ OF_ONE_SERIES = [re.compile(name) for name in (
     r"XGBOOST_VER_", r"XGB_SERIES")]
 
 
+# Folders with C++ and CUDA files.
+SOURCES = ["base", "bench", "cli", "examples", "include", "packaging", "plugin", "src", "tests"]
+
+
 def files(root: Path, *folders: str) -> Iterator[Path]:
     """All C++ and CUDA files below these folders, in a fixed order."""
     for folder in folders:
@@ -311,6 +315,13 @@ def copies_that_nobody_waits_for(root: Path) -> List[str]:
     return [f"{p.relative_to(root)} copies asynchronously without both commit and wait" for p in files(root, "src") if lacks(p)]
 
 
+def sources_without_a_sentence(root: Path) -> List[str]:
+    """Every .cc and .cu file begins with a sentence that says what it does."""
+    first = ((p, p.read_text(encoding="utf-8").split("\n", 1)[0]) for p in files(root, *SOURCES) if p.suffix in (".cc", ".cu"))
+    return [f"{p.relative_to(root)} begins with {line!r}; allowed: a comment of // and a sentence"
+            for p, line in first if not re.match(r"///? \S+ \S+", line)]
+
+
 def tests_that_nobody_runs(root: Path) -> List[str]:
     """Every Python suite is known to ctest: the CMakeLists.txt of tests/<suite> names it, or runs the folder."""
     complaints = []
@@ -401,6 +412,9 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
     "copies_that_nobody_waits_for": (
         {"src/split/a.cu": "__pipeline_memcpy_async(to, from, 16);\n__pipeline_wait_prior(0);\n"},
         ["src/split/a.cu copies asynchronously without both commit and wait"]),
+    "sources_without_a_sentence": (
+        {"src/split/split.cc": '#include "split/split.h"\n// Finds splits.\n', "src/split/split_cuda.cu": "// Finds splits.\n"},
+        ["src/split/split.cc begins with '#include"]),
     "tests_that_nobody_runs": (
         {"tests/python/CMakeLists.txt": "add_python_test(dart params)  # dart\n", "tests/python/params/test_params.py": "",
          "tests/python/booster/test_dart.py": "",
@@ -439,7 +453,7 @@ def add_tests(rule) -> None:
 
 for rule_ in (host_headers, arrows, front_door, public_classes, marks, names_of_one_series, public_headers,
               unmarked_interface, map_of_the_source, dead_links, documented_parameters, functions_in_front,
-              members_listed_twice, copies_that_nobody_waits_for, tests_that_nobody_runs, json_by_hand):
+              members_listed_twice, copies_that_nobody_waits_for, sources_without_a_sentence, tests_that_nobody_runs, json_by_hand):
     add_tests(rule_)
 
 if __name__ == "__main__":
