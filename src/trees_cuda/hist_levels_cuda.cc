@@ -49,7 +49,7 @@ class PathRows {
         device_{parts.device},
         levels_{parts.rows.paths(), shape, parts.rows.RootPaths(), device_.timed(),
                 PairsFitShared(parts.rows.matrix(), parts.rows.symbols(), device_.limits)} {
-    for (int level = 0; level < first; ++level) {  // these are enqueued already
+    for (int level = 0; level < first; ++level) {  // enqueued already
       levels_.Next();
       levels_.EndDivide();
       levels_.EndSum();

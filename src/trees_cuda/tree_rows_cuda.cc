@@ -177,7 +177,7 @@ void TreeRows::EnqueueRootOfAll(PartitionView const& view) const {
   });
 }
 
-/// Rows stay in their pages, and those outside the sample are marked.
+/// Rows stay in their pages. Rows outside the sample are marked.
 void TreeRows::MarkSample(PartitionView const& view) const {
   SampleDraw const* const draw = &memory_.settings()->draw;
   DeviceLimits const& limits = device_.limits;
