@@ -13,9 +13,9 @@ namespace xgbgpu {
 /// An order of rows as a function of the place. Nothing is stored, and any thread finds any row.
 ///
 /// A Feistel network of kRounds steps permutes numbers with the bits that the rows need. Each step xors a hash of one
-/// half of the bits to the other half, which is its own inverse, so the network is a bijection. There may be up to
-/// twice as many numbers as rows: a number that is no row goes through the network once more. The walk ends, because
-/// its cycle contains the place where it began. Two places end at different rows, because the network has an inverse.
+/// half of the bits to the other half, which is its own inverse, so the network is a bijection. Up to half of the
+/// numbers are no rows: such a number goes through the network once more. The walk ends, because its cycle contains the
+/// place where it began. Two places end at different rows, because the network has an inverse.
 ///
 /// From  Black, Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002 (walking the cycle); Mitchell, Stokes,
 ///       Frank, Holmes, "Bandwidth-optimal random shuffling for GPUs", 2021, arXiv:2106.06161 (as a shuffle)

@@ -131,7 +131,7 @@ struct XGBGPU_API Training {
   void BeginRound(std::uint32_t round, bool keeps);
   /// Ends the round, after which the model has `rounds` rounds.
   void EndRound(std::uint32_t rounds, bool keeps);
-  /// Marks all margins as not those of the model.
+  /// Marks all margins as not the margins of the model.
   void Forget();
 
   /// Returns true if trees must be kept, because rows are evaluated on the device.
