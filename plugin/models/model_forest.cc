@@ -1,3 +1,4 @@
+// Reads a booster's model as the engine's predictors take it.
 #include "models/model_forest.h"
 
 #include <xgboost/json.h>
