@@ -8,26 +8,25 @@
 #include <set>
 #include <utility>
 
-#include "backend/device_policy.h"
 #include "base/message.h"
 #include "base/quoted.h"
+#include "base/stages.h"
 #include "booster/booster_group.h"
 #include "booster/current_round.h"
 #include "booster/memory_board.h"
 #include "booster/stand_in.h"
 #include "booster/training_checks.h"
-#include "core/stages.h"
 #include "errors/boundary.h"
 #include "errors/notice.h"
 #include "matrix/adapt_input.h"
 #include "matrix/held_bins.h"
 #include "matrix/matrix_rows.h"
 #include "models/model_forest.h"
-#include "quantile/quantile_policy.h"
-#include "training/boosting_round.h"
 #include "xgb/api_call.h"
 #include "xgb/objective.h"
 #include "xgb/registry.h"
+#include "xgbgpu/boosting_round.h"
+#include "xgbgpu/device_policy.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/host_span.h"
 
@@ -91,11 +90,9 @@ TrainerPool::Watch WatchMemory() {
 
 /// Returns how many of `wanted` devices train fastest with these data and parameters.
 int DevicesFor(xgboost::MetaInfo const& info, TreeParam const& param, int wanted) {
-  double const places = static_cast<double>(info.num_row_) * static_cast<double>(info.num_col_);
-  bool const may_share = static_cast<double>(info.num_nonzero_) >= QuantilePolicy{}.dense_from * places &&
-                         CategoricalFeatures(info).empty() && param.grow_policy != "symmetric";
-  int const devices = DevicesWorthWhile(
-      wanted, {info.num_nonzero_, info.num_col_, param.max_bin, param.max_depth, param.max_leaves, may_share});
+  bool const may_share = CategoricalFeatures(info).empty() && param.grow_policy != "symmetric";
+  int const devices = DevicesWorthWhile(wanted, {info.num_nonzero_, info.num_col_, info.num_row_, param.max_bin,
+                                                 param.max_depth, param.max_leaves, may_share});
   if (devices < wanted) {
     std::string const size = std::to_string(info.num_row_) + " rows, " + std::to_string(info.num_nonzero_) + " values";
     InformOnce("n_gpus " + size, "parameter n_gpus allows " + std::to_string(wanted) + " GPUs, and " +
@@ -139,12 +136,8 @@ bool Booster::TrainsFor(XgbContext const* ctx) {
 }
 
 ModelView Booster::Model() const {
-  return {Rounds(),
-          model_->num_output_group,
-          static_cast<FeatureIndex>(model_->num_feature),
-          BaseScore(*model_),
-          [this](std::optional<float> rounding_base) { return ForestOf(*stock_, rounding_base); },
-          [this] { return PathForestOf(*stock_); }};
+  return {Rounds(), model_->num_output_group, static_cast<FeatureIndex>(model_->num_feature), BaseScore(*model_),
+          [this](std::function<void(ModelTree const&)> const& visit) { VisitTrees(*stock_, visit); }};
 }
 
 void Booster::ModelChanges() {
@@ -313,7 +306,7 @@ bool Booster::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo cons
   if (on_host) {
     auto const times =
         objective.kind == Objective::kCox ? time_orders_.Get(DataKey{owner}, rows, targets, mark) : nullptr;
-    if (times != nullptr) targets.by_time = times->view();
+    if (times != nullptr) targets.by_time = *times;
     auto const gradients = Resize(out, rows, outputs);
     HostStage(kObjective, [&] {
       host::ComputeGradients(objective, targets, RowMajor(margins.data(), rows, outputs),
@@ -619,11 +612,11 @@ std::optional<double> Booster::Evaluate(MetricParams const& metric, xgboost::Hos
   if (last.kept == nullptr) {
     double value = 0;
     HostStage(kMetric, [&] {
-      std::shared_ptr<host::SortedTimes const> times;
+      std::shared_ptr<TimeOrder const> times;
       if (metric.kind == Metric::kCoxNloglik) {
         auto const mark = TargetMark::Of(targets, rows, Objective::kCox, KnownEpoch(), ctx_->Threads());
         times = time_orders_.Get(KeyOf(last.data, *last.cache), rows, targets, mark);
-        targets.by_time = times->view();
+        targets.by_time = *times;
       }
       value = host::Evaluate(metric, targets, RowMajor(predictions.ConstHostVector().data(), rows, outputs),
                              ctx_->Threads());

@@ -12,25 +12,25 @@
 #include <string>
 #include <vector>
 
+#include "base/stage_timer.h"
 #include "booster/stock_dart.h"
-#include "core/stage_timer.h"
 #include "group/process_group.h"
 #include "matrix/binned_values.h"
 #include "models/model_check.h"
 #include "params/booster_config.h"
-#include "prediction/device_prediction.h"
-#include "prediction/explanation.h"
-#include "prediction/host_prediction.h"
-#include "prediction/model_view.h"
-#include "training/boosting_round.h"
-#include "training/dart.h"
-#include "training/margin_bases.h"
-#include "training/time_orders.h"
-#include "training/trainer_pool.h"
 #include "xgb/api_call.h"
 #include "xgb/types.h"
+#include "xgbgpu/boosting_round.h"
+#include "xgbgpu/dart.h"
+#include "xgbgpu/device_prediction.h"
+#include "xgbgpu/explanation.h"
+#include "xgbgpu/host_prediction.h"
+#include "xgbgpu/margin_bases.h"
 #include "xgbgpu/metric.h"
+#include "xgbgpu/model_view.h"
 #include "xgbgpu/objective.h"
+#include "xgbgpu/time_orders.h"
+#include "xgbgpu/trainer_pool.h"
 
 namespace xgbgpu::plugin {
 

@@ -16,7 +16,6 @@
 #include "matrix/held_matrix.h"
 #include "matrix/matrix_rows.h"
 #include "matrix/value_matrix.h"
-#include "prediction/prediction_policy.h"
 #include "xgb/api_call.h"
 
 namespace xgbgpu::plugin {
@@ -167,7 +166,7 @@ std::shared_ptr<xgboost::DMatrix> Booster::ToPredictFrom(xgboost::DMatrix* data,
   ApiCall const call = CurrentApiCall();
   bool const comes_again = call == ApiCall::kEvaluate || (call == ApiCall::kUpdate && kind_ == Kind::kDart);
   bool const is_worthwhile =
-      !data->IsDense() || (for_device && Rounds() >= kPredictionPolicy.binned_rounds * data->Info().num_col_);
+      !data->IsDense() || (for_device && DevicePrediction::IsWorthMakingValues(Rounds(), data->Info().num_col_));
   try {
     if (comes_again) return binned_values_.Keep(KeyOf(data, out), data, ctx_->Threads());
     return is_worthwhile ? ValuesOfBins(data, ctx_->Threads()) : nullptr;

@@ -9,7 +9,6 @@
 #include "booster/booster.h"
 #include "errors/boundary.h"
 #include "matrix/adapt_input.h"
-#include "metric/ranking.h"
 #include "xgbgpu/host_span.h"
 
 namespace xgbgpu::plugin {

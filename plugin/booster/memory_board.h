@@ -7,8 +7,8 @@
 #include <mutex>
 #include <string>
 
-#include "training/training.h"
 #include "xgbgpu/trainer.h"
+#include "xgbgpu/training.h"
 
 namespace xgbgpu::plugin {
 

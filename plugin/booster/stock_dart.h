@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "training/dart.h"
 #include "xgb/types.h"
+#include "xgbgpu/dart.h"
 
 namespace xgbgpu::plugin {
 

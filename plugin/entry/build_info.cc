@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "backend/backend.h"
 #include "xgb/version.h"
 #include "xgbgpu/devices.h"
+#include "xgbgpu/process_devices.h"
 #include "xgbgpu/trainer.h"
 #include "xgboost_gpu.h"
 

@@ -19,6 +19,7 @@
 #include "xgb/api_call.h"
 #include "xgb/next_function.h"
 #include "xgb/version.h"
+#include "xgbgpu/dataset_cache.h"
 #include "xgbgpu/device_rows.h"
 #include "xgbgpu/error.h"
 #include "xgboost_gpu.h"

@@ -12,9 +12,9 @@
 #include <memory>
 #include <mutex>
 
-#include "backend/backend.h"
 #include "base/message.h"
 #include "xgb/communicator.h"
+#include "xgbgpu/process_devices.h"
 
 namespace xgbgpu::plugin {
 

@@ -8,8 +8,8 @@
 #include <functional>
 #include <memory>
 
-#include "training/boosting_round.h"
 #include "xgb/types.h"
+#include "xgbgpu/boosting_round.h"
 
 namespace xgbgpu::plugin {
 

@@ -1,11 +1,12 @@
+// Copies arrays from a device to the host in blocks, and visits their entries.
 #include "cuda/array_download.h"
 
 #include <algorithm>
 #include <cstdint>
 
 #include "base/buffer.h"
-#include "core/array_source.h"
 #include "cuda/device.h"
+#include "xgbgpu/array_source.h"
 
 namespace xgbgpu {
 

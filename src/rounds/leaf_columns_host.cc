@@ -1,3 +1,4 @@
+// Leaf columns in the memory of the host.
 #include <unistd.h>
 
 #include <algorithm>
@@ -5,8 +6,9 @@
 
 #include "base/message.h"
 #include "base/parallel.h"
-#include "rounds/leaf_columns.h"
+#include "rounds/column_sums.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/leaf_columns.h"
 
 namespace xgbgpu::host {
 

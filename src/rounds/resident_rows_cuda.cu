@@ -1,3 +1,4 @@
+// Margins, targets and gradients of rows that stay on a device between rounds.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -5,7 +6,7 @@
 
 #include "base/float_bits.h"
 #include "base/message.h"
-#include "core/stages.h"
+#include "base/stages.h"
 #include "cuda/block_totals.cuh"
 #include "cuda/grid.h"
 #include "cuda/long_copies.h"

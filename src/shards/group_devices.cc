@@ -1,3 +1,4 @@
+// Connects the devices of a process group, by shared memory or by NCCL, and keeps the connections.
 #include "shards/group_devices.h"
 
 #include <unistd.h>
@@ -16,8 +17,8 @@
 
 #include "backend/backend.h"
 #include "backend/device_policy.h"
+#include "base/hash.h"
 #include "base/message.h"
-#include "base/text_hash.h"
 #include "collective/nccl_devices_cuda.h"
 #include "collective/peer_devices_cuda.h"
 #include "xgbgpu/error.h"

@@ -1,10 +1,11 @@
+// Grows trees where rows are, and sends them to the shards without rows.
 #include "shards/some_shards_builder.h"
 
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "core/stages.h"
+#include "base/stages.h"
 #include "tree/tree_words.h"
 
 namespace xgbgpu {

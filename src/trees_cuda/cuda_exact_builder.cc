@@ -1,10 +1,10 @@
-/// Exact trees on a device.
+// Grows exact trees on a device.
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "core/stages.h"
+#include "base/stages.h"
 #include "exact/exact_growth.h"
 #include "exact/exact_memory.h"
 #include "predict/predict_cuda.h"

@@ -5,9 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "prediction/device_prediction.h"
-#include "prediction/explanation.h"
-#include "prediction/prediction_policy.h"
+#include "prediction/with_policy.h"
 #include "support/covered_trees.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
@@ -34,7 +32,7 @@ TEST(DevicePredictionTest, LittleWorkIsTheHosts) {
   EXPECT_FALSE(prediction.PredictMargins(model.View(), {{BackendKind::kCuda, 0}, 2}, MemorySource{values}, {0, kRounds},
                                          &base, &margins));
   EXPECT_EQ(margins, (std::vector<float>{1, 2, 3})) << "they are as before";
-  EXPECT_EQ(model.forests_read, 0);
+  EXPECT_EQ(model.times_read, 0);
   EXPECT_EQ(model.warnings, 0);
 }
 
@@ -47,7 +45,7 @@ TEST(DevicePredictionTest, RoundsThatAreNotThereAreTheHosts) {
     EXPECT_FALSE(prediction.PredictMargins(model.View(), {{BackendKind::kCuda, 0}, 2}, MemorySource{values}, rounds,
                                            nullptr, &margins));
   }
-  EXPECT_EQ(model.forests_read, 0);
+  EXPECT_EQ(model.times_read, 0);
 }
 
 TEST(DevicePredictionTest, ADeviceThatFailsIsWarnedOfAndNotAskedAgain) {
@@ -69,13 +67,13 @@ TEST(DevicePredictionTest, ADeviceThatFailsIsWarnedOfAndNotAskedAgain) {
         prediction.PredictMargins(model.View(), {{BackendKind::kCuda, 0}, 2}, source, {0, kRounds}, nullptr, &margins));
   }
   EXPECT_EQ(margins, (std::vector<float>{1, 2, 3}));
-  EXPECT_EQ(model.forests_read, 1);
+  EXPECT_EQ(model.times_read, 1);
   EXPECT_EQ(model.warnings, 1);
   EXPECT_EQ(prediction.devices(), 0);
   prediction.Forget();
   EXPECT_FALSE(
       prediction.PredictMargins(model.View(), {{BackendKind::kCuda, 0}, 2}, source, {0, kRounds}, nullptr, &margins));
-  EXPECT_EQ(model.forests_read, 2) << "another model is tried";
+  EXPECT_EQ(model.times_read, 2) << "another model is tried";
 }
 
 TEST(DevicePredictionTest, OneDeviceIsTriedWhereSeveralFail) {
@@ -83,7 +81,7 @@ TEST(DevicePredictionTest, OneDeviceIsTriedWhereSeveralFail) {
   PredictionPolicy policy;
   policy.first_use = policy.dealt_work = 1;
   HostModel model;
-  DevicePrediction prediction{model.Warner(), false, policy};
+  DevicePrediction prediction = MakeDevicePrediction(model.Warner(), false, policy);
   std::size_t const rows = policy.read_tree + 1;
   MemorySource const source{RandomValues({rows, kFeatures}, 63)};
   std::vector<float> margins(rows, 3.0f), leaves{5};
@@ -92,7 +90,7 @@ TEST(DevicePredictionTest, OneDeviceIsTriedWhereSeveralFail) {
   EXPECT_FALSE(prediction.PredictLeaves(model.View(), where, source, {0, kRounds}, &leaves));
   EXPECT_EQ(margins, std::vector<float>(rows, 3.0f));
   EXPECT_EQ(leaves, std::vector<float>{5});
-  EXPECT_EQ(model.forests_read, 2) << "for three devices and for one, and then never again";
+  EXPECT_EQ(model.times_read, 2) << "for three devices and for one, and then never again";
   EXPECT_EQ(model.warnings, 2);
 }
 
@@ -119,7 +117,7 @@ TEST(DevicePredictionTest, GivesTheBitsOfTheWalkByHand) {
   std::vector<float> leaves;
   ASSERT_TRUE(prediction.PredictLeaves(model.View(), where, source, {0, kRounds}, &leaves));
   EXPECT_EQ(leaves, testing::LeavesByHand(model.trees(), 0, kRounds, values));
-  EXPECT_EQ(model.forests_read, 1);
+  EXPECT_EQ(model.times_read, 1);
   EXPECT_EQ(model.warnings, 0);
 }
 
@@ -162,7 +160,7 @@ TEST_P(ExplanationTest, RowsSumToMargins) {
       ASSERT_NEAR(sum_of_pairs, margins[row], bound) << row;
     }
   }
-  EXPECT_EQ(model.paths_read, 1);
+  EXPECT_EQ(model.times_read, 1);
   EXPECT_EQ(model.warnings, 0);
 }
 
@@ -177,11 +175,11 @@ TEST_P(ExplanationTest, WhatIsNotForItIsTheHosts) {
   };
   EXPECT_FALSE(explain(few));
   EXPECT_FALSE(explain(wide)) << "a column that the model does not have";
-  EXPECT_EQ(model.paths_read, 0);
+  EXPECT_EQ(model.times_read, 0);
   model.cannot_be_explained = true;
   EXPECT_FALSE(explain(fits));
   EXPECT_FALSE(explain(fits));
-  EXPECT_EQ(model.paths_read, 1) << "a model that is not for us is read once";
+  EXPECT_EQ(model.times_read, 1) << "a model that is not for us is read once";
   EXPECT_EQ(out, (std::vector<float>{1, 2}));
   model.cannot_be_explained = false;
   explanation.Forget();
@@ -204,7 +202,7 @@ TEST(ExplanationWithoutDeviceTest, WithoutADeviceTheHostExplainsAndSaysSo) {
 
   PredictionPolicy policy;
   policy.dealt_explanations = 1;
-  Explanation several{model.Warner(), policy};
+  Explanation several = MakeExplanation(model.Warner(), policy);
   WorkPlace const where{{BackendKind::kCuda, 0, nullptr, 3}, 2};
   ASSERT_TRUE(several.Contributions(model.View(), where, MemorySource{values}, base, 0, false, &elsewhere));
   EXPECT_EQ(on_host, elsewhere);
