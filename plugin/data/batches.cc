@@ -1,3 +1,4 @@
+// Notes the batches of a caller while XGBoost or this library goes through them.
 #include "data/batches.h"
 
 #include <xgboost/json.h>
@@ -19,8 +20,9 @@ namespace {
 /// The batches of which this thread is making a matrix, or null.
 thread_local Batches* open_batches = nullptr;
 
-/// Stock code needs the weight of every row for quantiles, and ends the process where there is none. (It checks weights
-/// of groups itself; when it trains, also too many weights and those of data with the bins of other data.)
+/// Throws if there are fewer weights than rows. Stock code needs the weight of every row for quantiles, and ends the
+/// process where there is none. It checks weights of groups itself. When it trains, it also checks for too many
+/// weights, and weights of data that share bins.
 void CheckWeightsOfBatch(xgboost::MetaInfo const& info) {
   std::uint64_t const weights = info.weights_.Size();
   if (weights == 0 || weights >= info.num_row_ || !info.group_ptr_.empty()) return;
@@ -91,7 +93,7 @@ void Batches::NoteDense(char const* values) { Note(values, {}, {}, 0); }
 bool Batches::NoteDevice(char const* interfaces) {
   if (!may_stay_) return false;
   table_ = ParseDeviceTable(interfaces);
-  // What comes next, such as the types of the columns, is checked against these.
+  // Types of columns and the like, which come next, are checked against both numbers.
   info()->num_row_ = table_->rows;
   info()->num_col_ = table_->columns.size();
   return true;

@@ -1,4 +1,4 @@
-// Functions in front of those that take arrays on a GPU, which a build of XGBoost without CUDA refuses.
+// Functions in front that take arrays on a GPU, which a build of XGBoost without CUDA refuses.
 // docs/adr/0019-the-users-array.md
 #include <xgboost/c_api.h>
 #include <xgboost/logging.h>

@@ -1,4 +1,4 @@
-// Functions in front of those that predict from a DMatrix, and from arrays on the host in place.
+// Functions in front that predict from a DMatrix, and from arrays on the host in place.
 #include <xgboost/c_api.h>
 
 #include "data/plain_array.h"

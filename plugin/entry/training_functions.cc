@@ -1,4 +1,4 @@
-// Functions in front of those that train and evaluate: they note which one is running.
+// Functions in front that train and evaluate: they note which one is running.
 #include <xgboost/c_api.h>
 
 #include "entry/stock_calls.h"

@@ -1,3 +1,4 @@
+// Decides which device a worker of a process group trains on.
 #include "group/group_place.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// Watches the connections to other workers, and cuts them when nothing comes for too long.
 #include "group/link_watch.h"
 
 #include <dirent.h>

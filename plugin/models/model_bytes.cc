@@ -1,3 +1,4 @@
+// Refuses damaged bytes of models and configurations, and finds out which version wrote them.
 #include "models/model_bytes.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Declares parameters, and translates them to the engine's.
 #include "params/plugin_params.h"
 
 #include <dmlc/strtonum.h>

@@ -1,3 +1,4 @@
+// Reads parameters of objectives and metrics from what they save.
 #include "params/saved_params.h"
 
 #include <string>

@@ -12,8 +12,8 @@ namespace xgbgpu::plugin {
 /// all others. To know it saves work: results are the same without it.
 enum class ApiCall : std::uint8_t {
   kOther,
-  kUpdate,    ///< XGBoosterUpdateOneIter: nobody outside reads margins or gradients
-  kEvaluate,  ///< XGBoosterEvalOneIter: nobody outside reads margins or predictions
+  kUpdate,    ///< XGBoosterUpdateOneIter: no caller reads margins or gradients
+  kEvaluate,  ///< XGBoosterEvalOneIter: no caller reads margins or predictions
 };
 
 /// Returns the call that runs on this thread.
@@ -25,7 +25,7 @@ std::uint64_t EvaluatedMatrices();
 
 class ValuesOnDevice;  // device_arrays.h
 
-/// What an in-place prediction was given, in XGBoost's array interface (JSON).
+/// The arrays that an in-place prediction was given, in XGBoost's array interface (JSON).
 struct InPlaceArrays {
   char const* values;            ///< dense: of two dimensions; CSR: of one
   char const* indptr{nullptr};   ///< null: dense
@@ -35,17 +35,18 @@ struct InPlaceArrays {
   ValuesOnDevice* on_device{nullptr};
 };
 
-/// Returns the arrays of the in-place prediction that runs on this thread. Null outside of one, or if the caller reached
-/// XGBoost past our functions.
+/// Returns the arrays of the in-place prediction that runs on this thread. Null outside of one, or if the caller
+/// reached XGBoost past our functions.
 InPlaceArrays const* CurrentInPlaceArrays();
 
-/// Returns a number that changes whenever labels, weights, groups or margins of any matrix may have been set through our functions.
+/// Returns a number that changes whenever labels, weights, groups or margins of any matrix may have been set through
+/// our functions.
 std::uint64_t MetaInfoEpoch();
 
 /// Returns MetaInfoEpoch() for the engine; without a value if the caller may have reached XGBoost past our functions.
 inline DataEpoch KnownEpoch() { return CurrentApiCall() == ApiCall::kOther ? DataEpoch{} : DataEpoch{MetaInfoEpoch()}; }
 
-// Functions in front make these, on the stack, before they call XGBoost's.
+// Functions in front make the scopes below, on the stack, before they call XGBoost's.
 
 /// While it is alive, this call runs on this thread.
 class ApiCallScope {
@@ -61,7 +62,7 @@ class ApiCallScope {
   std::uint64_t outer_matrices_;
 };
 
-/// While it is alive, an in-place prediction of these arrays runs on this thread. Null: XGBoost is to refuse them.
+/// While it is alive, an in-place prediction of `arrays` runs on this thread. Null: arrays that XGBoost is to refuse.
 class InPlaceScope {
  public:
   explicit InPlaceScope(InPlaceArrays const* arrays);

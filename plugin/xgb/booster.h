@@ -115,7 +115,7 @@ class XgbBooster : public xgboost::GradientBooster {
   /// Adds a round to the model. The objective is null if the user computes gradients.
   virtual void Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache,
                      xgboost::ObjFunction const* objective) = 0;
-  /// Brings `out` to margins after these rounds. `training`: for the next round.
+  /// Brings `out` to the margins after `rounds`. `training`: for the next round.
   virtual void Predict(xgboost::DMatrix* data, XgbCache* out, bool training, RoundRange rounds) = 0;
 
   // The rest may leave the work to the stock booster. Rounds 0, 0 are all rounds.

@@ -13,7 +13,8 @@
 
 namespace xgbgpu::plugin {
 
-/// A stock metric with another one around it, which XGBoost calls. The value may be ours. All else is the stock metric's.
+/// A stock metric with another one around it, which XGBoost calls. The value may be ours. All else is the stock
+/// metric's.
 class XgbMetric : public xgboost::Metric {
  public:
   explicit XgbMetric(std::unique_ptr<xgboost::Metric> stock);

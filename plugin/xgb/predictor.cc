@@ -1,3 +1,4 @@
+// Tells the watch of this thread which trees the stock predictor adds.
 #include "xgb/predictor.h"
 
 namespace xgbgpu::plugin {
