@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "booster/evaluate.h"
+#include "booster/evaluation.h"
 #include "params/saved_params.h"
 
 namespace xgbgpu::plugin {

@@ -61,7 +61,7 @@ void CheckMediansAddUp(bool is_dart, std::int64_t trees_per_output) {
   }
 }
 
-void SayWhatEtaDoes(float eta) {
+void WarnIfEtaIsIgnored(float eta) {
   if (eta == 1) return;
   WarnOnce(
       "eta of medians",

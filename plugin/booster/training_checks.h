@@ -29,7 +29,7 @@ void CheckGrows(bool updates, char const* tree_method);
 void CheckMediansAddUp(bool is_dart, std::int64_t trees_per_output);
 
 /// Says once that leaves which are medians do not depend on eta, if that is not 1.
-void SayWhatEtaDoes(float eta);
+void WarnIfEtaIsIgnored(float eta);
 
 /// Throws Unsupported if leaves are set by an objective that knows its own worker's rows alone.
 void CheckLeavesInGroup(LeafRule leaves, int workers);

@@ -40,7 +40,7 @@ class DecoratedBooster final : public xgboost::GradientBooster {
     ours_.CheckOutputs();
     if (ours_.InplacePredict(data.get(), missing, out, {layer_begin, layer_end})) return;
     std::uint64_t const rows = data == nullptr ? 0 : data->Info().num_row_;
-    ours_.ByStock(rows, 1, [&] { stock_->InplacePredict(data, missing, out, layer_begin, layer_end); });
+    ours_.PredictByStock(rows, 1, [&] { stock_->InplacePredict(data, missing, out, layer_begin, layer_end); });
   }
   void PredictInstance(xgboost::SparsePage::Inst const& row, std::vector<float>* out, unsigned layer_begin,
                        unsigned layer_end) override {
@@ -51,14 +51,14 @@ class DecoratedBooster final : public xgboost::GradientBooster {
                    unsigned layer_end) override {
     if (ours_.PredictLeaf(data, &out->HostVector(), {layer_begin, layer_end})) return;
     auto const rounds = layer_end == 0 ? static_cast<std::uint64_t>(stock_->BoostedRounds()) : layer_end;
-    ours_.ByStock(data->Info().num_row_, rounds - layer_begin,
-                  [&] { stock_->PredictLeaf(data, out, layer_begin, layer_end); });
+    ours_.PredictByStock(data->Info().num_row_, rounds - layer_begin,
+                         [&] { stock_->PredictLeaf(data, out, layer_begin, layer_end); });
   }
   void PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned layer_begin,
                            unsigned layer_end, bool approximate, int condition, unsigned feature) override {
     RoundRange const rounds{layer_begin, layer_end};
     if (condition == 0 && ours_.PredictContribution(data, &out->HostVector(), rounds, approximate)) return;
-    ours_.ByStock(data->Info().num_row_, data->Info().num_col_ + 1, [&] {
+    ours_.PredictByStock(data->Info().num_row_, data->Info().num_col_ + 1, [&] {
       stock_->PredictContribution(data, out, layer_begin, layer_end, approximate, condition, feature);
     });
   }
@@ -66,8 +66,9 @@ class DecoratedBooster final : public xgboost::GradientBooster {
                                        unsigned layer_begin, unsigned layer_end, bool approximate) override {
     if (ours_.PredictInteractions(data, &out->HostVector(), {layer_begin, layer_end}, approximate)) return;
     std::uint64_t const columns = data->Info().num_col_ + 1;
-    ours_.ByStock(data->Info().num_row_, columns * columns,
-                  [&] { stock_->PredictInteractionContributions(data, out, layer_begin, layer_end, approximate); });
+    ours_.PredictByStock(data->Info().num_row_, columns * columns, [&] {
+      stock_->PredictInteractionContributions(data, out, layer_begin, layer_end, approximate);
+    });
   }
 
   void Slice(std::int32_t layer_begin, std::int32_t layer_end, std::int32_t step, xgboost::GradientBooster* out,
@@ -75,16 +76,16 @@ class DecoratedBooster final : public xgboost::GradientBooster {
     ours_.CheckOutputs();
     ours_.CheckSlice(layer_begin, layer_end, step);
     auto* const decorated = dynamic_cast<DecoratedBooster*>(out);
-    if (decorated != nullptr) decorated->ours_.ModelIsReplaced();
+    if (decorated != nullptr) decorated->ours_.ForgetModel();
     stock_->Slice(layer_begin, layer_end, step, decorated == nullptr ? out : decorated->stock_.get(), out_of_bound);
   }
   void LoadModel(xgboost::Json const& in) override {
-    ours_.ModelComes(&in);
+    ours_.BeginLoad(&in);
     stock_->LoadModel(in);
   }
   void SaveModel(xgboost::Json* out) const override { stock_->SaveModel(out); }
   void Load(dmlc::Stream* in) override {
-    ours_.ModelComes(nullptr);
+    ours_.BeginLoad(nullptr);
     stock_->Load(in);
   }
   void Save(dmlc::Stream* out) const override { stock_->Save(out); }
