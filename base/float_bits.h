@@ -9,7 +9,7 @@
 
 namespace xgbgpu {
 
-/// Returns the bits of a float. Those of floats that are not negative compare as the floats do.
+/// Returns the bits of a float. Bits of floats >= 0 compare as the floats do.
 XGBGPU_HD std::uint32_t FloatBits(float value) {
   std::uint32_t bits;
   std::memcpy(&bits, &value, sizeof(bits));

@@ -14,8 +14,8 @@ class OutOfHostMemory : public std::bad_alloc {
   char const* what() const noexcept override { return "out of memory of the host"; }
 
   std::size_t bytes() const { return bytes_; }
-  char const* purpose() const { return purpose_; }  ///< null: nobody has said
-  /// Sets the purpose if nobody has: the innermost who knows it says it. `purpose` lives as long as the program.
+  char const* purpose() const { return purpose_; }  ///< null: unknown
+  /// Sets the purpose if it is unknown, so that the innermost scope decides. `purpose` must be a literal.
   void SetPurpose(char const* purpose) {
     if (purpose_ == nullptr) purpose_ = purpose;
   }

@@ -29,7 +29,7 @@ inline std::size_t FirstCharacter(std::string_view text, char32_t* number) {
   return *number < kSmallest[size] || is_surrogate || *number > 0x10ffff ? 0 : size;
 }
 
-/// Does a terminal obey this character, or show what follows elsewhere, instead of showing it?
+/// Returns true for a character that a terminal obeys instead of showing it: controls, and marks that reorder text.
 inline bool IsControl(char32_t number) {
   bool const turns = (number >= 0x200e && number <= 0x200f) || (number >= 0x2028 && number <= 0x202e) ||
                      (number >= 0x2066 && number <= 0x2069);  // the direction of text, or its lines

@@ -215,7 +215,7 @@ void SortPairs(benchmark::State& state) {
   ReportBytes(state, 4.0 * d.count());
 }
 
-/// Sorts the columns as keys, as many at once as a build of a matrix sorts.
+/// Sorts the columns as keys, in the batches that a build of a matrix uses.
 void SortKeys(benchmark::State& state) {
   Setup& d = Data();
   DeviceArena arena{"The benchmark"};
@@ -250,7 +250,7 @@ void BinColumns(benchmark::State& state) {
   ReportBytes(state, 4.0 * d.count() + static_cast<double>(matrix->records.bytes()));
 }
 
-/// The array's values are those of the entries, cut to its type.
+/// An array with the values of the entries, cut to its type.
 template <typename T>
 void FillArray(ValueType type) {
   Setup& d = Data();

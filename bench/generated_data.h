@@ -40,7 +40,7 @@ class GeneratedRows final : public RowSource {
     visit({0, offsets_, entries_});
   }
   std::uint64_t stored() const { return entries_.size(); }
-  /// Returns these rows as an array of floats. This object holds the array.
+  /// Returns rows as an array of floats, which this object owns.
   ArraySource array(int threads) const { return {DenseValues{array_.data()}, rows(), features_, threads}; }
   /// Gradients of the logistic loss at a margin that predicts 0.3 everywhere.
   std::vector<GradientPair> const& gradients() const { return gradients_; }

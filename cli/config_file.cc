@@ -1,3 +1,4 @@
+// Reads configuration files: settings as `key = value`, in the grammar of XGBoost's program.
 #include "config_file.h"
 
 #include <cerrno>

@@ -1,3 +1,4 @@
+// Reads feature maps, and checks each line.
 #include "feature_map.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Writes messages to standard error with the time of day.
 #include "log.h"
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// Turns settings into the options of a task, and names settings that no task has.
 #include "options.h"
 
 #include <algorithm>

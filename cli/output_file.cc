@@ -1,3 +1,4 @@
+// Opens the output of a task, a file or standard output, and reports what the system refuses.
 #include "output_file.h"
 
 #include <cerrno>

@@ -1,3 +1,4 @@
+// Runs the tasks of the program: train, predict, dump.
 #include "tasks.h"
 
 #include <chrono>

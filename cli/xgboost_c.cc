@@ -1,3 +1,4 @@
+// Calls XGBoost's C API, and turns its failures into exceptions.
 #include "xgboost_c.h"
 
 #include <fstream>
@@ -53,7 +54,7 @@ std::string BinaryModel(std::string const& path) {
   return bytes;
 }
 
-/// True for the parameters of the communicator. These are the names that XGCommunicatorInit documents.
+/// True for the parameters of the communicator: the names that XGCommunicatorInit documents.
 bool IsOfCommunicator(std::string const& name) {
   for (char const* start : {"rabit_", "DMLC_", "federated_", "xgboost_communicator"}) {
     if (name.rfind(start, 0) == 0) return true;

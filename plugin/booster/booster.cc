@@ -10,8 +10,8 @@
 #include "booster/gbtree_margins.h"
 #include "booster/last_prediction.h"
 #include "booster/memory_board.h"
-#include "booster/newcomers.h"
 #include "errors/boundary.h"
+#include "xgb/registry.h"
 
 namespace xgbgpu::plugin {
 

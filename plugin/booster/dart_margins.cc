@@ -5,10 +5,10 @@
 #include <mutex>
 #include <string>
 
-#include "booster/decorated_objective.h"
 #include "errors/boundary.h"
 #include "matrix/matrix_rows.h"
 #include "xgb/api_call.h"
+#include "xgb/objective.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {

@@ -4,11 +4,11 @@
 #include <mutex>
 #include <utility>
 
-#include "booster/decorated_objective.h"
 #include "errors/boundary.h"
 #include "group/process_group.h"
 #include "matrix/matrix_rows.h"
 #include "xgb/api_call.h"
+#include "xgb/objective.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {

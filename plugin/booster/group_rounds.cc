@@ -10,7 +10,6 @@
 #include "base/float_bits.h"
 #include "base/message.h"
 #include "base/text_hash.h"
-#include "booster/decorated_metric.h"
 #include "booster/training_checks.h"
 #include "core/stages.h"
 #include "group/group_place.h"
@@ -18,6 +17,7 @@
 #include "matrix/held_bins.h"
 #include "matrix/matrix_rows.h"
 #include "xgb/api_call.h"
+#include "xgb/metric.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -197,7 +197,7 @@ std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams co
   // A worker that evaluates more metrics or matrices would wait for workers that have gone on, perhaps to a message of
   // XGBoost's own. So the lists are compared first.
   std::vector<Fact> facts{{"step", "evaluation"},
-                          {"parameter eval_metric", DecoratedMetric::NamesOf(learner_.context())},
+                          {"parameter eval_metric", MetricNamesOf(learner_.context())},
                           {"number of evaluated matrices", std::to_string(EvaluatedMatrices())}};
   for (Fact& fact : FactsOf(metric)) facts.push_back(std::move(fact));
   Agree(*group, facts, [&] {

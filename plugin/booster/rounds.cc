@@ -8,7 +8,6 @@
 
 #include "backend/device_policy.h"
 #include "booster/current_round.h"
-#include "booster/decorated_objective.h"
 #include "booster/stand_in.h"
 #include "booster/training_checks.h"
 #include "core/stages.h"
@@ -21,6 +20,7 @@
 #include "quantile/quantile_policy.h"
 #include "training/host_span.h"
 #include "xgb/api_call.h"
+#include "xgb/objective.h"
 
 namespace xgbgpu::plugin {
 

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "base/message.h"
-#include "booster/newcomers.h"
 #include "data/device_arrays.h"
 #include "data/plain_array.h"
 #include "errors/fail.h"
@@ -27,6 +26,7 @@
 #include "training/host_span.h"
 #include "xgb/api_call.h"
 #include "xgb/next_function.h"
+#include "xgb/registry.h"
 #include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
 

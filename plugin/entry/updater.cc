@@ -1,3 +1,4 @@
+// Grows the trees that XGBoost asks for by the round that the booster has announced.
 #include "entry/updater.h"
 
 #include <string>
@@ -5,16 +6,12 @@
 #include "booster/current_round.h"
 #include "errors/boundary.h"
 #include "training/host_span.h"
-#include "xgb/adapt_tree.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
 
-void HistUpdater::Update(XgbGradients* gradients, xgboost::DMatrix* data,
-                         xgboost::common::Span<xgboost::HostDeviceVector<xgboost::bst_node_t>> out_position,
-                         std::vector<xgboost::RegTree*> const& trees) {
+void HistUpdater::Grow(XgbGradients const& gradients, xgboost::DMatrix* data, NewTrees const& trees) {
   AtBoundary("growing trees", [&] {
-    tree_ = nullptr;
     CurrentRound* const current = CurrentRound::Get();
     if (current == nullptr) {
       throw Unsupported{std::string{"The updater "} + kPublicUpdater +
@@ -22,25 +19,23 @@ void HistUpdater::Update(XgbGradients* gradients, xgboost::DMatrix* data,
     }
     BoostingRound& round = current->round();
     for (std::size_t i = 0; i < trees.size(); ++i) {
-      Tree const tree = round.Next(View(*gradients), trees.size());
+      Tree const tree = round.Next(View(gradients), trees.size());
       HostSpan const span{"store tree"};
-      CopyTree(tree, round.learning_rate(), trees[i]);
-      if (round.leaves() == LeafRule::kHost) {
-        out_position[i].HostVector() = LeafPositions(round.trainer(), View(*gradients));
+      trees.Store(i, tree, round.learning_rate());
+      if (NewTrees::NeedPositions(round.leaves() == LeafRule::kHost)) {
+        trees.StorePositions(i, LeafPositions(round.trainer(), View(gradients)));
       }
     }
     trainer_ = &round.trainer();
     data_ = data;
-    tree_ = trees.back();
   });
 }
 
-bool HistUpdater::UpdatePredictionCache(xgboost::DMatrix const* data, xgboost::linalg::VectorView<float> predictions) {
+bool HistUpdater::AddNewestLeaves(xgboost::DMatrix const* data, float* predictions, std::size_t stride) {
   return AtBoundary("updating predictions", [&] {
     CurrentRound const* const current = CurrentRound::Get();
-    if (current == nullptr || !current->cache_is_current() || tree_ == nullptr || data != data_) return false;
-    trainer_->AddLeafValues(LeafValues(*tree_), &predictions(0), predictions.Stride(0));
-    tree_ = nullptr;
+    if (current == nullptr || !current->cache_is_current() || data != data_) return false;
+    trainer_->AddLeafValues(NewestLeafValues(), predictions, stride);
     return true;
   });
 }

@@ -1,3 +1,4 @@
+// The QuantileDMatrix that holds the user's values, and has XGBoost make its bins when stock code asks for them.
 #include "matrix/held_bins.h"
 
 #include <xgboost/json.h>
@@ -203,8 +204,7 @@ HeldBins::HeldBins(std::shared_ptr<HeldRows const> rows, xgboost::MetaInfo info,
   info_.num_row_ = rows_->rows();
   info_.num_col_ = rows_->features();
   info_.num_nonzero_ = rows_->present();
-  context_.UpdateAllowUnknown(
-      xgboost::Args{{"nthread", std::to_string(config_.nthread)}, {"gpu_id", std::to_string(XgbContext::kCpuId)}});
+  SetUpForCpu(&context_, config_.nthread);
   cuts_of_.types = info_.feature_types.ConstHostVector();
   if (ref_ == nullptr) {
     cuts_of_.weights = info_.weights_.ConstHostVector();
@@ -218,14 +218,14 @@ HeldBins::HeldBins(std::shared_ptr<HeldRows const> rows, xgboost::MetaInfo info,
   }
 }
 
-xgboost::DMatrix* HeldBins::Twin(char const* who) {
+std::shared_ptr<xgboost::DMatrix> HeldBins::Twin(char const* who) {
   // The line is logged before the lock is taken: whoever reads the log may ask for the bins, too.
   if (!is_announced_.exchange(true)) {
     LOG(INFO) << "xgboost-gpu: XGBoost asks for " << who << " of a QuantileDMatrix of " << rows_->rows() << " rows and "
               << rows_->features() << " columns: its bins are made now";
   }
   std::lock_guard<std::mutex> const lock{mutex_};
-  if (twin_ != nullptr) return twin_.get();
+  if (twin_ != nullptr) return twin_;
   AtBoundary("making XGBoost's bins of a matrix", [&] {
     OutsideProcessGroup([&] {
       static auto* const kMake =
@@ -250,10 +250,10 @@ xgboost::DMatrix* HeldBins::Twin(char const* who) {
   twin_->Info().weights_.HostVector() = {};
   twin_->Info().group_ptr_ = {};
   cuts_of_ = {};
-  return twin_.get();
+  return twin_;
 }
 
-HeldMatrix* HeldBins::Values() {
+std::shared_ptr<xgboost::DMatrix> HeldBins::Values() {
   std::lock_guard<std::mutex> const lock{mutex_};
   if (values_ == nullptr) {
     OutsideProcessGroup([&] {
@@ -263,38 +263,35 @@ HeldMatrix* HeldBins::Values() {
       XGDMatrixFree(made);
     });
   }
-  return AsHeld(values_.get());
+  return values_;
 }
 
-xgboost::DMatrix* HeldBins::Slice(xgboost::common::Span<std::int32_t const> numbers) {
-  std::unique_ptr<xgboost::DMatrix> slice{Values()->Slice(numbers)};
-  std::uint64_t const present = slice->Info().num_nonzero_;
-  slice->Info() = info_.Slice(numbers);
-  slice->Info().num_nonzero_ = present;
+xgboost::DMatrix* HeldBins::SliceRows(Span<std::int32_t const> numbers) {
+  std::unique_ptr<xgboost::DMatrix> slice{Values()->Slice({numbers.data(), numbers.size()})};
+  slice->Info() = SliceInfo(*this, numbers, slice->Info().num_nonzero_);
   return slice.release();
 }
-xgboost::BatchSet<xgboost::SparsePage> HeldBins::GetRowBatches() {
-  return ValuesOf(this, rows_, Ctx()->Threads())->GetBatches<xgboost::SparsePage>();
-}
-xgboost::BatchSet<xgboost::CSCPage> HeldBins::GetColumnBatches() { return Values()->GetBatches<xgboost::CSCPage>(); }
-xgboost::BatchSet<xgboost::SortedCSCPage> HeldBins::GetSortedColumnBatches() {
-  // The words are XGBoost's, of `exact`. Its `approx` finds the same words in the twin.
-  throw dmlc::Error{"Only `hist` and `gpu_hist` tree method can use `QuantileDMatrix`."};
-}
-xgboost::BatchSet<xgboost::EllpackPage> HeldBins::GetEllpackBatches(xgboost::BatchParam const& param) {
-  return Twin("bins")->GetBatches<xgboost::EllpackPage>(param);
-}
-xgboost::BatchSet<xgboost::GHistIndexMatrix> HeldBins::GetGradientIndex(xgboost::BatchParam const& param) {
-  return Twin("bins")->GetBatches<xgboost::GHistIndexMatrix>(param);
-}
-xgboost::BatchSet<xgboost::ExtSparsePage> HeldBins::GetExtBatches(xgboost::BatchParam const&) {
-  xgboost::DMatrix* const twin = Twin("values");
-  std::lock_guard<std::mutex> const lock{mutex_};
-  // Types may have been set since.
-  twin->Info().feature_types.HostVector() = info_.feature_types.ConstHostVector();
-  return twin->GetBatches<xgboost::ExtSparsePage>();
-}
 
+std::shared_ptr<xgboost::DMatrix> HeldBins::LenderOf(PageKind kind) {
+  switch (kind) {
+    case PageKind::kRows:
+      return ValuesOf(this, rows_, Ctx()->Threads());
+    case PageKind::kColumns:
+      return Values();
+    case PageKind::kSortedColumns:
+      // The words are XGBoost's, of `exact`. Its `approx` finds the same words in the twin.
+      throw dmlc::Error{"Only `hist` and `gpu_hist` tree method can use `QuantileDMatrix`."};
+    case PageKind::kBinEnds: {
+      auto twin = Twin("values");
+      std::lock_guard<std::mutex> const lock{mutex_};
+      // Types may have been set since.
+      twin->Info().feature_types.HostVector() = info_.feature_types.ConstHostVector();
+      return twin;
+    }
+    default:
+      return Twin("bins");
+  }
+}
 HeldBins* AsHeldBins(xgboost::DMatrix* data) { return dynamic_cast<HeldBins*>(data); }
 HeldBins const* AsHeldBins(xgboost::DMatrix const* data) { return dynamic_cast<HeldBins const*>(data); }
 
@@ -336,8 +333,7 @@ void ReportMaxBin(xgboost::DMatrix* data, int max_bin) {
                  << held->max_bin();
     return;
   }
-  constexpr double kDefaultSparseThreshold = 0.2;
-  data->GetBatches<xgboost::GHistIndexMatrix>({max_bin, kDefaultSparseThreshold});
+  AskForBins(data, max_bin);
 }
 
 }  // namespace xgbgpu::plugin

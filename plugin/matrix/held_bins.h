@@ -16,6 +16,7 @@
 
 #include "data/held_rows.h"
 #include "matrix/held_matrix.h"
+#include "xgb/matrix.h"
 #include "xgb/types.h"
 
 namespace xgbgpu::plugin {
@@ -37,7 +38,7 @@ BinsConfig MakeBinsConfig(float missing, int nthread, int max_bin);
 /// XGBoost's does, whose bins are those of a stock QuantileDMatrix (the *twin*), made of the same values and weights
 /// when the first page is asked for. The values stay: our methods go on with them, and stock code that reads rows or
 /// columns, which XGBoost's has not, gets them.
-class HeldBins final : public xgboost::DMatrix {
+class HeldBins final : public XgbMatrix {
  public:
   /// `info`: labels, weights and all else that is no value, with the number of rows and columns. ref: whose bins it
   /// shares; or null.
@@ -55,25 +56,17 @@ class HeldBins final : public xgboost::DMatrix {
   xgboost::MetaInfo& Info() override { return info_; }
   xgboost::MetaInfo const& Info() const override { return info_; }
   xgboost::Context const* Ctx() const override { return &context_; }
-  bool SingleColBlock() const override { return true; }
-  xgboost::DMatrix* Slice(xgboost::common::Span<std::int32_t const> numbers) override;
 
  private:
-  /// The stock matrix. Throws dmlc::Error.
-  xgboost::DMatrix* Twin(char const* who);
-  /// Returns the values without labels, as a DMatrix, for stock code that wants columns and for slices. Throws
+  /// Returns the stock matrix. `who` says in the log what was asked for. Throws dmlc::Error.
+  std::shared_ptr<xgboost::DMatrix> Twin(char const* who);
+  /// Returns the values without labels, as a HeldMatrix, for stock code that wants columns and for slices. Throws
   /// dmlc::Error.
-  HeldMatrix* Values();
+  std::shared_ptr<xgboost::DMatrix> Values();
 
-  xgboost::BatchSet<xgboost::SparsePage> GetRowBatches() override;
-  xgboost::BatchSet<xgboost::CSCPage> GetColumnBatches() override;
-  xgboost::BatchSet<xgboost::SortedCSCPage> GetSortedColumnBatches() override;
-  xgboost::BatchSet<xgboost::EllpackPage> GetEllpackBatches(xgboost::BatchParam const& param) override;
-  xgboost::BatchSet<xgboost::GHistIndexMatrix> GetGradientIndex(xgboost::BatchParam const& param) override;
-  xgboost::BatchSet<xgboost::ExtSparsePage> GetExtBatches(xgboost::BatchParam const& param) override;
-  bool EllpackExists() const override { return false; }
-  bool GHistIndexExists() const override { return true; }
-  bool SparsePageExists() const override { return false; }
+  std::shared_ptr<xgboost::DMatrix> LenderOf(PageKind kind) override;
+  bool Lends(PageKind kind) const override { return kind == PageKind::kBins; }
+  xgboost::DMatrix* SliceRows(Span<std::int32_t const> rows) override;
 
   /// Stock's cuts depend on these beside the values, as they were when the matrix was made.
   struct CutsOf {

@@ -1,3 +1,4 @@
+// The matrix that holds the user's values, and fills XGBoost's page when stock code asks for it.
 #include "matrix/held_matrix.h"
 
 #include <omp.h>
@@ -53,44 +54,40 @@ std::shared_ptr<xgboost::DMatrix> HeldMatrix::Stock(char const* who) {
   std::lock_guard<std::mutex> const lock{mutex_};
   if (rows_ == nullptr) return lender_;
   AtBoundary("making XGBoost's page of a matrix", [&] {
-    for (auto const& page : lender_->GetBatches<xgboost::SparsePage>()) {
-      // XGBoost hands its only page out for reading. It has no row, and nobody reads it before this function returns.
+    ForEachRowPage(lender_.get(), [&](xgboost::SparsePage const& page) {
+      // XGBoost hands its only page out for reading. It has no row, and no reader has it before this function returns.
       FillPage(*rows_, {0, rows_->rows()}, rows_->present(), Ctx()->Threads(), const_cast<xgboost::SparsePage*>(&page));
-    }
+    });
   });
   rows_ = nullptr;
   return lender_;
 }
 
-xgboost::DMatrix* HeldMatrix::Slice(xgboost::common::Span<std::int32_t const> numbers) {
+xgboost::DMatrix* HeldMatrix::SliceRows(Span<std::int32_t const> numbers) {
   auto const own = rows();
   return AtBoundary("slicing a matrix", [&] {
-    CheckNumbers({numbers.data(), numbers.size()}, Info().num_row_);
-    if (own == nullptr) return lender_->Slice(numbers);
-    auto sliced = own->Slice({numbers.data(), numbers.size()}, Ctx()->Threads());
+    CheckNumbers(numbers, Info().num_row_);
+    if (own == nullptr) return lender_->Slice({numbers.data(), numbers.size()});
+    auto sliced = own->Slice(numbers, Ctx()->Threads());
     std::shared_ptr<xgboost::DMatrix> lender{lender_->Slice({})};
-    lender->Info() = Info().Slice(numbers);
+    lender->Info() = SliceInfo(*this, numbers, sliced->present());
     return static_cast<xgboost::DMatrix*>(new HeldMatrix{std::move(lender), std::move(sliced)});
   });
 }
 
-xgboost::BatchSet<xgboost::SparsePage> HeldMatrix::GetRowBatches() {
-  return Stock("rows")->GetBatches<xgboost::SparsePage>();
-}
-xgboost::BatchSet<xgboost::CSCPage> HeldMatrix::GetColumnBatches() {
-  return Stock("columns")->GetBatches<xgboost::CSCPage>();
-}
-xgboost::BatchSet<xgboost::SortedCSCPage> HeldMatrix::GetSortedColumnBatches() {
-  return Stock("sorted columns")->GetBatches<xgboost::SortedCSCPage>();
-}
-xgboost::BatchSet<xgboost::EllpackPage> HeldMatrix::GetEllpackBatches(xgboost::BatchParam const& param) {
-  return Stock("bins")->GetBatches<xgboost::EllpackPage>(param);
-}
-xgboost::BatchSet<xgboost::GHistIndexMatrix> HeldMatrix::GetGradientIndex(xgboost::BatchParam const& param) {
-  return Stock("bins")->GetBatches<xgboost::GHistIndexMatrix>(param);
-}
-xgboost::BatchSet<xgboost::ExtSparsePage> HeldMatrix::GetExtBatches(xgboost::BatchParam const&) {
-  return Stock("values")->GetBatches<xgboost::ExtSparsePage>();
+std::shared_ptr<xgboost::DMatrix> HeldMatrix::LenderOf(PageKind kind) {
+  switch (kind) {
+    case PageKind::kRows:
+      return Stock("rows");
+    case PageKind::kColumns:
+      return Stock("columns");
+    case PageKind::kSortedColumns:
+      return Stock("sorted columns");
+    case PageKind::kBinEnds:
+      return Stock("values");
+    default:
+      return Stock("bins");
+  }
 }
 
 HeldMatrix* AsHeld(xgboost::DMatrix* data) { return dynamic_cast<HeldMatrix*>(data); }

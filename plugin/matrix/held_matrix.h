@@ -9,47 +9,41 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "data/held_rows.h"
+#include "xgb/matrix.h"
 
 namespace xgbgpu::plugin {
 
 /// A DMatrix of HeldRows. All that is no row, and every page, is that of a stock matrix (the *lender*), which was made
 /// without rows and is filled when the first page is asked for. Then the copy goes: the rows are held once.
-class HeldMatrix final : public xgboost::DMatrix {
+class HeldMatrix final : public XgbMatrix {
  public:
   /// `lender`: a stock matrix in memory, with the columns of `rows` and no row.
   HeldMatrix(std::shared_ptr<xgboost::DMatrix> lender, std::shared_ptr<HeldRows const> rows);
 
-  /// The values; null once stock code has asked for pages.
+  /// Returns the values; null once stock code has asked for pages.
   std::shared_ptr<HeldRows const> rows() const;
-  /// The stock matrix with all of its rows.
+  /// Returns the stock matrix with all of its rows. `who` says in the log which pages were asked for.
   std::shared_ptr<xgboost::DMatrix> Stock(char const* who);
 
   xgboost::MetaInfo& Info() override { return lender_->Info(); }
   xgboost::MetaInfo const& Info() const override { return std::as_const(*lender_).Info(); }
   xgboost::Context const* Ctx() const override { return lender_->Ctx(); }
-  bool SingleColBlock() const override { return true; }
-  xgboost::DMatrix* Slice(xgboost::common::Span<std::int32_t const> numbers) override;
 
  private:
-  xgboost::BatchSet<xgboost::SparsePage> GetRowBatches() override;
-  xgboost::BatchSet<xgboost::CSCPage> GetColumnBatches() override;
-  xgboost::BatchSet<xgboost::SortedCSCPage> GetSortedColumnBatches() override;
-  xgboost::BatchSet<xgboost::EllpackPage> GetEllpackBatches(xgboost::BatchParam const& param) override;
-  xgboost::BatchSet<xgboost::GHistIndexMatrix> GetGradientIndex(xgboost::BatchParam const& param) override;
-  xgboost::BatchSet<xgboost::ExtSparsePage> GetExtBatches(xgboost::BatchParam const& param) override;
-  bool EllpackExists() const override { return lender_->PageExists<xgboost::EllpackPage>(); }
-  bool GHistIndexExists() const override { return lender_->PageExists<xgboost::GHistIndexMatrix>(); }
-  bool SparsePageExists() const override { return true; }
+  std::shared_ptr<xgboost::DMatrix> LenderOf(PageKind kind) override;
+  bool Lends(PageKind kind) const override { return kind == PageKind::kRows || HasPages(*lender_, kind); }
+  xgboost::DMatrix* SliceRows(Span<std::int32_t const> rows) override;
 
   std::shared_ptr<xgboost::DMatrix> const lender_;
   mutable std::mutex mutex_;  ///< of rows_, and held while the lender is filled
   std::shared_ptr<HeldRows const> rows_;
-  std::atomic<bool> is_announced_{false};  ///< has a line said who asked for the page?
+  std::atomic<bool> is_announced_{false};  ///< true: the log says who asked for the page
 };
 
-/// `data` if it is a matrix of ours, or null.
+/// Returns `data` if it is a HeldMatrix, else null.
 HeldMatrix* AsHeld(xgboost::DMatrix* data);
 
 /// The threads that XGBoost gives to a matrix that is made with this `nthread`.

@@ -1,38 +1,21 @@
+// Rows of XGBoost's matrices for the engine, and XGBoost's pages of rows that are held.
 #include "matrix/matrix_rows.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <type_traits>
 #include <utility>
 
 #include "base/parallel.h"
 #include "matrix/held_bins.h"
 #include "matrix/held_matrix.h"
+#include "xgb/pages.h"
 #include "xgb/types.h"
 
 namespace xgbgpu::plugin {
 
 namespace {
-
-static_assert(sizeof(xgboost::Entry) == sizeof(Entry) && std::is_standard_layout_v<xgboost::Entry> &&
-                  offsetof(xgboost::Entry, index) == offsetof(Entry, feature) &&
-                  offsetof(xgboost::Entry, fvalue) == offsetof(Entry, value) &&
-                  std::is_same_v<xgboost::bst_feature_t, FeatureIndex> &&
-                  std::is_same_v<xgboost::bst_float, decltype(Entry::value)>,
-              "pages of a DMatrix are read where they lie");
-static_assert(sizeof(xgboost::bst_row_t) == sizeof(std::uint64_t));
-
-RowBatch ToBatch(xgboost::SparsePage const& page) {
-  auto const& offsets = page.offset.ConstHostVector();
-  auto const& entries = page.data.ConstHostVector();
-  RowBatch batch;
-  batch.first_row = page.base_rowid;
-  batch.offsets = {reinterpret_cast<std::uint64_t const*>(offsets.data()), offsets.size()};
-  batch.entries = {reinterpret_cast<Entry const*>(entries.data()), entries.size()};
-  return batch;
-}
 
 /// The batch, or one in `entries` if a value is -inf. XGBoost puts the end of the first bin below the least value:
 /// below about -1.7e38 it runs out of floats. No threshold is below the least float either.
@@ -106,14 +89,13 @@ void DMatrixRows::ForEachBatch(std::function<void(RowBatch const&)> const& visit
     return;
   }
   if (!IsBinned(*data_)) {
-    for (auto const& page : data_->GetBatches<xgboost::SparsePage>()) visit(ToBatch(page));
+    ForEachRowPage(data_, [&](xgboost::SparsePage const& page) { visit(ViewOf(page)); });
     return;
   }
   if (lower_ends_ == nullptr) {
-    std::shared_ptr<xgboost::SparsePage const> made;
-    for (auto const& page : data_->GetBatches<xgboost::ExtSparsePage>()) made = page.page;  // one, or none
+    auto made = BinEndsOf(data_);
     if (made == nullptr) return;
-    ends_ = WithFiniteEnds(ToBatch(*made), &finite_);
+    ends_ = WithFiniteEnds(ViewOf(*made), &finite_);
     lower_ends_ = std::move(made);
   }
   visit(ends_);

@@ -1,3 +1,4 @@
+// The values of a QuantileDMatrix as a matrix of its own, whose pages are made as they are read.
 #include "matrix/value_matrix.h"
 
 #include <algorithm>
@@ -8,97 +9,72 @@
 #include "base/parallel.h"
 #include "errors/boundary.h"
 #include "matrix/matrix_rows.h"
+#include "xgb/matrix.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
 
 namespace {
 
-/// The only page of a ValueMatrix.
-class OnePage final : public xgboost::BatchIteratorImpl<xgboost::SparsePage> {
+/// One page.
+class OnePage final : public RowPages {
  public:
   explicit OnePage(std::shared_ptr<xgboost::SparsePage const> page) : page_{std::move(page)} {}
 
-  xgboost::SparsePage const& operator*() const override { return *page_; }
-  OnePage& operator++() override {
-    at_end_ = true;
-    return *this;
-  }
-  bool AtEnd() const override { return at_end_; }
-  std::shared_ptr<xgboost::SparsePage const> Page() const override { return page_; }
+  std::shared_ptr<xgboost::SparsePage const> Next() override { return std::exchange(page_, nullptr); }
 
  private:
   std::shared_ptr<xgboost::SparsePage const> page_;
-  bool at_end_{false};
 };
 
 /// Pages of rows that are held. There is one at a time.
-class HeldPages final : public xgboost::BatchIteratorImpl<xgboost::SparsePage> {
+class HeldPages final : public RowPages {
  public:
   HeldPages(std::shared_ptr<HeldRows const> rows, int threads)
       : rows_{std::move(rows)}, threads_{threads}, page_{std::make_shared<xgboost::SparsePage>()} {
     constexpr std::uint64_t kValues = 1 << 21;  // 16 MiB
     most_rows_ = std::max<std::uint64_t>(1, kValues / (1 + rows_->present() / rows_->rows()));
-    Fill();
   }
 
-  xgboost::SparsePage const& operator*() const override { return *page_; }
-  HeldPages& operator++() override {
-    first_ += most_rows_;
-    Fill();
-    return *this;
+  std::shared_ptr<xgboost::SparsePage const> Next() override {
+    if (next_ >= rows_->rows()) return nullptr;
+    std::uint64_t const end = std::min(rows_->rows(), next_ + most_rows_);
+    AtBoundary("reading values", [&] {
+      FillPage(*rows_, {next_, end}, rows_->present() / rows_->rows() * (end - next_), threads_, page_.get());
+    });
+    page_->SetBaseRowId(next_);
+    next_ = end;
+    return page_;
   }
-  bool AtEnd() const override { return first_ >= rows_->rows(); }
-  std::shared_ptr<xgboost::SparsePage const> Page() const override { return page_; }
 
  private:
-  void Fill() {
-    if (AtEnd()) return;
-    std::uint64_t const end = std::min(rows_->rows(), first_ + most_rows_);
-    AtBoundary("reading values", [&] {
-      FillPage(*rows_, {first_, end}, rows_->present() / rows_->rows() * (end - first_), threads_, page_.get());
-    });
-    page_->SetBaseRowId(first_);
-  }
-
   std::shared_ptr<HeldRows const> rows_;
   int threads_;
   std::shared_ptr<xgboost::SparsePage> page_;
   std::uint64_t most_rows_;
-  std::uint64_t first_{0};  ///< of the page
+  std::uint64_t next_{0};  ///< the first row of the next page
 };
 
 /// Rows of values, with labels, weights and all else of another matrix.
-class ValueMatrix final : public xgboost::DMatrix {
+class ValueMatrix final : public XgbMatrix {
  public:
-  using Pages = xgboost::BatchIteratorImpl<xgboost::SparsePage>;
-
-  ValueMatrix(xgboost::DMatrix* data, std::function<std::shared_ptr<Pages>()> read)
+  ValueMatrix(xgboost::DMatrix* data, std::function<std::shared_ptr<RowPages>()> read)
       : data_{data}, read_{std::move(read)} {}
 
   xgboost::MetaInfo& Info() override { return data_->Info(); }
   xgboost::MetaInfo const& Info() const override { return std::as_const(*data_).Info(); }
   xgboost::Context const* Ctx() const override { return data_->Ctx(); }
-  bool SingleColBlock() const override { return true; }
-  xgboost::DMatrix* Slice(xgboost::common::Span<std::int32_t const>) override { RowsOnly(); }
 
  private:
   [[noreturn]] static void RowsOnly() { throw Unsupported{"The values of a QuantileDMatrix can be read by rows only"}; }
 
-  xgboost::BatchSet<xgboost::SparsePage> GetRowBatches() override {
-    return xgboost::BatchSet<xgboost::SparsePage>{xgboost::BatchIterator<xgboost::SparsePage>{read_()}};
-  }
-  xgboost::BatchSet<xgboost::CSCPage> GetColumnBatches() override { RowsOnly(); }
-  xgboost::BatchSet<xgboost::SortedCSCPage> GetSortedColumnBatches() override { RowsOnly(); }
-  xgboost::BatchSet<xgboost::EllpackPage> GetEllpackBatches(xgboost::BatchParam const&) override { RowsOnly(); }
-  xgboost::BatchSet<xgboost::GHistIndexMatrix> GetGradientIndex(xgboost::BatchParam const&) override { RowsOnly(); }
-  xgboost::BatchSet<xgboost::ExtSparsePage> GetExtBatches(xgboost::BatchParam const&) override { RowsOnly(); }
-  bool EllpackExists() const override { return false; }
-  bool GHistIndexExists() const override { return false; }
-  bool SparsePageExists() const override { return true; }
+  std::shared_ptr<RowPages> MakeRowPages() override { return read_(); }
+  std::shared_ptr<xgboost::DMatrix> LenderOf(PageKind) override { RowsOnly(); }
+  bool Lends(PageKind kind) const override { return kind == PageKind::kRows; }
+  xgboost::DMatrix* SliceRows(Span<std::int32_t const>) override { RowsOnly(); }
 
   xgboost::DMatrix* data_;
-  std::function<std::shared_ptr<Pages>()> read_;
+  std::function<std::shared_ptr<RowPages>()> read_;
 };
 
 std::shared_ptr<xgboost::DMatrix> OfOnePage(xgboost::DMatrix* data, std::shared_ptr<xgboost::SparsePage const> page) {
@@ -128,8 +104,7 @@ bool AsPredictorsSeeIt(xgboost::SparsePage const& page, int threads) {
 }  // namespace
 
 std::shared_ptr<xgboost::DMatrix> ValuesOfBins(xgboost::DMatrix* data, int threads) {
-  std::shared_ptr<xgboost::SparsePage const> page;
-  for (auto const& batch : data->GetBatches<xgboost::ExtSparsePage>()) page = batch.page;  // there is one
+  auto page = BinEndsOf(data);
   if (page == nullptr || !AsPredictorsSeeIt(*page, threads)) return nullptr;
   return OfOnePage(data, std::move(page));
 }

@@ -1,8 +1,5 @@
 #include "params/booster_config.h"
 
-#include <dmlc/registry.h>
-#include <xgboost/tree_updater.h>
-
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -13,6 +10,7 @@
 #include "models/model_bytes.h"
 #include "params/constraint_text.h"
 #include "params/foreign_words.h"
+#include "xgb/registry.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/trainer.h"
 
@@ -115,7 +113,7 @@ bool Grows(std::string const& updater) { return updater.compare(0, 5, "grow_") =
 /// none that grows, trees would have no splits.
 void CheckAreUpdaters(std::string const& sequence) {
   auto const is_updater = [](std::string const& name) {
-    return name == kPublicUpdater || dmlc::Registry<xgboost::TreeUpdaterReg>::Find(name) != nullptr;
+    return name == kPublicUpdater || IsUpdater(name);
   };
   auto const names = SplitSequence(sequence);
   auto const is_sync = [](std::string const& name) { return name == "sync"; };

@@ -39,7 +39,7 @@ constexpr char kTask[] = "tree_method=gpu_hist for a GPU, with gpu_backend=host 
 constexpr char kNone[] = "nothing: there is no limit of rows, and min_child_weight limits hessians";
 constexpr char kLeafWise[] = "max_leaves with grow_policy=lossguide and max_depth=0";
 
-// docs/migrating.md has every name of the table; tests/python/test_foreign_words.py compares.
+// docs/migrating.md has every name of the table; tests/python/params/test_foreign_words.py compares.
 constexpr ForeignName kNames[] = {
     {kDevice, kXgboost2, nullptr},  // its line depends on the value
     {"multi_strategy", kXgboost2, nullptr},

@@ -12,7 +12,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <type_traits>
 
 #include "training/data_key.h"
@@ -27,6 +29,9 @@ using XgbContext = xgboost::Context;
 using XgbCache = xgboost::PredictionCacheEntry;
 /// Gradients, row-major [rows × outputs], on the host.
 using XgbGradients = xgboost::HostDeviceVector<xgboost::GradientPair>;
+
+/// Has the stock part that is decorated do what XGBoost asks, with the arguments that XGBoost gave.
+using StockCall = std::function<void()>;
 
 static_assert(sizeof(xgboost::GradientPair) == sizeof(GradientPair) &&
                   std::is_standard_layout_v<xgboost::GradientPair> &&
@@ -45,6 +50,12 @@ inline Span<GradientPair> Resize(XgbGradients* gradients, std::uint64_t rows, st
   return {reinterpret_cast<GradientPair*>(host.data()), host.size()};
 }
 inline void Clear(XgbGradients* gradients) { gradients->HostVector().clear(); }
+
+/// Makes `ctx` one of the CPU, with this number of threads (0: XGBoost's default).
+inline void SetUpForCpu(XgbContext* ctx, int nthread) {
+  ctx->UpdateAllowUnknown(
+      xgboost::Args{{"nthread", std::to_string(nthread)}, {"gpu_id", std::to_string(XgbContext::kCpuId)}});
+}
 
 /// From now on there are no margins in the cache.
 inline void Clear(XgbCache* cache) {

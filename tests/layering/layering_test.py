@@ -54,7 +54,7 @@ PLUGIN_ARROWS = {
     "xgb": "",
     "errors": "xgb",
     "models": "errors xgb",
-    "params": "errors models",
+    "params": "errors models xgb",
     "data": "errors xgb",
     "group": "errors params",
     "matrix": "data errors group xgb",
@@ -191,8 +191,7 @@ def documented_parameters(root: Path) -> List[str]:
                 for name in re.findall(r"`(\w+)`", row)}
     complaints += [f"docs/testing.md names no test of {name}" for name in names if name not in tests_of]
     for name, tests in tests_of.items():
-        paths = [root / folder / f"test_{test}.py" for folder in ("tests/python", "tests/plugin")
-                 for test in re.findall(r"`(\w+)`", tests)]
+        paths = [path for test in re.findall(r"`(\w+)`", tests) for path in (root / "tests").rglob(f"test_{test}.py")]
         if not any(path.is_file() and name in path.read_text(encoding="utf-8") for path in paths):
             complaints.append(f"docs/testing.md: no test that it names for {name} mentions it")
     return complaints
@@ -234,16 +233,17 @@ def copies_that_nobody_waits_for(root: Path) -> List[str]:
 
 
 def tests_that_nobody_runs(root: Path) -> List[str]:
-    """Every Python suite is known to ctest: its folder's CMakeLists.txt names it, or runs the folder."""
+    """Every Python suite is known to ctest: the CMakeLists.txt of tests/<suite> names it, or runs the folder."""
     complaints = []
-    for path in sorted(root.glob("tests/*/test_*.py")):
-        known = (path.parent / "CMakeLists.txt").read_text(encoding="utf-8")
+    for path in sorted((root / "tests").rglob("test_*.py")):
+        suite = root / "tests" / path.relative_to(root / "tests").parts[0]
+        known = (suite / "CMakeLists.txt").read_text(encoding="utf-8")
         code = re.sub(r"#.*|\badd_\w*test\(\w+", "", known)  # without names of groups
         words = set(re.findall(r"\w+", code))
         runs_all = re.search(r"pytest [^\n]*\$\{CMAKE_CURRENT_SOURCE_DIR\}\)", known) is not None
         name = path.stem[len("test_"):]
-        if not runs_all and not words & {path.stem, name, name[len(f"{path.parent.name}_"):]}:
-            complaints.append(f"{path.relative_to(root)} is not in the CMakeLists.txt beside it")
+        if not runs_all and not words & {path.stem, name, name[len(f"{suite.name}_"):]}:
+            complaints.append(f"{path.relative_to(root)} is not in {suite.name}/CMakeLists.txt")
     return complaints
 
 
@@ -296,11 +296,11 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
         {"src/split/a.cu": "__pipeline_memcpy_async(to, from, 16);\n__pipeline_wait_prior(0);\n"},
         ["src/split/a.cu copies asynchronously without both commit and wait"]),
     "tests_that_nobody_runs": (
-        {"tests/python/CMakeLists.txt": "add_python_test(dart params)  # dart\n", "tests/python/test_params.py": "",
-         "tests/python/test_dart.py": "",
+        {"tests/python/CMakeLists.txt": "add_python_test(dart params)  # dart\n", "tests/python/params/test_params.py": "",
+         "tests/python/booster/test_dart.py": "",
          "tests/cli/CMakeLists.txt": "add_test(NAME cli COMMAND python3 -m pytest -q ${CMAKE_CURRENT_SOURCE_DIR})\n",
          "tests/cli/test_cli.py": ""},
-        ["tests/python/test_dart.py is not in the CMakeLists.txt beside it"]),
+        ["tests/python/booster/test_dart.py is not in python/CMakeLists.txt"]),
 }
 
 

@@ -1,3 +1,4 @@
+// Finds the best exact split of a node by sorting its values.
 #include "reference/exact.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Quantises gradients and draws samples as their documents say, one row at a time.
 #include "reference/gradient.h"
 
 #include <algorithm>

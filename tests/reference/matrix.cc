@@ -1,3 +1,4 @@
+// Finds cuts and bins one value at a time.
 #include "reference/matrix.h"
 
 #include <algorithm>

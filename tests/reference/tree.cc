@@ -1,3 +1,4 @@
+// Grows trees by trying every split of every node.
 #include "reference/tree.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Makes levels of exact trees by plain loops, and copies them to a device.
 #include "exact/exact_level.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Generates the cases of parameters and data shapes on which the backends must agree.
 #include "trees_cuda/equality_case.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Makes arrays of every type, on the host and on a device.
 #include "user_arrays/array_case.h"
 
 #include <limits>

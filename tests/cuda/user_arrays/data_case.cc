@@ -1,3 +1,4 @@
+// Makes data of many shapes, dense and sparse.
 #include "user_arrays/data_case.h"
 
 #include <algorithm>

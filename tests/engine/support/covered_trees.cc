@@ -1,3 +1,4 @@
+// Computes Shapley values of small trees by their definition: sums over all sets of features.
 #include "support/covered_trees.h"
 
 #include <algorithm>

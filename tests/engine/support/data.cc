@@ -1,3 +1,4 @@
+// Makes random matrices, weights and gradients from a seed.
 #include "support/data.h"
 
 #include <algorithm>

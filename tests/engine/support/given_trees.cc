@@ -1,3 +1,4 @@
+// Makes random trees without training, and predicts with them by hand.
 #include "support/given_trees.h"
 
 #include <algorithm>

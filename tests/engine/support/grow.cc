@@ -1,3 +1,4 @@
+// Grows trees by the engine and by the reference from the same inputs.
 #include "support/grow.h"
 
 #include <numeric>

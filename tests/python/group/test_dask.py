@@ -21,7 +21,7 @@ X, Y = make_data(600, 4, missing=0.1)
 Client = distributed.Client
 
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 @contextlib.contextmanager

@@ -30,7 +30,7 @@ KINDS: Dict[str, Dict[str, Any]] = {
     "forest": dict(num_parallel_tree=2),
 }
 FORMS = ["pickle", "joblib", "json", "ubj"]
-PACKAGE = str(Path(__file__).parents[2] / "python")
+PACKAGE = str(Path(__file__).parents[3] / "python")
 
 # A process with stock XGBoost alone.
 STOCK = """

@@ -18,7 +18,7 @@ import numpy as np
 import xgboost as xgb
 
 if os.environ.get("XGBGPU_TEST_METHOD", "gpu_hist") == "gpu_hist":
-    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python"))
+    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "python"))
     import xgboost_gpu  # noqa: F401  (loads the library)
 
 SECONDS = int(os.environ.get("XGBGPU_TEST_SECONDS", "60"))  # a process that takes longer hangs

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support import BACKEND, only_ours
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = sorted((ROOT / "examples").glob("*.py"))
 
 

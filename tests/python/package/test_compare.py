@@ -18,7 +18,7 @@ from sklearn import datasets
 from support import BACKEND, LIBRARY, make_data, only_ours, raw
 
 pytestmark = only_ours
-PACKAGE = Path(__file__).resolve().parents[2] / "python"
+PACKAGE = Path(__file__).resolve().parents[3] / "python"
 
 
 def exact(**others: Any) -> Dict[str, Any]:

@@ -20,7 +20,7 @@ from matrix_scenarios import AllAtOnce, Caller, GivesUp, columns, in_batches, mi
 from support import assert_same_trees, make_data, pages_made, train
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-SCENARIOS = Path(__file__).with_name("matrix_scenarios.py")
+SCENARIOS = Path(__file__).parents[1] / "matrix_scenarios.py"
 X, Y = make_data(800, 6, missing=0.1)
 
 

@@ -321,7 +321,7 @@ for extra in (4 << 20, 4 << 20, None):  # leaves of full trees take 25 MB
     how = params(**symmetric(max_depth=16, min_child_weight=0, eta=0.05, nthread=1))
     train(matrix(), 100, **how).save_model(tmp_path / "model.ubj")
     how["gpu_backend"] = "host"
-    package = str(Path(__file__).parents[2] / "python")
+    package = str(Path(__file__).parents[3] / "python")
     run_python(code, str(tmp_path / "model.ubj"), json.dumps(how), package, MALLOC_ARENA_MAX="1")
 
 

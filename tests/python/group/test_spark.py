@@ -28,7 +28,7 @@ if "JAVA_HOME" not in os.environ and not shutil.which("java"):
 from pyspark.sql import DataFrame, SparkSession
 from xgboost.spark import SparkXGBClassifier, SparkXGBRegressor
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 X, Y = make_data(600, 4, missing=0.1)
 
 LOCAL, EXECUTORS, WITHOUT = "local[2]", "local-cluster[2,1,1024]", "local[2] without the library"

@@ -9,7 +9,7 @@ import pytest
 import xgboost as xgb
 from support import BACKEND, LIBRARY, make_data, only_ours, params, raw, run_python
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 X, Y = make_data(120, 3)
 pytestmark = only_ours
 

@@ -1,0 +1,35 @@
+/// Stock metrics, computed where the predictions are.
+#ifndef XGBGPU_PLUGIN_ENTRY_DECORATED_METRIC_H_
+#define XGBGPU_PLUGIN_ENTRY_DECORATED_METRIC_H_
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "metric/metric.h"
+#include "xgb/metric.h"
+#include "xgb/registry.h"
+
+namespace xgbgpu::plugin {
+
+/// Decorates a stock metric. The value is ours for predictions of a Booster in charge of gpu_hist, if the engine has the
+/// metric. Otherwise predictions are brought to the host, and the stock metric computes it.
+class DecoratedMetric final : public XgbMetric {
+ public:
+  DecoratedMetric(std::unique_ptr<xgboost::Metric> stock, Maker maker) : XgbMetric{std::move(stock)}, maker_{maker} {}
+
+ private:
+  void ParamsChanged() override { is_current_ = false; }
+  std::optional<double> Compute(xgboost::HostDeviceVector<float> const& predictions,
+                                xgboost::MetaInfo const& info) override;
+  /// Returns what the engine has to know; nothing if it does not have this metric.
+  std::optional<MetricParams> const& params();
+
+  Maker maker_;
+  bool is_current_{false};  ///< params_ are those that were set last
+  std::optional<MetricParams> params_;
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_ENTRY_DECORATED_METRIC_H_

@@ -1,0 +1,47 @@
+/// Stock objectives, with gradients computed where the margins are.
+#ifndef XGBGPU_PLUGIN_ENTRY_DECORATED_OBJECTIVE_H_
+#define XGBGPU_PLUGIN_ENTRY_DECORATED_OBJECTIVE_H_
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "objective/objective.h"
+#include "xgb/objective.h"
+#include "xgb/registry.h"
+#include "xgb/types.h"
+
+namespace xgbgpu::plugin {
+
+/// Decorates a stock objective. Gradients are ours when the margins are those that a Booster in charge of gpu_hist has
+/// just predicted and the engine has the objective. Otherwise host vectors are made current, and the stock objective
+/// computes them.
+class DecoratedObjective final : public XgbObjective {
+ public:
+  DecoratedObjective(std::unique_ptr<xgboost::ObjFunction> stock, Maker maker)
+      : XgbObjective{std::move(stock)}, maker_{maker} {}
+
+  bool SetsMedians() const override { return params() && params()->kind == Objective::kAbsoluteError; }
+
+ private:
+  void CheckParams(xgboost::Args const& args) const override;
+  void ParamsChanged() override { is_current_ = false; }
+  void ComputeGradients(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info,
+                        XgbGradients* out, StockCall const& by_stock) override;
+  void TransformForMetrics(xgboost::HostDeviceVector<float>* predictions, StockCall const& by_stock) override;
+  /// In a process group that trains with gpu_hist the estimate is made of the labels of all workers, as one process
+  /// makes it; stock code takes a mean of the workers' estimates.
+  void EstimateBaseScore(xgboost::MetaInfo const& info, StockEstimate const& by_stock) const override;
+  bool LeavesAreDone() const override;
+
+  /// Returns what the engine has to know; nothing if it does not have this objective.
+  std::optional<ObjectiveParams> const& params() const;
+
+  Maker maker_;
+  mutable bool is_current_{false};  ///< params_ are those that were set last
+  mutable std::optional<ObjectiveParams> params_;
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_ENTRY_DECORATED_OBJECTIVE_H_

@@ -1,0 +1,142 @@
+/// The base of decorated boosters: GradientBooster as XGBoost 1.7 declares it, in neutral words.
+#ifndef XGBGPU_PLUGIN_XGB_BOOSTER_H_
+#define XGBGPU_PLUGIN_XGB_BOOSTER_H_
+
+#include <xgboost/gbm.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "prediction/model_view.h"
+#include "xgb/types.h"
+
+namespace xgbgpu::plugin {
+
+/// A stock booster with another one around it, which XGBoost calls. Calls whose arguments differ between series of
+/// XGBoost go to a virtual function of this class. All others go to the stock booster, if they are not overridden.
+class XgbBooster : public xgboost::GradientBooster {
+ public:
+  XgbBooster(std::unique_ptr<xgboost::GradientBooster> stock, XgbContext const* ctx)
+      : GradientBooster{ctx}, stock_{std::move(stock)} {}
+
+  void LoadConfig(xgboost::Json const& in) override { stock_->LoadConfig(in); }
+  void SaveConfig(xgboost::Json* out) const override { stock_->SaveConfig(out); }
+  void SaveModel(xgboost::Json* out) const override { stock_->SaveModel(out); }
+  std::int32_t BoostedRounds() const override { return stock_->BoostedRounds(); }
+  bool ModelFitted() const override { return stock_->ModelFitted(); }
+  std::vector<std::string> DumpModel(xgboost::FeatureMap const& names, bool with_stats,
+                                     std::string format) const override {
+    return stock_->DumpModel(names, with_stats, std::move(format));
+  }
+  void FeatureScore(std::string const& importance, xgboost::common::Span<std::int32_t const> trees,
+                    std::vector<xgboost::bst_feature_t>* features, std::vector<float>* scores) const override {
+    stock_->FeatureScore(importance, trees, features, scores);
+  }
+
+  void Configure(xgboost::Args const& args) final { SetParams(args); }
+  void LoadModel(xgboost::Json const& in) final {
+    ModelComes(&in);
+    stock_->LoadModel(in);
+  }
+  void Load(dmlc::Stream* in) final {
+    ModelComes(nullptr);
+    stock_->Load(in);
+  }
+  void Save(dmlc::Stream* out) const final { stock_->Save(out); }
+  void Slice(std::int32_t first, std::int32_t last, std::int32_t step, xgboost::GradientBooster* out,
+             bool* out_of_bound) const final {
+    auto* const decorated = dynamic_cast<XgbBooster*>(out);
+    SliceComes(first, last, step, decorated);
+    stock_->Slice(first, last, step, decorated == nullptr ? out : decorated->stock_.get(), out_of_bound);
+  }
+  bool UseGPU() const final { return stock_->UseGPU(); }
+
+  void DoBoost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache,
+               xgboost::ObjFunction const* objective) final {
+    Boost(data, gradients, cache, objective);
+  }
+  void PredictBatch(xgboost::DMatrix* data, XgbCache* out, bool training, unsigned first, unsigned last) final {
+    CheckModel();
+    Predict(data, out, training, {first, last});
+  }
+  void InplacePredict(std::shared_ptr<xgboost::DMatrix> data, float missing, XgbCache* out, std::uint32_t first,
+                      std::uint32_t last) const final {
+    CheckModel();
+    PredictArrays(data.get(), missing, out, {first, last},
+                  [&] { stock_->InplacePredict(data, missing, out, first, last); });
+  }
+  void PredictInstance(xgboost::SparsePage::Inst const& row, std::vector<float>* out, unsigned first,
+                       unsigned last) final {
+    CheckModel();
+    stock_->PredictInstance(row, out, first, last);
+  }
+  void PredictLeaf(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned first, unsigned last) final {
+    PredictLeaves(data, &out->HostVector(), {first, last}, [&] { stock_->PredictLeaf(data, out, first, last); });
+  }
+  void PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned first, unsigned last,
+                           bool approximate, int condition, unsigned feature) final {
+    Contributions const kind = condition != 0 ? Contributions::kConditional
+                               : approximate  ? Contributions::kApproximate
+                                              : Contributions::kExact;
+    Explain(data, &out->HostVector(), {first, last}, kind,
+            [&] { stock_->PredictContribution(data, out, first, last, approximate, condition, feature); });
+  }
+  void PredictInteractionContributions(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned first,
+                                       unsigned last, bool approximate) final {
+    ExplainPairs(data, &out->HostVector(), {first, last}, approximate,
+                 [&] { stock_->PredictInteractionContributions(data, out, first, last, approximate); });
+  }
+
+ protected:
+  enum class Contributions : std::uint8_t {
+    kExact,
+    kApproximate,
+    kConditional,  ///< of one column's presence or absence
+  };
+
+  /// The stock booster.
+  xgboost::GradientBooster* stock() const { return stock_.get(); }
+
+  /// Takes newly set parameters, and configures the stock booster.
+  virtual void SetParams(xgboost::Args const& args) = 0;
+  /// Is called before the stock booster loads a model, saved as `in`, or, if `in` is null, in the deprecated binary
+  /// format. If it throws, the model is not loaded.
+  virtual void ModelComes(xgboost::Json const* in) = 0;
+  /// Throws if the model that was loaded is not one of this learner.
+  virtual void CheckModel() const = 0;
+  /// Is called before rounds of the stock booster's model, as Python slices them, become the model of `out`. It is null
+  /// for a booster that is not decorated. If it throws, no round is copied.
+  virtual void SliceComes(std::int32_t /*first*/, std::int32_t /*last*/, std::int32_t /*step*/,
+                          XgbBooster* /*out*/) const {}
+
+  /// Adds a round to the model. The objective is null if the user computes gradients.
+  virtual void Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache,
+                     xgboost::ObjFunction const* objective) = 0;
+  /// Brings `out` to margins after these rounds. `training`: for the next round.
+  virtual void Predict(xgboost::DMatrix* data, XgbCache* out, bool training, RoundRange rounds) = 0;
+
+  // The rest may leave the work to the stock booster. Rounds 0, 0 are all rounds.
+
+  /// Predicts the arrays of an in-place prediction. `data` has labels and margins; null: there are none.
+  virtual void PredictArrays(xgboost::DMatrix* data, float missing, XgbCache* out, RoundRange rounds,
+                             StockCall const& by_stock) const = 0;
+  /// Writes the leaf of each row and tree.
+  virtual void PredictLeaves(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds,
+                             StockCall const& by_stock) = 0;
+  /// Writes the contribution of each column, and the bias, for each row and output.
+  virtual void Explain(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, Contributions kind,
+                       StockCall const& by_stock) = 0;
+  /// Writes the contribution of each pair of columns for each row and output.
+  virtual void ExplainPairs(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, bool approximate,
+                            StockCall const& by_stock) = 0;
+
+ private:
+  std::unique_ptr<xgboost::GradientBooster> stock_;
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_XGB_BOOSTER_H_

@@ -1,0 +1,59 @@
+/// The base of our matrices: DMatrix as XGBoost 1.7 declares it, in neutral words.
+#ifndef XGBGPU_PLUGIN_XGB_MATRIX_H_
+#define XGBGPU_PLUGIN_XGB_MATRIX_H_
+
+#include <xgboost/data.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "xgb/pages.h"
+#include "xgbgpu/span.h"
+
+namespace xgbgpu::plugin {
+
+/// Makes pages of rows, one after the other.
+class RowPages {
+ public:
+  RowPages() = default;
+  virtual ~RowPages() = default;
+  RowPages(RowPages const&) = delete;
+  RowPages& operator=(RowPages const&) = delete;
+
+  /// Returns the next page; null after the last one. The page may be overwritten by the next call.
+  virtual std::shared_ptr<xgboost::SparsePage const> Next() = 0;
+};
+
+/// A matrix in memory whose pages another matrix has, or which makes its own pages of rows.
+class XgbMatrix : public xgboost::DMatrix {
+ public:
+  bool SingleColBlock() const final { return true; }
+  xgboost::DMatrix* Slice(xgboost::common::Span<std::int32_t const> rows) final {
+    return SliceRows({rows.data(), rows.size()});
+  }
+
+ protected:
+  /// Returns the matrix whose pages of this kind XGBoost is given. Throws dmlc::Error, or what AtBoundary makes one.
+  virtual std::shared_ptr<xgboost::DMatrix> LenderOf(PageKind kind) = 0;
+  /// Returns true if XGBoost may ask for pages of this kind: kRows, kBins, or kDeviceBins.
+  virtual bool Lends(PageKind kind) const = 0;
+  /// Returns the pages of rows that this matrix makes itself. Null: the lender's.
+  virtual std::shared_ptr<RowPages> MakeRowPages() { return nullptr; }
+  /// Returns a new matrix of these rows, in this order, which the caller deletes.
+  virtual xgboost::DMatrix* SliceRows(Span<std::int32_t const> rows) = 0;
+
+ private:
+  xgboost::BatchSet<xgboost::SparsePage> GetRowBatches() final;
+  xgboost::BatchSet<xgboost::CSCPage> GetColumnBatches() final;
+  xgboost::BatchSet<xgboost::SortedCSCPage> GetSortedColumnBatches() final;
+  xgboost::BatchSet<xgboost::EllpackPage> GetEllpackBatches(xgboost::BatchParam const& param) final;
+  xgboost::BatchSet<xgboost::GHistIndexMatrix> GetGradientIndex(xgboost::BatchParam const& param) final;
+  xgboost::BatchSet<xgboost::ExtSparsePage> GetExtBatches(xgboost::BatchParam const& param) final;
+  bool EllpackExists() const final { return Lends(PageKind::kDeviceBins); }
+  bool GHistIndexExists() const final { return Lends(PageKind::kBins); }
+  bool SparsePageExists() const final { return Lends(PageKind::kRows); }
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_XGB_MATRIX_H_

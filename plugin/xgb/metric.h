@@ -1,0 +1,55 @@
+/// The base of decorated metrics: Metric as XGBoost 1.7 declares it, in neutral words.
+#ifndef XGBGPU_PLUGIN_XGB_METRIC_H_
+#define XGBGPU_PLUGIN_XGB_METRIC_H_
+
+#include <xgboost/metric.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "xgb/types.h"
+
+namespace xgbgpu::plugin {
+
+/// A stock metric with another one around it, which XGBoost calls. The value may be ours. All else is the stock metric's.
+class XgbMetric : public xgboost::Metric {
+ public:
+  explicit XgbMetric(std::unique_ptr<xgboost::Metric> stock);
+  ~XgbMetric() override;
+  XgbMetric(XgbMetric const&) = delete;
+  XgbMetric& operator=(XgbMetric const&) = delete;
+
+  void Configure(xgboost::Args const& args) final;
+  void LoadConfig(xgboost::Json const& in) final;
+  void SaveConfig(xgboost::Json* out) const final { stock()->SaveConfig(out); }
+  double Eval(xgboost::HostDeviceVector<float> const& predictions, xgboost::MetaInfo const& info) final;
+  char const* Name() const final { return stock()->Name(); }
+
+  /// The learner's context, as it was when XGBoost called last; null before. Any thread may ask.
+  XgbContext const* context() const { return context_; }
+
+ protected:
+  /// Is called after parameters were set or loaded.
+  virtual void ParamsChanged() = 0;
+  /// Returns the metric's value; nothing if the stock metric is to compute it, from predictions on the host.
+  virtual std::optional<double> Compute(xgboost::HostDeviceVector<float> const& predictions,
+                                        xgboost::MetaInfo const& info) = 0;
+
+ private:
+  /// Returns the stock metric. XGBoost gives its context to the object that it asked for, after it was made; the stock
+  /// one needs it, too.
+  xgboost::Metric* stock() const;
+
+  std::unique_ptr<xgboost::Metric> stock_;
+  mutable std::atomic<XgbContext const*> context_{nullptr};
+};
+
+/// Returns the names of the metrics that the learner with this context has now, in the order in which they were made,
+/// with commas between them.
+std::string MetricNamesOf(XgbContext const* ctx);
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_XGB_METRIC_H_

@@ -1,0 +1,91 @@
+/// The base of decorated objectives: ObjFunction as XGBoost 1.7 declares it, in neutral words.
+#ifndef XGBGPU_PLUGIN_XGB_OBJECTIVE_H_
+#define XGBGPU_PLUGIN_XGB_OBJECTIVE_H_
+
+#include <xgboost/objective.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "training/boosting_round.h"
+#include "xgb/types.h"
+
+namespace xgbgpu::plugin {
+
+/// A stock objective with another one around it, which XGBoost calls. What may be ours goes to a virtual function of this
+/// class. All else goes to the stock objective.
+class XgbObjective : public xgboost::ObjFunction {
+ public:
+  explicit XgbObjective(std::unique_ptr<xgboost::ObjFunction> stock);
+  ~XgbObjective() override;
+  XgbObjective(XgbObjective const&) = delete;
+  XgbObjective& operator=(XgbObjective const&) = delete;
+
+  void Configure(xgboost::Args const& args) final;
+  void LoadConfig(xgboost::Json const& in) final;
+  void SaveConfig(xgboost::Json* out) const final { stock()->SaveConfig(out); }
+  void GetGradient(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info, int iteration,
+                   XgbGradients* out) final {
+    ComputeGradients(margins, info, out, [&] { stock()->GetGradient(margins, info, iteration, out); });
+  }
+  char const* DefaultEvalMetric() const final { return stock()->DefaultEvalMetric(); }
+  void PredTransform(xgboost::HostDeviceVector<float>* predictions) const final { stock()->PredTransform(predictions); }
+  void EvalTransform(xgboost::HostDeviceVector<float>* predictions) final {
+    TransformForMetrics(predictions, [&] { stock()->EvalTransform(predictions); });
+  }
+  float ProbToMargin(float base_score) const final { return stock()->ProbToMargin(base_score); }
+  void InitEstimation(xgboost::MetaInfo const& info, xgboost::linalg::Tensor<float, 1>* base_score) const final {
+    EstimateBaseScore(info, [&](xgboost::MetaInfo const& labels) { stock()->InitEstimation(labels, base_score); });
+  }
+  xgboost::ObjInfo Task() const final;
+  std::uint32_t Targets(xgboost::MetaInfo const& info) const final { return stock()->Targets(info); }
+  void UpdateTreeLeaf(xgboost::HostDeviceVector<xgboost::bst_node_t> const& position, xgboost::MetaInfo const& info,
+                      xgboost::HostDeviceVector<float> const& predictions, xgboost::RegTree* tree) const final {
+    stock()->UpdateTreeLeaf(position, info, predictions, tree);
+  }
+
+  /// Returns true if leaves that this objective sets are medians of what the rows lack.
+  virtual bool SetsMedians() const = 0;
+
+ protected:
+  /// Has the stock objective estimate the base score from these labels and weights.
+  using StockEstimate = std::function<void(xgboost::MetaInfo const&)>;
+
+  /// The learner's context; null before XGBoost has set it.
+  XgbContext const* context() const { return ctx_; }
+
+  /// Is called before newly set parameters are taken. If it throws, they are not.
+  virtual void CheckParams(xgboost::Args const& args) const = 0;
+  /// Is called after parameters were set or loaded.
+  virtual void ParamsChanged() = 0;
+  /// Writes the gradients of `margins`.
+  virtual void ComputeGradients(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info,
+                                XgbGradients* out, StockCall const& by_stock) = 0;
+  /// Makes what metrics are given of margins, where they lie.
+  virtual void TransformForMetrics(xgboost::HostDeviceVector<float>* predictions, StockCall const& by_stock) = 0;
+  /// Estimates the base score of data with these labels and weights.
+  virtual void EstimateBaseScore(xgboost::MetaInfo const& info, StockEstimate const& by_stock) const = 0;
+  /// Returns true while trees are made whose leaves stock code must not set.
+  virtual bool LeavesAreDone() const = 0;
+
+ private:
+  /// Returns the stock objective. XGBoost gives its context to the object that it asked for, after it was made; the
+  /// stock one needs it, too.
+  xgboost::ObjFunction* stock() const;
+
+  std::unique_ptr<xgboost::ObjFunction> stock_;
+};
+
+/// Returns true if the learner with this context has a decorated objective, which asks for the margins and predictions
+/// that it needs. One that was registered after this library was loaded may not be decorated: it looks for them on the
+/// host.
+bool IsDecorated(XgbContext const* ctx);
+
+/// Returns what sets the leaves of trees for `objective`, which is null if the user computes gradients. Medians are known
+/// of a decorated objective.
+LeafRule LeafRuleOf(xgboost::ObjFunction const* objective);
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_XGB_OBJECTIVE_H_

@@ -1,0 +1,49 @@
+/// Pages of an XGBoost matrix: kinds, reading them, and labels of a slice.
+#ifndef XGBGPU_PLUGIN_XGB_PAGES_H_
+#define XGBGPU_PLUGIN_XGB_PAGES_H_
+
+#include <xgboost/data.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "xgbgpu/rows.h"
+#include "xgbgpu/span.h"
+
+namespace xgbgpu::plugin {
+
+/// What a page of a matrix holds.
+enum class PageKind : std::uint8_t {
+  kRows,           ///< values by rows
+  kColumns,        ///< values by columns
+  kSortedColumns,  ///< values by columns, ascending in each
+  kBins,           ///< the bins that `hist` and `approx` train on
+  kDeviceBins,     ///< bins on a device
+  kBinEnds,        ///< values by rows, made of bins: the lower end of each
+};
+
+/// Returns true if `data` has pages of this kind: kRows, kBins, or kDeviceBins.
+bool HasPages(xgboost::DMatrix const& data, PageKind kind);
+
+/// Returns the page as the engine reads rows. Nothing is copied.
+RowBatch ViewOf(xgboost::SparsePage const& page);
+
+/// Calls `visit` for each page of rows.
+void ForEachRowPage(xgboost::DMatrix* data, std::function<void(xgboost::SparsePage const&)> const& visit);
+
+/// Returns the lower ends of the bins of a QuantileDMatrix, which XGBoost makes anew at each call. Null if there is no
+/// page. Cost: 8 bytes a value.
+std::shared_ptr<xgboost::SparsePage const> BinEndsOf(xgboost::DMatrix* data);
+
+/// Asks a QuantileDMatrix for its bins as `hist` does that trains with `max_bin`. XGBoost warns where the matrix was made
+/// with another one.
+void AskForBins(xgboost::DMatrix* data, int max_bin);
+
+/// Returns labels, weights and all else that is no value of these rows of `data`, in this order. `present`: the values
+/// that the rows have.
+xgboost::MetaInfo SliceInfo(xgboost::DMatrix const& data, Span<std::int32_t const> rows, std::uint64_t present);
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_XGB_PAGES_H_

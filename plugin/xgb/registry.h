@@ -1,0 +1,52 @@
+/// XGBoost's registries of parts: what is decorated, and what is added.
+#ifndef XGBGPU_PLUGIN_XGB_REGISTRY_H_
+#define XGBGPU_PLUGIN_XGB_REGISTRY_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "xgb/booster.h"
+#include "xgb/metric.h"
+#include "xgb/objective.h"
+#include "xgb/types.h"
+#include "xgb/updater.h"
+
+namespace xgbgpu::plugin {
+
+/// Whose an objective or a metric is.
+enum class Maker : std::uint8_t {
+  kKnown,     ///< was there when this library was loaded: what the engine has by its name is computed by the engine
+  kStranger,  ///< came later, maybe under a name that the engine has: always asked itself, with host vectors filled
+};
+
+using DecorateBooster = XgbBooster* (*)(std::unique_ptr<xgboost::GradientBooster>, xgboost::LearnerModelParam const*,
+                                        XgbContext const*);
+using DecorateObjective = XgbObjective* (*)(std::unique_ptr<xgboost::ObjFunction>, Maker);
+using DecorateMetric = XgbMetric* (*)(std::unique_ptr<xgboost::Metric>, Maker);
+
+/// From now on the booster `name` is what it was before, decorated.
+void DecorateBoosters(char const* name, DecorateBooster decorate);
+/// From now on every objective is what it was before, decorated.
+void DecorateObjectives(DecorateObjective decorate);
+/// From now on every metric is what it was before, decorated.
+void DecorateMetrics(DecorateMetric decorate);
+/// From now on the predictor of the CPU tells a TreeWatch (predictor.h).
+void DecoratePredictor();
+/// Adds a tree updater.
+void AddUpdater(char const* name, char const* description, XgbUpdater* (*make)(XgbContext const*));
+
+/// Returns true if XGBoost has a tree updater of this name.
+bool IsUpdater(std::string const& name);
+
+/// Decorates objectives and metrics that another library registered since DecorateObjectives and DecorateMetrics were
+/// called. Objects made of them from now on see filled host vectors.
+///
+/// XGBoost makes the metrics of a learner after it has configured the booster, or while it evaluates: called at both
+/// places, this finds every entry before a metric is made of it. An objective may be made before: a Booster waits with
+/// leaving predictions on a device until the learner's objective has shown that it is decorated.
+void DecorateNewcomers();
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_XGB_REGISTRY_H_

@@ -1,0 +1,20 @@
+// Trees of the engine, handed to XGBoost where it asked for them.
+#include "xgb/updater.h"
+
+#include <utility>
+
+#include "xgb/adapt_tree.h"
+
+namespace xgbgpu::plugin {
+
+void NewTrees::Store(std::size_t i, Tree const& tree, float learning_rate) const {
+  CopyTree(tree, learning_rate, trees_[i]);
+}
+
+void NewTrees::StorePositions(std::size_t i, std::vector<NodeIndex> positions) const {
+  positions_[i].HostVector() = std::move(positions);
+}
+
+std::vector<float> XgbUpdater::NewestLeafValues() const { return LeafValues(*newest_); }
+
+}  // namespace xgbgpu::plugin

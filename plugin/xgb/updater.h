@@ -1,0 +1,77 @@
+/// The base of our tree updater: TreeUpdater as XGBoost 1.7 declares it, in neutral words.
+#ifndef XGBGPU_PLUGIN_XGB_UPDATER_H_
+#define XGBGPU_PLUGIN_XGB_UPDATER_H_
+
+#include <xgboost/tree_updater.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "xgb/types.h"
+#include "xgbgpu/tree.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu::plugin {
+
+/// The trees that XGBoost asks for at once: one, or num_parallel_tree. Each is a new tree of one node.
+class NewTrees {
+ public:
+  using Positions = xgboost::common::Span<xgboost::HostDeviceVector<xgboost::bst_node_t>>;
+
+  NewTrees(std::vector<xgboost::RegTree*> const& trees, Positions positions) : trees_{trees}, positions_{positions} {}
+
+  std::size_t size() const { return trees_.size(); }
+  /// Stores tree number `i`, grown with this learning rate.
+  void Store(std::size_t i, Tree const& tree, float learning_rate) const;
+  /// Returns true if XGBoost needs the leaf of each row of the trees, whose leaves an objective sets or does not set.
+  static bool NeedPositions(bool objective_sets_leaves) { return objective_sets_leaves; }
+  /// Stores the leaf of each row in tree number `i`.
+  void StorePositions(std::size_t i, std::vector<NodeIndex> positions) const;
+
+ private:
+  std::vector<xgboost::RegTree*> const& trees_;
+  Positions positions_;
+};
+
+/// Grows trees when XGBoost asks for them. Parameters, and hence the configuration, are the booster's business.
+class XgbUpdater : public xgboost::TreeUpdater {
+ public:
+  /// `name`: that of the registry.
+  XgbUpdater(char const* name, XgbContext const* ctx) : TreeUpdater{ctx}, name_{name} {}
+
+  char const* Name() const final { return name_; }
+  bool HasNodePosition() const final { return true; }
+  void Configure(xgboost::Args const&) final {}
+  void LoadConfig(xgboost::Json const&) final {}
+  void SaveConfig(xgboost::Json*) const final {}
+  void Update(XgbGradients* gradients, xgboost::DMatrix* data, NewTrees::Positions out_position,
+              std::vector<xgboost::RegTree*> const& trees) final {
+    newest_ = nullptr;
+    Grow(*gradients, data, NewTrees{trees, out_position});
+    newest_ = trees.back();
+  }
+  bool UpdatePredictionCache(xgboost::DMatrix const* data, xgboost::linalg::VectorView<float> predictions) final {
+    float* const first = predictions.Size() == 0 ? nullptr : &predictions(0);
+    if (newest_ == nullptr || !AddNewestLeaves(data, first, predictions.Stride(0))) return false;
+    newest_ = nullptr;
+    return true;
+  }
+
+ protected:
+  /// Grows the trees from `gradients`, [rows].
+  virtual void Grow(XgbGradients const& gradients, xgboost::DMatrix* data, NewTrees const& trees) = 0;
+  /// Adds the leaf values of the newest tree, as they are now, to the predictions of its training matrix, which are
+  /// `stride` floats apart. Returns false if XGBoost is to predict anew.
+  virtual bool AddNewestLeaves(xgboost::DMatrix const* data, float* predictions, std::size_t stride) = 0;
+  /// Returns what each leaf of the newest tree adds to the margin, as it is now; 0 for inner nodes.
+  std::vector<float> NewestLeafValues() const;
+
+ private:
+  char const* name_;
+  xgboost::RegTree const* newest_{nullptr};  ///< valid from Update to UpdatePredictionCache
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_XGB_UPDATER_H_
