@@ -196,9 +196,10 @@ std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams co
   bool fits = true;
   // A worker that evaluates more metrics or matrices would wait for workers that have gone on, perhaps to a message of
   // XGBoost's own. So the lists are compared first.
-  std::vector<Fact> facts{{"step", "evaluation"},
-                          {"parameter eval_metric", MetricNamesOf(learner_.context())},
-                          {"number of evaluated matrices", std::to_string(EvaluatedMatrices())}};
+  std::vector<Fact> facts{
+      {"step", "evaluation"},
+      {"parameter eval_metric", MetricNamesOf(learner_.context())},
+      {"number of evaluated matrices", std::to_string(CallState::OfThisThread().evaluated_matrices)}};
   for (Fact& fact : FactsOf(metric)) facts.push_back(std::move(fact));
   Agree(*group, facts, [&] {
     fill_predictions();

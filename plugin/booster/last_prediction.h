@@ -8,6 +8,7 @@
 
 #include "objective/objective.h"
 #include "training/training.h"
+#include "xgb/api_call.h"
 #include "xgb/types.h"
 
 namespace xgbgpu::plugin {
@@ -27,8 +28,9 @@ struct LastPrediction {
   bool is_base;                                     ///< all margins are the base score, and `cache` is empty
 
   static LastPrediction& OfThisThread() {
-    static thread_local LastPrediction last{};
-    return last;
+    auto& last = CallState::OfThisThread().last_prediction;
+    if (last == nullptr) last = std::make_shared<LastPrediction>();
+    return *last;
   }
 };
 

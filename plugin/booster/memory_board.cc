@@ -7,6 +7,7 @@
 
 #include "errors/notice.h"
 #include "user_arrays/device_rows.h"
+#include "xgb/api_call.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {
@@ -103,7 +104,7 @@ TrainerPool::Watch WatchMemory() {
 }  // namespace xgbgpu::plugin
 
 char const* XGBGPUMemoryReport() {
-  thread_local std::string report;
+  std::string& report = xgbgpu::plugin::CallState::OfThisThread().memory_report;
   report = xgbgpu::plugin::MemoryBoard::Instance().Json();
   return report.c_str();  // NOLINT(clang-analyzer-cplusplus.InnerPointer): it outlives the call
 }

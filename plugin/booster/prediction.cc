@@ -177,7 +177,7 @@ std::optional<WorkPlace> Prediction::ChooseDevice(DevicePrediction* prediction, 
 }
 
 bool Prediction::PredictInPlace(xgboost::DMatrix* data, float missing, XgbCache* out, RoundRange rounds) const {
-  InPlaceArrays const* const arrays = CurrentInPlaceArrays();
+  InPlaceArrays const* const arrays = CallState::OfThisThread().in_place_arrays;
   return AtBoundary("predicting", [&] {
     CheckRounds(rounds);
     if (arrays == nullptr) return false;

@@ -23,8 +23,6 @@ namespace {
 
 using Column = RecordBatches::Column;
 
-thread_local RecordBatches* current_batches = nullptr;
-
 constexpr char kFloat64 = 'g';
 
 /// Is it a table of numbers with names, which XGBoost takes? It reads the first letter of a format.
@@ -168,17 +166,17 @@ std::unique_ptr<HeldRows> HoldBatches(std::vector<Column> const& columns, std::v
 }  // namespace
 
 RecordBatches::RecordBatches(XGDMatrixCallbackNext* next, float missing, int threads)
-    : next_{next}, missing_{missing}, threads_{threads}, outer_{std::exchange(current_batches, this)} {}
+    : next_{next}, missing_{missing}, threads_{threads}, scope_{this} {}
 
-RecordBatches::~RecordBatches() {
-  current_batches = outer_;
-  Release();
+RecordBatches::~RecordBatches() { Release(); }
+
+int RecordBatches::NextForXGBoost(DataIterHandle importer) {
+  return CallState::OfThisThread().record_batches->Next(importer);
 }
 
-int RecordBatches::NextForXGBoost(DataIterHandle importer) { return current_batches->Next(importer); }
-
 RecordBatches* RecordBatches::Of(DataIterHandle importer) {
-  return current_batches != nullptr && current_batches->importer_ == importer ? current_batches : nullptr;
+  RecordBatches* const innermost = CallState::OfThisThread().record_batches;
+  return innermost != nullptr && innermost->importer_ == importer ? innermost : nullptr;
 }
 
 int RecordBatches::Next(DataIterHandle importer) {

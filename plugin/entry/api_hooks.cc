@@ -5,7 +5,6 @@
 #include <xgboost/learner.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -33,49 +32,6 @@
 namespace xgbgpu::plugin {
 
 namespace {
-
-thread_local ApiCall current_call = ApiCall::kOther;
-thread_local std::uint64_t evaluated_matrices = 0;
-thread_local InPlaceArrays const* current_arrays = nullptr;
-std::atomic<std::uint64_t> epoch{0};
-
-/// Gives a variable of this thread another value while the scope is alive.
-template <typename T>
-class Scope {
- public:
-  Scope(T* variable, T value) : variable_{variable}, outer_{*variable} { *variable = value; }
-  ~Scope() { *variable_ = outer_; }
-  Scope(Scope const&) = delete;
-  Scope& operator=(Scope const&) = delete;
-
- private:
-  T* variable_;
-  T outer_;
-};
-
-class CallScope : public Scope<ApiCall> {
- public:
-  explicit CallScope(ApiCall call) : Scope{&current_call, call} {}
-};
-
-class EvaluationScope : public Scope<std::uint64_t> {
- public:
-  explicit EvaluationScope(std::uint64_t matrices) : Scope{&evaluated_matrices, matrices} {}
-};
-
-class ArraysScope : public Scope<InPlaceArrays const*> {
- public:
-  explicit ArraysScope(InPlaceArrays const* arrays) : Scope{&current_arrays, arrays} {}
-};
-
-/// Changes the epoch before a call and after it, so that no other thread takes the old labels for the new ones.
-class EpochScope {
- public:
-  EpochScope() { ++epoch; }
-  ~EpochScope() { ++epoch; }
-  EpochScope(EpochScope const&) = delete;
-  EpochScope& operator=(EpochScope const&) = delete;
-};
 
 /// Calls stock(), which loads a model from `bytes` (null: unknown), unless XGBoost's parsers would end the process at
 /// them. A model that a newer XGBoost has written is loaded as it was meant.
@@ -196,23 +152,19 @@ int WithAdvice(BoosterHandle booster, int result) {
 
 }  // namespace
 
-ApiCall CurrentApiCall() { return current_call; }
-std::uint64_t EvaluatedMatrices() { return evaluated_matrices; }
 int PredictFromDense(InPlaceArrays const& arrays, BoosterHandle booster, char const* config, DMatrixHandle info,
                      bst_ulong const** shape, bst_ulong* dimensions, float const** out) {
   static auto* const kNext = NextFunction<decltype(XGBoosterPredictFromDense)>("XGBoosterPredictFromDense");
-  ArraysScope scope{arrays.values == nullptr ? nullptr : &arrays};
+  CallScope<&CallState::in_place_arrays> scope{arrays.values == nullptr ? nullptr : &arrays};
   return WithAdvice(booster, kNext(booster, arrays.values, config, info, shape, dimensions, out));
 }
-InPlaceArrays const* CurrentInPlaceArrays() { return current_arrays; }
-std::uint64_t MetaInfoEpoch() { return epoch; }
 
 }  // namespace xgbgpu::plugin
 
 using xgbgpu::HostSpan;
 using xgbgpu::plugin::ApiCall;
-using xgbgpu::plugin::ArraysScope;
 using xgbgpu::plugin::CallScope;
+using xgbgpu::plugin::CallState;
 using xgbgpu::plugin::CheckCommunicator;
 using xgbgpu::plugin::CheckRabitArgument;
 using xgbgpu::plugin::CheckText;
@@ -220,7 +172,6 @@ using xgbgpu::plugin::DumpFeatures;
 using xgbgpu::plugin::DumpJson;
 using xgbgpu::plugin::DumpWithFeatures;
 using xgbgpu::plugin::EpochScope;
-using xgbgpu::plugin::EvaluationScope;
 using xgbgpu::plugin::FeaturesOfDump;
 using xgbgpu::plugin::HostArray;
 using xgbgpu::plugin::InPlaceArrays;
@@ -244,7 +195,7 @@ extern "C" {
 XGBGPU_EXPORT int XGBoosterUpdateOneIter(BoosterHandle booster, int iteration, DMatrixHandle data) {
   static auto* const kNext = NextFunction<decltype(XGBoosterUpdateOneIter)>("XGBoosterUpdateOneIter");
   HostSpan span{"update"};
-  CallScope scope{ApiCall::kUpdate};
+  CallScope<&CallState::call> scope{ApiCall::kUpdate};
   return WithAdvice(booster, kNext(booster, iteration, data));
 }
 
@@ -253,8 +204,8 @@ XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMa
   static auto* const kNext = NextFunction<decltype(XGBoosterEvalOneIter)>("XGBoosterEvalOneIter");
   HostSpan span{"evaluate"};
   xgbgpu::plugin::DecorateNewcomers();
-  CallScope scope{ApiCall::kEvaluate};
-  EvaluationScope matrices{n};
+  CallScope<&CallState::call> scope{ApiCall::kEvaluate};
+  CallScope<&CallState::evaluated_matrices> matrices{n};
   return WithAdvice(booster, kNext(booster, iteration, data, names, n, out));
 }
 
@@ -303,7 +254,8 @@ XGBGPU_EXPORT int XGBoosterPredictFromCSR(BoosterHandle booster, char const* ind
                                           bst_ulong const** shape, bst_ulong* dimensions, float const** out) {
   static auto* const kNext = NextFunction<decltype(XGBoosterPredictFromCSR)>("XGBoosterPredictFromCSR");
   return WithPlainArrays({values, indptr, indices, columns}, [&](InPlaceArrays const& arrays) {
-    ArraysScope scope{values == nullptr || indptr == nullptr || indices == nullptr ? nullptr : &arrays};
+    CallScope<&CallState::in_place_arrays> scope{
+        values == nullptr || indptr == nullptr || indices == nullptr ? nullptr : &arrays};
     return WithAdvice(booster, kNext(booster, arrays.indptr, arrays.indices, arrays.values, columns, config, info,
                                      shape, dimensions, out));
   });

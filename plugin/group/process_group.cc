@@ -13,6 +13,7 @@
 
 #include "backend/backend.h"
 #include "base/message.h"
+#include "xgb/api_call.h"
 
 namespace xgbgpu::plugin {
 
@@ -26,9 +27,6 @@ constexpr int kSum = 2;
 /// XGBoost combines up to 32,768 elements along a tree. More go round a ring, whose second half reads a closed
 /// connection for ever: when a worker dies there, the others hang.
 constexpr std::size_t kPiece = 1 << 15;
-
-thread_local ProcessGroup* current = nullptr;
-thread_local std::unique_ptr<LinkWatch> watch;
 
 /// While it is alive, writing to a connection that the other side has closed is an error of the call, and does not end
 /// the process: XGBoost's sockets raise SIGPIPE, which Python ignores and other programs may not.
@@ -67,6 +65,7 @@ std::string WhatXgboostSays() {
 }  // namespace
 
 ProcessGroup* ProcessGroup::OfThisThread() {
+  ProcessGroup*& current = CallState::OfThisThread().group;
   int const workers = XGCommunicatorGetWorldSize();
   if (workers <= 1) {
     current = nullptr;
@@ -83,18 +82,19 @@ ProcessGroup* ProcessGroup::OfThisThread() {
 }
 
 void ProcessGroup::Leaves() {
-  if (current != nullptr) {
-    ForgetDevices(current);
-    for (auto const& some : current->some_) ForgetDevices(some.get());
+  CallState& state = CallState::OfThisThread();
+  if (state.group != nullptr) {
+    ForgetDevices(state.group);
+    for (auto const& some : state.group->some_) ForgetDevices(some.get());
   }
-  current = nullptr;
-  watch.reset();
+  state.group = nullptr;
+  state.link_watch.reset();
 }
 
 void ProcessGroup::Watch(std::vector<ino_t> const& sockets, std::chrono::seconds limit) noexcept {
   try {
-    watch = std::make_unique<LinkWatch>(sockets, limit);
-  } catch (std::exception const&) {  // no memory, no thread: the group works as well, but nobody ends a stalled call
+    CallState::OfThisThread().link_watch = std::make_shared<LinkWatch>(sockets, limit);
+  } catch (std::exception const&) {  // no memory, no thread: the group works as well, but no thread ends a stalled call
   }
 }
 
@@ -103,7 +103,7 @@ void ProcessGroup::CheckMaySpeak() const {
   if (thread_ != std::this_thread::get_id()) {
     Throw<Error>("A thread that is not the one that entered the process group trains for it; allowed: that one");
   }
-  if (current != this) {
+  if (CallState::OfThisThread().group != this) {
     Throw<Error>("A training of a process group goes on after the group has ended; allowed: to begin a new training");
   }
 }
@@ -146,7 +146,7 @@ void ProcessGroup::Combine(Span<Span<std::int64_t> const> parts, int operation) 
     });
     int result;
     {
-      LinkWatch::Call const call{watch.get()};
+      LinkWatch::Call const call{CallState::OfThisThread().link_watch.get()};
       result = XGCommunicatorAllreduce(piece_.data(), n, kInt64, operation);
     }
     CheckReached(result);

@@ -11,15 +11,16 @@
 #include <utility>
 #include <vector>
 
+#include "xgb/api_call.h"
 #include "xgb/types.h"
 
 namespace xgbgpu::plugin {
 
-/// While alive: sees which trees stock code predicts on this thread for `data`.
+/// Sees which trees stock code predicts on this thread for `data`, while it is alive.
 class TreeWatch {
  public:
-  explicit TreeWatch(xgboost::DMatrix const* data);
-  virtual ~TreeWatch();
+  explicit TreeWatch(xgboost::DMatrix const* data) : data_{data}, scope_{this} {}
+  virtual ~TreeWatch() = default;
   TreeWatch(TreeWatch const&) = delete;
   TreeWatch& operator=(TreeWatch const&) = delete;
 
@@ -29,12 +30,12 @@ class TreeWatch {
   /// Is called after the tree was added.
   virtual void Predicted(std::uint32_t /*tree*/, xgboost::HostDeviceVector<float> const& /*predictions*/) {}
 
-  /// The watch of this thread and matrix, or null.
+  /// Returns the watch of this thread and matrix, or null.
   static TreeWatch* Of(xgboost::DMatrix const* data);
 
  private:
   xgboost::DMatrix const* data_;
-  TreeWatch* outer_;
+  CallScope<&CallState::tree_watch> scope_;
 };
 
 /// Passes everything on to the inner predictor, and tells a TreeWatch of PredictBatch.

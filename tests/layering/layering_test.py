@@ -56,7 +56,7 @@ PLUGIN_ARROWS = {
     "models": "errors xgb",
     "params": "errors models xgb",
     "data": "errors xgb",
-    "group": "errors params",
+    "group": "errors params xgb",
     "matrix": "data errors group xgb",
     "booster": "data errors group matrix models params xgb",
     "entry": "booster data errors group matrix models params xgb",
