@@ -1,9 +1,6 @@
 // Puts the parts of a booster together, and forwards XGBoost's calls to them.
 #include "booster/booster.h"
 
-#include <algorithm>
-#include <mutex>
-#include <set>
 #include <utility>
 
 #include "booster/dart_margins.h"
@@ -16,17 +13,6 @@
 namespace xgbgpu::plugin {
 
 namespace {
-
-/// All boosters of the process.
-struct Boosters {
-  std::mutex mutex;
-  std::set<Booster const*> all;
-
-  static Boosters& Instance() {
-    static auto* const kBoosters = new Boosters;  // never freed: boosters may be at exit
-    return *kBoosters;
-  }
-};
 
 std::unique_ptr<Margins> MakeMargins(std::weak_ptr<Booster*> by, MarginParts const& parts) {
   if (parts.learner->is_dart()) return std::make_unique<DartMargins>(std::move(by), parts);
@@ -49,23 +35,11 @@ Booster::Booster(Kind kind, xgboost::GradientBooster* stock, xgboost::LearnerMod
       evaluation_{learner_, settings_.config(), margins_.get(), &time_orders_, group_, trace_},
       rounds_{{&learner_, &settings_, &trainings_, &time_orders_, margins_.get(), &prediction_, &group_, &trace_}} {
   DecorateNewcomers();  // XGBoost makes this learner's metrics after this
-  Boosters& boosters = Boosters::Instance();
-  std::lock_guard<std::mutex> const lock{boosters.mutex};
-  boosters.all.insert(this);
-}
-
-Booster::~Booster() {
-  Boosters& boosters = Boosters::Instance();
-  std::lock_guard<std::mutex> const lock{boosters.mutex};
-  boosters.all.erase(this);
 }
 
 bool Booster::TrainsFor(XgbContext const* ctx) {
-  Boosters& boosters = Boosters::Instance();
-  std::lock_guard<std::mutex> const lock{boosters.mutex};
-  return std::any_of(boosters.all.cbegin(), boosters.all.cend(), [&](Booster const* one) {
-    return one->learner_.context() == ctx && one->settings_.config().Trains();
-  });
+  return Listing<Booster>::Any(
+      [&](Booster const& booster) { return booster.learner_.context() == ctx && booster.settings_.config().Trains(); });
 }
 
 Booster* Booster::WhichPredictedLast(XgbContext const* ctx) {

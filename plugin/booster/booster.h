@@ -25,6 +25,7 @@
 #include "prediction/model_view.h"
 #include "training/time_orders.h"
 #include "training/trainer_pool.h"
+#include "xgb/listing.h"
 #include "xgb/types.h"
 
 namespace xgbgpu::plugin {
@@ -37,7 +38,6 @@ class Booster {
 
   /// `stock`, `model` and `ctx` must outlive it.
   Booster(Kind kind, xgboost::GradientBooster* stock, xgboost::LearnerModelParam const* model, XgbContext const* ctx);
-  ~Booster();
   Booster(Booster const&) = delete;
   Booster& operator=(Booster const&) = delete;
 
@@ -107,6 +107,7 @@ class Booster {
   GroupRounds group_;
   Evaluation evaluation_;
   Rounds rounds_;
+  Listing<Booster> listing_{this};
 };
 
 }  // namespace xgbgpu::plugin
