@@ -1,3 +1,4 @@
+// Refuses combinations of parameters, data and objective before a round begins.
 #include "booster/training_checks.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Sends sums and maxima through XGBoost's communicator.
 #include "group/process_group.h"
 
 #include <pthread.h>

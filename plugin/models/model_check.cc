@@ -1,3 +1,4 @@
+// Checks the trees and weights of a loaded model before XGBoost follows their numbers.
 #include "models/model_check.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads the trees of a stock booster from its saved model, as the engine's forests.
 #include "models/model_forest.h"
 
 #include <xgboost/json.h>

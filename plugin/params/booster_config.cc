@@ -1,3 +1,4 @@
+// Translates the user's parameters and configurations into words that a stock booster knows, and back.
 #include "params/booster_config.h"
 
 #include <algorithm>
