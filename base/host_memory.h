@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <new>
 
+#include "xgbgpu/api.h"
+
 namespace xgbgpu {
 
 /// Is thrown in place of std::bad_alloc where the size is known. Needs no memory itself.
-class OutOfHostMemory : public std::bad_alloc {
+class XGBGPU_API OutOfHostMemory : public std::bad_alloc {
  public:
   explicit OutOfHostMemory(std::size_t bytes) : bytes_{bytes} {}
   char const* what() const noexcept override { return "out of memory of the host"; }

@@ -15,14 +15,14 @@
 #include "gradient/gradient.h"
 #include "histogram/histogram.h"
 #include "matrix/matrix.h"
-#include "metric/metric.h"
-#include "objective/objective.h"
 #include "options.h"
 #include "partition/partition.h"
 #include "predict/predict.h"
 #include "quantile/quantile.h"
 #include "sample/sample.h"
 #include "split/split.h"
+#include "xgbgpu/metric.h"
+#include "xgbgpu/objective.h"
 #include "xgbgpu/trainer.h"
 
 namespace xgbgpu::bench {

@@ -16,12 +16,13 @@ function(xgbgpu_target target)
     CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON
     CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON CUDA_VISIBILITY_PRESET hidden CUDA_RUNTIME_LIBRARY Static)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:
-    -Wall -Wextra -Wshadow -Wnon-virtual-dtor -ffp-contract=off $<$<BOOL:${XGBGPU_WERROR}>:-Werror>>)
+    -Wall -Wextra -Wshadow -Wnon-virtual-dtor -ffp-contract=off -fno-semantic-interposition
+    $<$<BOOL:${XGBGPU_WERROR}>:-Werror>>)
   # Device code: --fmad=false is -ffp-contract=off; the host side of .cu files gets the switches of .cc files
   # that code which nvcc makes passes. Without numbers of 16 bits cub's headers, which make up most of the time that device
   # code compiles, are a fifth shorter.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:
-    --fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-ffp-contract=off -DCCCL_DISABLE_FP16_SUPPORT
+    --fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-ffp-contract=off,-fno-semantic-interposition -DCCCL_DISABLE_FP16_SUPPORT
     $<$<BOOL:${XGBGPU_WERROR}>:-Werror=all-warnings>>)
   if(XGBGPU_SANITIZE STREQUAL "address")
     target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)

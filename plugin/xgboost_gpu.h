@@ -1,5 +1,6 @@
 /* The C interface of libxgboost_gpu.so. Loading the library is all that training with gpu_hist needs; these functions
- * tell what was loaded, read tables, and encode categories. All may be called at any time, from any thread. */
+ * tell what was loaded, read tables, and encode categories. All may be called at any time, from any thread. The engine,
+ * libxgbgpu.so.0, lies beside the library. */
 #ifndef XGBGPU_PLUGIN_XGBOOST_GPU_H_
 #define XGBGPU_PLUGIN_XGBOOST_GPU_H_
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "xgbgpu/api.h"
+
 namespace xgbgpu {
 
 struct CudaDevice {
@@ -17,10 +19,10 @@ struct CudaDevice {
 /// Lists the devices in the order of their ordinals (gpu_id). The list is empty where there is none or this build
 /// cannot use them. Throws nothing. Starts the CUDA driver in this process: processes forked from then on cannot use
 /// CUDA.
-std::vector<CudaDevice> CudaDevices();
+XGBGPU_API std::vector<CudaDevice> CudaDevices();
 
 /// What device code was compiled for, as in {"80", "90"}; empty in a build without the CUDA backend. Starts nothing.
-std::vector<std::string> CudaArchitectures();
+XGBGPU_API std::vector<std::string> CudaArchitectures();
 
 }  // namespace xgbgpu
 

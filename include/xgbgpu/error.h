@@ -5,34 +5,36 @@
 #include <stdexcept>
 #include <string>
 
+#include "xgbgpu/api.h"
+
 namespace xgbgpu {
 
 /// Base of everything the engine throws on purpose.
-class Error : public std::runtime_error {
+class XGBGPU_API Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// A parameter or an input is outside what is allowed. The text names it, its value and the choices.
-class InvalidArgument : public Error {
+class XGBGPU_API InvalidArgument : public Error {
  public:
   using Error::Error;
 };
 
 /// A correct request that this build, backend or version cannot serve. The text says what can.
-class Unsupported : public Error {
+class XGBGPU_API Unsupported : public Error {
  public:
   using Error::Error;
 };
 
 /// A CUDA device failed. The text says what was being done and what can be tried; nothing has changed by the call.
-class DeviceError : public Error {
+class XGBGPU_API DeviceError : public Error {
  public:
   using Error::Error;
 };
 
 /// Device memory is short. The text says what was needed, for what, and what is free.
-class OutOfDeviceMemory : public DeviceError {
+class XGBGPU_API OutOfDeviceMemory : public DeviceError {
  public:
   using DeviceError::DeviceError;
 };

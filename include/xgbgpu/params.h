@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "xgbgpu/api.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {
@@ -22,7 +23,7 @@ enum class SamplingMethod { kUniform, kGradientBased, kGoss };
 enum class BackendKind { kAuto, kCuda, kHost };
 
 /// Plain values; defaults are XGBoost's. Meaning and ranges: docs/parameters.md.
-struct TrainParams {
+struct XGBGPU_API TrainParams {
   float learning_rate{0.3f};
   float min_split_loss{0.0f};
   int max_depth{6};   ///< 0: no limit; the tree grows while there is gain
@@ -57,7 +58,7 @@ struct TrainParams {
   void Validate() const;
 };
 
-bool operator==(TrainParams const& a, TrainParams const& b);
+XGBGPU_API bool operator==(TrainParams const& a, TrainParams const& b);
 
 /// The largest `max_depth` of symmetric trees.
 constexpr int kMostSymmetricLevels = 16;
@@ -66,7 +67,7 @@ constexpr int kMostSymmetricLevels = 16;
 constexpr int kMaxBinLimit = 65535;
 
 /// Throws InvalidArgument unless 2 <= max_bin <= kMaxBinLimit.
-void ValidateMaxBin(std::int64_t max_bin);
+XGBGPU_API void ValidateMaxBin(std::int64_t max_bin);
 
 }  // namespace xgbgpu
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "xgbgpu/api.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 
@@ -49,7 +50,7 @@ struct ArrayBatch {
 };
 
 /// A matrix of raw values that can be read from the first row to the last, any number of times.
-class RowSource {
+class XGBGPU_API RowSource {
  public:
   virtual ~RowSource() = default;
   virtual std::uint64_t rows() const = 0;

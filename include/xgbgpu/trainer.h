@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "xgbgpu/api.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/memory_limits.h"
 #include "xgbgpu/params.h"
@@ -17,15 +18,15 @@
 
 namespace xgbgpu {
 
-class Collective;       // src/collective/collective.h
-class SomeShards;       // src/collective/some_shards.h
+class Collective;       // include/xgbgpu/collective.h
+class SomeShards;       // include/xgbgpu/some_shards.h
 class DeviceMatrix;     // src/matrix/device_matrix.h
 class QuantisedMatrix;  // src/matrix/matrix.h
 class PagedMatrix;      // src/matrix/paged_matrix.h
 class DeviceRounds;     // src/backend/backend.h
 class ResidentRows;     // src/rounds/resident_rows.h
 struct SortedMatrix;    // src/exact/sorted_matrix.h
-class TraceFile;        // src/core/trace.h
+class TraceFile;        // include/xgbgpu/trace.h
 class TreeBuilder;      // src/backend/backend.h
 
 /// Where a dataset lies: in host memory, or on CUDA devices.
@@ -48,7 +49,7 @@ struct Place {
 
 /// Rows as bin numbers, or columns in order: built once per training matrix, immutable, shared by any number of
 /// trainers and threads.
-class Dataset {
+class XGBGPU_API Dataset {
  public:
   /// Exact weighted quantiles of every column, then bins.
   ///
@@ -175,7 +176,7 @@ struct MemoryReport {
 };
 
 /// Grows trees on one dataset. Not thread-safe; independent trainers may run at the same time.
-class Trainer {
+class XGBGPU_API Trainer {
  public:
   /// A dataset on a device trains there: `backend` is kAuto or kCuda. One on the host trains there with kHost, or with
   /// kAuto where no device is usable; else it is copied to the first device.
@@ -211,15 +212,15 @@ class Trainer {
   void ForgetTrees();
   std::size_t kept_trees() const;
   /// Grows one tree on the gradients that `rows` computed last, of this output. `rows` is of this trainer. Gradients
-  /// serve until the margins or targets of `rows` change, or, with StartAhead, for all trees that were started: throws
-  /// InvalidArgument if they are asked for later, and a tree on a sample had left it at those of its rows.
+  /// serve until the margins or targets of `rows` change, or, with StartSpeculative, for all trees that were started:
+  /// throws InvalidArgument if they are asked for later, and a tree on a sample had left it at those of its rows.
   Tree Grow(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key);
   /// Starts trees, at least one, for the Grows with the same arguments that come next, in this order. A device grows
   /// several at the same time where it can. Leaf values may be added to the margins in between; if another Grow comes
   /// instead, what is left of them is abandoned: nothing of it ever shows. Does nothing if just these trees are
   /// started.
-  void StartAhead(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> const& trees);
-  /// Ends trees that were started ahead: of what their gradients were made is about to change.
+  void StartSpeculative(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> const& trees);
+  /// Cancels speculative trees, because their margins are about to change.
   void Abandon();
   /// After an objective with adaptive leaves (kAbsoluteError, src/objective/leaf_median.h): sets the leaves of the last
   /// tree, `tree`, from the margins that the gradients of `rows` were computed of. Waits.
@@ -249,27 +250,27 @@ class Trainer {
   BackendKind backend_;
   std::unique_ptr<TreeBuilder> builder_;
 
-  /// Trees that have been started ahead.
-  struct Ahead {
+  /// Trees that were started before they are asked for.
+  struct SpeculativeTrees {
     TrainParams params;
     ResidentRows const* rows;
     std::vector<RoundTree> trees;
     std::size_t finished;  ///< how many of them Grow has returned
   };
-  std::unique_ptr<Ahead> ahead_;
+  std::unique_ptr<SpeculativeTrees> speculative_;
   std::shared_ptr<TraceFile> trace_;
 };
 
 /// True if this build has the CUDA backend and a device that it has code for; `why_not` (optional) gets the reason
 /// else. Starts the CUDA driver in this process: processes forked from then on cannot use CUDA.
-bool CudaAvailable(std::string* why_not = nullptr);
+XGBGPU_API bool CudaAvailable(std::string* why_not = nullptr);
 
 /// CUDA devices that this process sees; 0 where CudaAvailable is false.
-int CudaDeviceCount();
+XGBGPU_API int CudaDeviceCount();
 
 /// Has this process had memory of a CUDA device, so that its next use need not wait for the driver? A process that was
 /// forked since has not.
-bool CudaIsInUse();
+XGBGPU_API bool CudaIsInUse();
 
 }  // namespace xgbgpu
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "xgbgpu/api.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 
@@ -13,7 +14,7 @@ namespace xgbgpu {
 
 /// Nodes are numbered in the order in which they were made: a split gives its left child the next number and its right
 /// child the one after, so children always follow their parent. Arrays have one element per node.
-struct Tree {
+struct XGBGPU_API Tree {
   std::vector<NodeIndex> parent;           ///< kNoNode for the root
   std::vector<NodeIndex> left;             ///< kNoNode for a leaf; the right child is left + 1
   std::vector<FeatureIndex> feature;       ///< split feature (inner nodes)
@@ -38,7 +39,7 @@ struct Tree {
 };
 
 /// Bitwise equality of structure and numbers: what "one model" means (docs/determinism.md).
-bool operator==(Tree const& a, Tree const& b);
+XGBGPU_API bool operator==(Tree const& a, Tree const& b);
 inline bool operator!=(Tree const& a, Tree const& b) { return !(a == b); }
 
 }  // namespace xgbgpu

@@ -19,14 +19,14 @@
 #include "booster/prediction_source.h"
 #include "booster/rounds.h"
 #include "booster/settings.h"
-#include "metric/metric.h"
 #include "models/model_check.h"
-#include "objective/objective.h"
 #include "prediction/model_view.h"
 #include "training/time_orders.h"
 #include "training/trainer_pool.h"
 #include "xgb/listing.h"
 #include "xgb/types.h"
+#include "xgbgpu/metric.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::plugin {
 

@@ -6,7 +6,7 @@
 #include "base/quoted.h"
 #include "errors/notice.h"
 #include "group/process_group.h"
-#include "training/host_span.h"
+#include "xgbgpu/host_span.h"
 
 namespace xgbgpu::plugin {
 

@@ -6,7 +6,7 @@
 
 #include "booster/learner_view.h"
 #include "booster/settings.h"
-#include "core/trace.h"
+#include "core/stage_timer.h"
 #include "training/trainer_pool.h"
 
 namespace xgbgpu::plugin {

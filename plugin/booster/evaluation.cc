@@ -15,9 +15,9 @@
 #include "group/process_group.h"
 #include "matrix/adapt_input.h"
 #include "metric/ranking.h"
-#include "training/host_span.h"
 #include "xgb/api_call.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/host_span.h"
 
 namespace xgbgpu::plugin {
 

@@ -14,11 +14,11 @@
 #include "booster/last_prediction.h"
 #include "booster/learner_view.h"
 #include "booster/margins.h"
-#include "metric/metric.h"
-#include "objective/objective.h"
 #include "params/booster_config.h"
 #include "training/time_orders.h"
 #include "xgb/types.h"
+#include "xgbgpu/metric.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::plugin {
 

@@ -13,10 +13,10 @@
 #include "booster/learner_view.h"
 #include "booster/settings.h"
 #include "group/process_group.h"
-#include "metric/metric.h"
-#include "objective/objective.h"
 #include "training/training.h"
 #include "xgb/types.h"
+#include "xgbgpu/metric.h"
+#include "xgbgpu/objective.h"
 #include "xgbgpu/trainer.h"
 
 namespace xgbgpu::plugin {

@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include "prediction/model_view.h"
-#include "training/base_margins.h"
 #include "xgb/types.h"
+#include "xgbgpu/base_margins.h"
 
 namespace xgbgpu::plugin {
 

@@ -6,8 +6,8 @@
 
 #include "errors/boundary.h"
 #include "matrix/adapt_input.h"
-#include "training/host_span.h"
 #include "xgb/api_call.h"
+#include "xgbgpu/host_span.h"
 
 namespace xgbgpu::plugin {
 

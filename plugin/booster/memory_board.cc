@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "errors/notice.h"
-#include "user_arrays/device_rows.h"
 #include "xgb/api_call.h"
+#include "xgbgpu/device_rows.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {

@@ -9,8 +9,8 @@
 #include "booster/learner_view.h"
 #include "matrix/binned_values.h"
 #include "params/booster_config.h"
-#include "training/data_key.h"
 #include "xgb/types.h"
+#include "xgbgpu/data_key.h"
 
 namespace xgbgpu::plugin {
 

@@ -18,9 +18,9 @@
 #include "matrix/held_bins.h"
 #include "matrix/matrix_rows.h"
 #include "quantile/quantile_policy.h"
-#include "training/host_span.h"
 #include "xgb/api_call.h"
 #include "xgb/objective.h"
+#include "xgbgpu/host_span.h"
 
 namespace xgbgpu::plugin {
 
@@ -162,9 +162,9 @@ Rounds::Setup Rounds::SetUp(xgboost::MetaInfo const& info, XgbGradients const& g
 std::unique_ptr<BoostingRound> Rounds::Begin(Training* training, Setup setup, Pending const* pending) const {
   if (pending == nullptr) return std::make_unique<HostRound>(training, std::move(setup.order), setup.residuals);
   // A dart draws the trees that it drops between rounds.
-  bool const may_look_ahead = !learner().is_dart() && config().device().gpu_trace.empty();
+  bool const may_speculate = !learner().is_dart() && config().device().gpu_trace.empty();
   return std::make_unique<ResidentRound>(training, std::move(setup.order), pending->objective, pending->targets,
-                                         may_look_ahead);
+                                         may_speculate);
 }
 
 /// Has stock code make the round's trees, which asks our updater for each. `on_device`: the training, if gradients are

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "booster/learner_view.h"
-#include "collective/collective.h"
 #include "params/booster_config.h"
+#include "xgbgpu/collective.h"
 
 namespace xgbgpu::plugin {
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <string>
 
-#include "objective/objective.h"
 #include "params/plugin_params.h"
 #include "training/boosting_round.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::plugin {
 

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "data/array_rows.h"
-#include "user_arrays/device_rows.h"
 #include "xgb/api_call.h"
+#include "xgbgpu/device_rows.h"
 
 namespace xgbgpu::plugin {
 

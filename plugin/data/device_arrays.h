@@ -9,7 +9,7 @@
 
 #include "base/buffer.h"
 #include "data/held_rows.h"
-#include "user_arrays/device_rows.h"
+#include "xgbgpu/device_rows.h"
 
 namespace xgbgpu::plugin {
 
@@ -19,7 +19,7 @@ namespace xgbgpu::plugin {
 DeviceTable ParseDeviceTable(char const* interfaces);
 
 /// Copies an array on a device into rows that stay there until stock code asks for them.
-/// Throws InvalidArgument (an infinite value, in XGBoost's words), and as DeviceRowsBuilder (user_arrays/device_rows.h).
+/// Throws InvalidArgument (an infinite value, in XGBoost's words), and as DeviceRowsBuilder (xgbgpu/device_rows.h).
 std::unique_ptr<HeldRows> HoldDeviceRows(DeviceTable const& table, float missing);
 
 /// Makes such rows of arrays that come one after the other.

@@ -13,9 +13,9 @@
 #include "base/parallel.h"
 #include "data/arrow_columns.h"
 #include "errors/fail.h"
-#include "training/host_span.h"
 #include "xgb/next_function.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/host_span.h"
 
 namespace xgbgpu::plugin {
 

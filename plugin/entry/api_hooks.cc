@@ -22,11 +22,11 @@
 #include "models/model_bytes.h"
 #include "models/newer_model.h"
 #include "params/foreign_words.h"
-#include "training/host_span.h"
 #include "xgb/api_call.h"
 #include "xgb/next_function.h"
 #include "xgb/registry.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/host_span.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "metric/metric.h"
 #include "xgb/metric.h"
 #include "xgb/registry.h"
+#include "xgbgpu/metric.h"
 
 namespace xgbgpu::plugin {
 

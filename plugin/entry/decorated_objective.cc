@@ -11,8 +11,8 @@
 #include "errors/boundary.h"
 #include "group/process_group.h"
 #include "params/saved_params.h"
-#include "training/host_span.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/host_span.h"
 
 namespace xgbgpu::plugin {
 

@@ -6,10 +6,10 @@
 #include <optional>
 #include <utility>
 
-#include "objective/objective.h"
 #include "xgb/objective.h"
 #include "xgb/registry.h"
 #include "xgb/types.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::plugin {
 

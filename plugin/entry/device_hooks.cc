@@ -17,10 +17,10 @@
 #include "errors/fail.h"
 #include "matrix/held_matrix.h"
 #include "training/dataset_cache.h"
-#include "user_arrays/device_rows.h"
 #include "xgb/api_call.h"
 #include "xgb/next_function.h"
 #include "xgb/version.h"
+#include "xgbgpu/device_rows.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {

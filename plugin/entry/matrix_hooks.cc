@@ -27,11 +27,11 @@
 #include "matrix/held_bins.h"
 #include "matrix/held_matrix.h"
 #include "matrix/hold_batches.h"
-#include "training/host_span.h"
 #include "xgb/api_call.h"
 #include "xgb/next_function.h"
 #include "xgb/version.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/host_span.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {

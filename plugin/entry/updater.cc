@@ -5,8 +5,8 @@
 
 #include "booster/current_round.h"
 #include "errors/boundary.h"
-#include "training/host_span.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/host_span.h"
 
 namespace xgbgpu::plugin {
 

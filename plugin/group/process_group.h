@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
-#include "collective/collective.h"
-#include "collective/some_shards.h"
 #include "group/link_watch.h"
+#include "xgbgpu/collective.h"
+#include "xgbgpu/some_shards.h"
 
 namespace xgbgpu::plugin {
 

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "base/message.h"
-#include "collective/collective.h"
 #include "matrix/held_bins.h"
 #include "matrix/matrix_rows.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {

@@ -11,12 +11,12 @@
 
 #include "matrix/held_bins.h"
 #include "matrix/matrix_rows.h"
-#include "metric/metric.h"
-#include "objective/objective.h"
-#include "training/base_margins.h"
 #include "training/dataset_cache.h"
 #include "xgb/api_call.h"
 #include "xgb/types.h"
+#include "xgbgpu/base_margins.h"
+#include "xgbgpu/metric.h"
+#include "xgbgpu/objective.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/trainer.h"
 

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "training/data_key.h"
+#include "xgbgpu/data_key.h"
 
 namespace xgbgpu::plugin {
 

@@ -17,9 +17,9 @@
 #include "matrix/adapt_input.h"
 #include "matrix/held_matrix.h"
 #include "matrix/matrix_rows.h"
-#include "training/host_span.h"
-#include "user_arrays/streamed_rows.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/host_span.h"
+#include "xgbgpu/streamed_rows.h"
 #include "xgbgpu/trainer.h"
 
 namespace xgbgpu::plugin {

@@ -9,7 +9,7 @@
 
 #include "data/batches.h"
 #include "matrix/held_bins.h"
-#include "user_arrays/streamed_rows.h"
+#include "xgbgpu/streamed_rows.h"
 
 namespace xgbgpu::plugin {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/number_text.h"
-#include "objective/row_views.h"
+#include "xgbgpu/row_views.h"
 
 namespace xgbgpu::plugin {
 

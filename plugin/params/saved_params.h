@@ -6,8 +6,8 @@
 
 #include <optional>
 
-#include "metric/metric.h"
-#include "objective/objective.h"
+#include "xgbgpu/metric.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::plugin {
 

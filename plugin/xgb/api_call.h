@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "training/data_key.h"
+#include "xgbgpu/data_key.h"
 
 namespace xgbgpu {
 

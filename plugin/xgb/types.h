@@ -17,7 +17,7 @@
 #include <string>
 #include <type_traits>
 
-#include "training/data_key.h"
+#include "xgbgpu/data_key.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 

@@ -1,7 +1,7 @@
 """GPU training for the XGBoost that is already installed.
 
-Importing this package, before or after ``xgboost``, loads ``libxgboost_gpu.so`` into the process; from then on
-``tree_method="gpu_hist"`` works in ``xgboost``::
+Importing this package, before or after ``xgboost``, loads ``libxgboost_gpu.so`` into the process, and the engine beside
+it, ``libxgbgpu.so.0``; from then on ``tree_method="gpu_hist"`` works in ``xgboost``::
 
     import xgboost as xgb
     import xgboost_gpu

@@ -1,4 +1,4 @@
-"""Finds libxgboost_gpu.so, loads it, and makes sure that it sits in the XGBoost which Python uses."""
+"""Finds libxgboost_gpu.so, loads it and the engine beside it, and makes sure that it sits in the XGBoost which Python uses."""
 
 import ctypes
 import importlib.metadata
@@ -13,6 +13,8 @@ from ._text import escaped_message, escaped_name
 LIBRARY_NAME = "libxgboost_gpu.so"
 #: What the system's loader knows the library by: the name with the version of its interface.
 SYSTEM_LIBRARY_NAME = LIBRARY_NAME + ".0"
+#: The engine, which the library is linked to. The loader looks for it beside the library.
+ENGINE_NAME = "libxgbgpu.so.0"
 ENVIRONMENT_VARIABLE = "XGBGPU_LIBRARY"
 #: Tells the library where PyPI's package of NCCL has its file, for GPUs of workers on several hosts.
 NCCL_VARIABLE = "XGBGPU_NCCL_WHEEL"
@@ -149,7 +151,7 @@ class TrainingMemory(TypedDict):
 
 
 class Library:
-    """A loaded libxgboost_gpu.so."""
+    """A loaded libxgboost_gpu.so, and with it its engine."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -201,13 +203,15 @@ def load_library() -> Library:
     """Loads the library into the XGBoost of this process, which is imported first if it is not there yet.
 
     Raises ImportError, in words for the user, if XGBoost is missing or of another version, or if the library is not
-    found, cannot be loaded, or needs another libxgboost than the Python package has loaded.
+    found, has no engine beside it, cannot be loaded, or needs another libxgboost than the Python package has loaded.
     """
     xgboost_library = _load_xgboost()
     path = _find_library()
     try:
         library = Library(path)
     except (OSError, AttributeError) as error:
+        if _is_about_the_engine(error):
+            raise ImportError(_without_engine(path, error)) from error
         raise ImportError(
             f"xgboost_gpu found {escaped_name(path)} but cannot load it: {escaped_message(error)}. {HOW_TO_GET_XGBOOST}."
         ) from error
@@ -259,6 +263,8 @@ def _find_library() -> str:
         ctypes.CDLL(SYSTEM_LIBRARY_NAME)
         return SYSTEM_LIBRARY_NAME
     except OSError as error:
+        if _is_about_the_engine(error):  # the library itself is there
+            return SYSTEM_LIBRARY_NAME
         looked = "".join(f"\n  - {escaped_message(place.description)}" for place in places)
         raise ImportError(
             f"xgboost_gpu cannot find {LIBRARY_NAME}. It looked for it in:\n"
@@ -267,6 +273,32 @@ def _find_library() -> str:
             "Install the package with pip (pip install .), or build the source tree (scripts/test, or cmake --preset host "
             "&& cmake --build --preset host; --preset cuda with the CUDA toolkit)."
         ) from error
+
+
+def _is_about_the_engine(error: Exception) -> bool:
+    """Whether the system's loader says that it misses the engine: its messages begin with the file they are about."""
+    return str(error).startswith(f"{ENGINE_NAME}: cannot open")
+
+
+def _without_engine(path: str, error: Exception) -> str:
+    """The message for a library that is there without its engine."""
+    if path == SYSTEM_LIBRARY_NAME:
+        beside = f"the folder where the system's loader found {path}"
+    else:
+        beside = f"the library's folder: {escaped_message(str(Path(path).parent / ENGINE_NAME))}"
+    return (
+        f"xgboost_gpu found {escaped_name(path)} but not {ENGINE_NAME}, the engine that it is linked to. "
+        f"The system's loader looked for it in:\n"
+        f"  - the environment variable LD_LIBRARY_PATH, which is {_quoted_or_not_set('LD_LIBRARY_PATH')}\n"
+        f"  - {beside}\n"
+        f"  - the system's libraries: {escaped_message(error)}\n"
+        f"The two files belong into one folder: copy {ENGINE_NAME} from the folder that the library was built or installed in."
+    )
+
+
+def _quoted_or_not_set(variable: str) -> str:
+    value = os.environ.get(variable)
+    return escaped_name(value) if value else "not set"
 
 
 def _places(package: Path) -> List[_Place]:

@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "collective/collective.h"
-#include "core/trace.h"
 #include "matrix/matrix.h"
+#include "xgbgpu/api.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/span.h"
+#include "xgbgpu/trace.h"
 #include "xgbgpu/trainer.h"
 #include "xgbgpu/tree.h"
 
@@ -117,15 +118,15 @@ struct WorkerPlace {
 };
 /// Returns where this process is, which sees `devices` devices. All processes of the group ask at the same time for the
 /// first time, and know it then.
-WorkerPlace PlaceOfWorker(Collective* group, int devices);
+XGBGPU_API WorkerPlace PlaceOfWorker(Collective* group, int devices);
 /// Can the devices of all processes train together? All processes ask at the same time; each tells its own device.
 /// *why_not is set if not (shards/group_devices.h).
-bool DevicesCanMeet(Collective* group, int device, std::string* why_not);
+XGBGPU_API bool DevicesCanMeet(Collective* group, int device, std::string* why_not);
 /// The group has ended: what connects its devices is torn down. A build without CUDA does nothing.
-void ForgetDevices(Collective const* group);
+XGBGPU_API void ForgetDevices(Collective const* group);
 /// Returns the version and the file of NCCL, as "2.28.9 from /usr/lib/libnccl.so.2"; or an empty text, with *why_not
 /// set. Loads it, and starts nothing. A build without CUDA has none.
-std::string NcclHere(std::string* why_not);
+XGBGPU_API std::string NcclHere(std::string* why_not);
 /// Deals `rows` rows, 1 or more, to at most so many shards, all of which have some. Returns the number of each shard's
 /// first row, and `rows`. Shards begin at multiples of 2,048 rows: a block of random numbers or of a metric's sum
 /// belongs to one of them.
@@ -139,11 +140,11 @@ struct DeviceMatrixFacts {
   Cuts const* cuts;  ///< lives as long as the matrix
   bool in_pages;
 };
-DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix);
+XGBGPU_API DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix);
 
 /// Reads rows of a matrix on a device back: matrix/lower_ends.h.
-void VisitLowerEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64_t count, int threads,
-                    std::function<void(RowBatch const&)> const& visit);
+XGBGPU_API void VisitLowerEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64_t count, int threads,
+                               std::function<void(RowBatch const&)> const& visit);
 
 /// Makes cuts and bins on a device as Dataset::Build does, or as Dataset::FromBinEdges does if max_bin is 0.
 /// The bins are in pages if a training would take more than `memory` allows in core (matrix/paged_builder_cuda.h).

@@ -4,7 +4,7 @@
 #include "base/message.h"
 #include "predict/predictor.h"
 #include "user_arrays/device_pointer.h"
-#include "user_arrays/device_rows.h"
+#include "xgbgpu/device_rows.h"
 #include "xgbgpu/devices.h"
 
 namespace xgbgpu {

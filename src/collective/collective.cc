@@ -1,4 +1,4 @@
-#include "collective/collective.h"
+#include "xgbgpu/collective.h"
 
 #include <algorithm>
 #include <exception>

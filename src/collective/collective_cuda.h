@@ -6,10 +6,10 @@
 
 #include <cstdint>
 
-#include "collective/collective.h"
 #include "collective/collective_policy.h"
 #include "tree/cell_shares.h"
 #include "tree/growing_tree.h"
+#include "xgbgpu/collective.h"
 
 namespace xgbgpu::cuda {
 

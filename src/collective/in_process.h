@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "collective/collective.h"
+#include "xgbgpu/collective.h"
 
 namespace xgbgpu {
 

@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
-#include "collective/collective.h"
 #include "collective/nccl_library_cuda.h"
+#include "xgbgpu/collective.h"
 
 namespace xgbgpu::cuda {
 

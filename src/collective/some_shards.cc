@@ -1,4 +1,4 @@
-#include "collective/some_shards.h"
+#include "xgbgpu/some_shards.h"
 
 #include <algorithm>
 #include <cstddef>

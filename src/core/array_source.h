@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/hd.h"
+#include "xgbgpu/api.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/types.h"
 
@@ -58,7 +59,7 @@ XGBGPU_HD float ValueOrNaN(T value, float missing) {
 }
 
 /// Rows of an array on the host. A batch stores every value of its rows; those that are missing are NaN.
-class ArraySource final : public RowSource {
+class XGBGPU_API ArraySource final : public RowSource {
  public:
   /// `values` are on the host and must outlive it. `threads` threads fill a batch.
   ArraySource(DenseValues const& values, std::uint64_t rows, FeatureIndex features, int threads)

@@ -1,4 +1,4 @@
-#include "core/trace.h"
+#include "xgbgpu/trace.h"
 
 #include <unistd.h>
 

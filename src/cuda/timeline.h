@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/trace.h"
 #include "cuda/device.h"
+#include "xgbgpu/trace.h"
 
 namespace xgbgpu {
 

@@ -5,16 +5,17 @@
 #include <cstdint>
 
 #include "encode/encode_ops.h"
+#include "xgbgpu/api.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {
 
 /// Returns the rows' own order. `rows` is at most 2^32 - 2.
-RowOrder GivenOrder(std::uint64_t rows);
+XGBGPU_API RowOrder GivenOrder(std::uint64_t rows);
 /// Returns a shuffled order, a function of its arguments. Orders of one seed and several `numbers` have keys that are
 /// drawn independently.
-RowOrder ShuffledOrder(std::uint64_t rows, std::uint64_t seed, std::uint32_t number);
+XGBGPU_API RowOrder ShuffledOrder(std::uint64_t rows, std::uint64_t seed, std::uint32_t number);
 
 /// One categorical column and targets. Pointers are to the memory of whoever computes.
 struct CategoryTargets {
@@ -47,7 +48,7 @@ namespace host {
 /// Same    bit-equal on every backend and thread count
 /// Throws  InvalidArgument (a code is not below `categories`; a value is beyond 2^62 / rows, or a weight is that or
 ///         negative, so that sums might not fit 63 bits), std::bad_alloc
-void SumTargets(CategoryTargets const& columns, CategoryTotals totals, int threads);
+XGBGPU_API void SumTargets(CategoryTargets const& columns, CategoryTotals totals, int threads);
 
 /// Does what SumTargets does, and writes for each row the statistic of the rows of its category that come before it in
 /// `order`.
@@ -56,8 +57,8 @@ void SumTargets(CategoryTargets const& columns, CategoryTotals totals, int threa
 /// Cost    as SumTargets, and one write in scattered order for each statistic. Threads own categories: no more of them
 ///         are busy than there are categories
 /// From    Prokhorenkova et al., "CatBoost: unbiased boosting with categorical features", 2018, arXiv:1706.09516
-void OrderTargets(CategoryTargets const& columns, RowOrder const& order, StatisticRule const& rule,
-                  double const* priors, StatisticsView statistics, CategoryTotals totals, int threads);
+XGBGPU_API void OrderTargets(CategoryTargets const& columns, RowOrder const& order, StatisticRule const& rule,
+                             double const* priors, StatisticsView statistics, CategoryTotals totals, int threads);
 
 /// Gives each key its place among the distinct keys, ascending: a perfect hash of what occurs.
 ///
@@ -67,12 +68,13 @@ void OrderTargets(CategoryTargets const& columns, RowOrder const& order, Statist
 ///         passes; otherwise a radix sort of n pairs of 16 bytes, two of which are kept
 /// Same    bit-equal on every backend and thread count
 /// Throws  std::bad_alloc
-std::uint32_t NumberKeys(Span<std::uint64_t const> keys, std::uint32_t* codes, int threads);
+XGBGPU_API std::uint32_t NumberKeys(Span<std::uint64_t const> keys, std::uint32_t* codes, int threads);
 
 /// Gives each key its place in `known`, which ascends; keys that are not in it get known.size().
 ///
 /// Cost    log2(known.size()) reads of `known` a key; no memory
-void FindKeys(Span<std::uint64_t const> keys, Span<std::uint64_t const> known, std::uint32_t* codes, int threads);
+XGBGPU_API void FindKeys(Span<std::uint64_t const> keys, Span<std::uint64_t const> known, std::uint32_t* codes,
+                         int threads);
 
 }  // namespace host
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "encode/encode.h"
+#include "xgbgpu/api.h"
 
 namespace xgbgpu {
 
@@ -16,8 +17,9 @@ namespace xgbgpu {
 /// Cost    24 bytes a row on the device, 16 for each category and what is copied
 /// Throws  InvalidArgument as host::OrderTargets; Unsupported (more than 2^31 - 1 rows, or no CUDA in this build),
 ///         OutOfDeviceMemory, DeviceError
-void OrderTargetsOnDevice(CategoryTargets const& columns, RowOrder const& order, StatisticRule const& rule,
-                          double const* priors, StatisticsView statistics, CategoryTotals totals, int device);
+XGBGPU_API void OrderTargetsOnDevice(CategoryTargets const& columns, RowOrder const& order, StatisticRule const& rule,
+                                     double const* priors, StatisticsView statistics, CategoryTotals totals,
+                                     int device);
 
 /// Does what host::NumberKeys does. Arrays may be in either memory.
 ///

@@ -6,9 +6,9 @@
 
 #include "base/float_bits.h"
 #include "base/hd.h"
-#include "collective/collective.h"
 #include "core/fixed_point.h"
 #include "core/random.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 

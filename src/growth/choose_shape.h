@@ -1,4 +1,4 @@
-/// Which trees a device can grow unattended, and how large they may become.
+/// Which trees are device-driven, and how large they may become.
 #ifndef XGBGPU_GROWTH_CHOOSE_SHAPE_H_
 #define XGBGPU_GROWTH_CHOOSE_SHAPE_H_
 

@@ -1,7 +1,7 @@
 #include "growth/family_planner.h"
 
-#include "collective/collective.h"
 #include "split/built_child_ops.h"
+#include "xgbgpu/collective.h"
 
 namespace xgbgpu::host {
 

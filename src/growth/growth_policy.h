@@ -8,13 +8,13 @@
 namespace xgbgpu {
 
 struct GrowthPolicy {
-  /// Levels of an unattended tree at most: a level costs three launches even if it is empty.
+  /// Levels of a device-driven tree at most: a level costs three launches even if it is empty.
   int most_levels{16};
-  /// A loss-guided tree of at most so many leaves is grown unattended, with an order (grow_order_ops.h): one block
+  /// A loss-guided tree of at most so many leaves is device-driven, with an order (grow_order_ops.h): one block
   /// keeps it, and is as long about it as the other kernels of a level with some hundred leaves.
   int most_ordered_leaves{1024};
   /// Such trees, and depth-wise ones of few leaves, are open (TreeShape::open) and may have so many levels. If a tree
-  /// is deeper, it and those to come are grown attended.
+  /// is deeper, it and the trees to come are host-driven.
   int most_open_levels{40};
   /// The most levels of open trees that are enqueued in one go …
   int most_enqueued_levels{24};
@@ -25,10 +25,10 @@ struct GrowthPolicy {
   int shallow_trees{32};
   /// Without an order all nodes to a limit of depth are made, if the tree may have at least this part of the leaves.
   double cut_part{0.25};
-  /// Histograms that attended growth keeps for nodes that wait, if memory allows.
-  std::uint32_t attended_slots{1024};
-  /// The most families of one attended batch.
-  std::size_t attended_batch{512};
+  /// Histograms that host-driven growth keeps for nodes that wait, if memory allows.
+  std::uint32_t host_driven_slots{1024};
+  /// The most families of one host-driven batch.
+  std::size_t host_driven_batch{512};
 };
 
 }  // namespace xgbgpu

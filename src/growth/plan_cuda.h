@@ -31,7 +31,7 @@ struct GrowOrderView {
 /// What a plan of the next level sees beside SplitView. Arrays are on the device.
 struct GrowthView {
   TreeSettings const* settings;
-  bool reduces;    ///< does the plan find the best of each node's candidates itself? See SplitRoom::PlanReduces
+  bool reduces;    ///< does the plan find the best of each node's candidates itself? See SplitWorkspace::PlanReduces
   RowLists lists;  ///< rows in lists: the plan makes their move jobs
   RowPaths paths;  ///< rows by paths: the plan makes their rules and jobs
   GrowOrderView order;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "cuda/cleared_room.h"
+#include "cuda/cleared_workspace.h"
 #include "growth/plan_cuda.h"
 #include "growth/tree_settings.h"
 #include "sample/sample_cuda.h"
@@ -25,14 +25,16 @@ struct alignas(256) TreeHeader {
 /// memory.
 class TreeMemory {
  public:
-  explicit TreeMemory(ClearedRoom* room) : room_{room} { settings_ = {room->arena(), "state", 1}; }
+  explicit TreeMemory(ClearedWorkspace* workspace) : workspace_{workspace} {
+    settings_ = {workspace->arena(), "state", 1};
+  }
 
   /// Makes room for `nodes` nodes and the `families` of a level on the device, and for `returned` nodes on the host.
   void Reserve(std::size_t nodes, std::size_t families, std::size_t returned) {
-    room_->Reserve(&memory_, "nodes", Bytes(nodes));
-    room_->Reserve(&families_, "nodes", families);
+    workspace_->Reserve(&memory_, "nodes", Bytes(nodes));
+    workspace_->Reserve(&families_, "nodes", families);
     if (host_memory_.size() >= Bytes(returned)) return;
-    room_->Note([&] {
+    workspace_->Note([&] {
       host_memory_ = {};
       host_memory_ = PinnedBuffer<std::uint8_t>{Bytes(returned)};
       return true;
@@ -40,17 +42,18 @@ class TreeMemory {
   }
   /// Makes room for `nodes` nodes on the device; the first `kept` stay. Waits if there was less.
   void Extend(std::size_t nodes, std::size_t kept) {
-    if (node_room() >= nodes) return;
-    room_->Note([&] {
-      DeviceBuffer<std::uint8_t> larger{room_->arena(), "nodes", Bytes(2 * nodes)};
-      CheckCuda(cudaMemcpyAsync(larger.data(), memory_.data(), Bytes(kept), cudaMemcpyDeviceToDevice, room_->stream()),
-                "making room for nodes");
-      room_->stream().Wait("making room for nodes");
+    if (node_capacity() >= nodes) return;
+    workspace_->Note([&] {
+      DeviceBuffer<std::uint8_t> larger{workspace_->arena(), "nodes", Bytes(2 * nodes)};
+      CheckCuda(
+          cudaMemcpyAsync(larger.data(), memory_.data(), Bytes(kept), cudaMemcpyDeviceToDevice, workspace_->stream()),
+          "making room for nodes");
+      workspace_->stream().Wait("making room for nodes");
       memory_ = std::move(larger);
       return true;
     });
   }
-  std::size_t node_room() const { return (memory_.size() - sizeof(TreeHeader)) / sizeof(Node); }
+  std::size_t node_capacity() const { return (memory_.size() - sizeof(TreeHeader)) / sizeof(Node); }
 
   // On the device.
   TreeHeader* header() const { return HeaderOf(memory_.data()); }
@@ -63,7 +66,7 @@ class TreeMemory {
   /// Enqueues the tree's beginning: the settings go to the device, the header and `cells` cells of histograms are
   /// cleared.
   void Begin(DeviceHistograms const& histograms, std::uint64_t cells, DeviceLimits const& limits) const {
-    BeginTree(host_settings_.data(), settings_.data(), Whole(), histograms.sums, cells, limits, room_->stream());
+    BeginTree(host_settings_.data(), settings_.data(), Whole(), histograms.sums, cells, limits, workspace_->stream());
   }
   /// Enqueues the tree's way back: header and nodes, at most `most_nodes`, to the host. `leaf_values` and `numbers` are
   /// those of ReturnTree and ReturnOrderedTree.
@@ -71,19 +74,19 @@ class TreeMemory {
               TreeNumbers const& numbers, DeviceLimits const& limits) const {
     if (growth.order.nodes != nullptr) {
       ReturnOrderedTree(view, growth, Whole(), numbers, most_nodes, leaf_values, host_memory_.data(), limits,
-                        room_->stream());
+                        workspace_->stream());
     } else {
-      ReturnTree(view, growth, Whole(), most_nodes, leaf_values, host_memory_.data(), limits, room_->stream());
+      ReturnTree(view, growth, Whole(), most_nodes, leaf_values, host_memory_.data(), limits, workspace_->stream());
     }
   }
   /// Enqueues the way back of the header alone.
   void ReturnHeader() const {
-    CopyToHost(host_memory_.data(), memory_.data(), sizeof(TreeHeader), room_->stream(), "reading the tree");
+    CopyToHost(host_memory_.data(), memory_.data(), sizeof(TreeHeader), workspace_->stream(), "reading the tree");
   }
   /// Copies `n` nodes from `first` on to the beginning of returned_nodes(), and waits.
   void ReadNodes(std::size_t first, std::size_t n) const {
-    CopyToHost(returned_nodes(), nodes() + first, n, room_->stream(), "reading splits");
-    room_->stream().Wait("looking for splits");
+    CopyToHost(returned_nodes(), nodes() + first, n, workspace_->stream(), "reading splits");
+    workspace_->stream().Wait("looking for splits");
   }
   // What came back. Read it once the stream has been waited for.
   TreeHeader const& returned() const { return *HeaderOf(host_memory_.data()); }
@@ -95,7 +98,7 @@ class TreeMemory {
   static std::size_t Bytes(std::size_t nodes) { return sizeof(TreeHeader) + nodes * sizeof(Node); }
   TreeBytes Whole() const { return {memory_.data(), sizeof(TreeHeader)}; }
 
-  ClearedRoom* room_;
+  ClearedWorkspace* workspace_;
   DeviceBuffer<std::uint8_t> memory_;
   DeviceBuffer<Family> families_;
   DeviceBuffer<TreeSettings> settings_;

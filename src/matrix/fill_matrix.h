@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "base/buffer.h"
-#include "collective/collective.h"
 #include "matrix/matrix.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/rows.h"
 

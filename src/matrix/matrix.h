@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/buffer.h"
-#include "collective/collective.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/types.h"

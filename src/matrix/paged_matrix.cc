@@ -57,7 +57,7 @@ void PagedMatrix::CutPages(Span<std::uint64_t const> row_ptr, std::size_t page_b
 }
 
 void PagedMatrix::Fill(RowSource const& source, Span<std::uint64_t const> row_ptr, int threads) {
-  QuantisedMatrix page = MakeRoom();
+  QuantisedMatrix page = MakeWorkspace();
   std::uint64_t filled = 0;  // rows of all pages
   // Adds rows that do not go beyond the page's end.
   auto const add = [&](RowSource const& rows) {
@@ -94,15 +94,15 @@ void PagedMatrix::Store(QuantisedMatrix const& page) {
   store_.Add({reinterpret_cast<std::uint8_t const*>(page.row_ptr.data()), (page.rows + 1) * sizeof(std::uint64_t)});
 }
 
-QuantisedMatrix PagedMatrix::MakeRoom() const {
-  QuantisedMatrix room;
-  room.cuts = whole_->cuts;
-  room.layout = whole_->layout;
-  room.row_stride = whole_->row_stride;
-  room.cell_ptr = whole_->cell_ptr;
-  room.data = Buffer<std::uint8_t>{whole_->DataBytes(most_rows_, most_stored_)};
-  if (!whole_->dense()) room.row_ptr = Buffer<std::uint64_t>{most_rows_ + 1};
-  return room;
+QuantisedMatrix PagedMatrix::MakeWorkspace() const {
+  QuantisedMatrix workspace;
+  workspace.cuts = whole_->cuts;
+  workspace.layout = whole_->layout;
+  workspace.row_stride = whole_->row_stride;
+  workspace.cell_ptr = whole_->cell_ptr;
+  workspace.data = Buffer<std::uint8_t>{whole_->DataBytes(most_rows_, most_stored_)};
+  if (!whole_->dense()) workspace.row_ptr = Buffer<std::uint64_t>{most_rows_ + 1};
+  return workspace;
 }
 
 std::size_t PagedMatrix::bytes(std::size_t page) const {
@@ -118,37 +118,37 @@ std::uint64_t PagedMatrix::Read(std::size_t page, QuantisedMatrix* to) const {
   return place.first_row;
 }
 
-PageReader::PageReader(PagedMatrix const& matrix) : matrix_{matrix}, rooms_{new Room[2]} {
-  for (Room* room : {&rooms_[0], &rooms_[1]}) room->matrix = matrix.MakeRoom();
+PageReader::PageReader(PagedMatrix const& matrix) : matrix_{matrix}, workspaces_{new Workspace[2]} {
+  for (Workspace* workspace : {&workspaces_[0], &workspaces_[1]}) workspace->matrix = matrix.MakeWorkspace();
 }
 
 /// Returns where the page will be: where it is already, or where the page is not that is visited.
-std::future<PageReader::Room*> PageReader::StartReading(std::size_t page, Room const* visited) const {
-  for (Room* const room : {&rooms_[0], &rooms_[1]}) {
-    if (room->page == page) return std::async(std::launch::deferred, [room] { return room; });
+std::future<PageReader::Workspace*> PageReader::StartReading(std::size_t page, Workspace const* visited) const {
+  for (Workspace* const workspace : {&workspaces_[0], &workspaces_[1]}) {
+    if (workspace->page == page) return std::async(std::launch::deferred, [workspace] { return workspace; });
   }
-  Room* const room = visited == &rooms_[0] ? &rooms_[1] : &rooms_[0];
-  room->page = kNoPage;
-  return std::async(std::launch::async, [this, page, room] {
-    room->first_row = matrix_.Read(page, &room->matrix);
-    room->page = page;
+  Workspace* const workspace = visited == &workspaces_[0] ? &workspaces_[1] : &workspaces_[0];
+  workspace->page = kNoPage;
+  return std::async(std::launch::async, [this, page, workspace] {
+    workspace->first_row = matrix_.Read(page, &workspace->matrix);
+    workspace->page = page;
     read_bytes_ += matrix_.bytes(page);
-    return room;
+    return workspace;
   });
 }
 
 void PageReader::ForEach(std::function<void(Page<QuantisedMatrix> const&)> const& visit) const {
   std::size_t const pages = matrix_.pages();
   auto const page_at = [&](std::size_t i) { return backwards_ ? pages - 1 - i : i; };
-  std::future<Room*> next = StartReading(page_at(0), nullptr);
+  std::future<Workspace*> next = StartReading(page_at(0), nullptr);
   for (std::size_t i = 0; i < pages; ++i) {
-    Room const* const room = next.get();
-    if (i + 1 < pages) next = StartReading(page_at(i + 1), room);
-    visit({room->matrix, room->first_row, i == 0});
+    Workspace const* const workspace = next.get();
+    if (i + 1 < pages) next = StartReading(page_at(i + 1), workspace);
+    visit({workspace->matrix, workspace->first_row, i == 0});
   }
   backwards_ = !backwards_;
 }
 
-std::size_t PageReader::bytes() const { return rooms_[0].matrix.bytes() + rooms_[1].matrix.bytes(); }
+std::size_t PageReader::bytes() const { return workspaces_[0].matrix.bytes() + workspaces_[1].matrix.bytes(); }
 
 }  // namespace xgbgpu

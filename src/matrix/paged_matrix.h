@@ -35,10 +35,10 @@ class PagedMatrix {
   std::uint64_t most_rows() const { return most_rows_; }  ///< of a page
   PageStore const& store() const { return store_; }
 
-  /// Makes room for any page. Throws std::bad_alloc.
-  QuantisedMatrix MakeRoom() const;
-  /// Makes `to`, which MakeRoom made, the page. Returns the number of the page's first row in the whole matrix. Many
-  /// threads may read.
+  /// Makes a workspace for any page. Throws std::bad_alloc.
+  QuantisedMatrix MakeWorkspace() const;
+  /// Makes `to`, which MakeWorkspace made, the page. Returns the number of the page's first row in the whole matrix.
+  /// Many threads may read.
   std::uint64_t Read(std::size_t page, QuantisedMatrix* to) const;
 
  private:
@@ -76,17 +76,17 @@ class PageReader final : public PageSource<QuantisedMatrix> {
 
  private:
   static constexpr std::size_t kNoPage = ~std::size_t{0};
-  /// Room for a page, and the page that is in it.
-  struct Room {
+  /// Memory for a page, and the page that is in it.
+  struct Workspace {
     QuantisedMatrix matrix;
     std::size_t page{kNoPage};
     std::uint64_t first_row{0};
   };
-  std::future<Room*> StartReading(std::size_t page, Room const* visited) const;
+  std::future<Workspace*> StartReading(std::size_t page, Workspace const* visited) const;
 
   PagedMatrix const& matrix_;
-  std::unique_ptr<Room[]> rooms_;  ///< two
-  mutable bool backwards_{false};  ///< the next pass begins at the last page
+  std::unique_ptr<Workspace[]> workspaces_;  ///< two
+  mutable bool backwards_{false};            ///< the next pass begins at the last page
   mutable std::uint64_t read_bytes_{0};
 };
 

@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "collective/collective.h"
 #include "matrix/device_matrix.h"
 #include "matrix/page_policy_cuda.h"
 #include "quantile/quantile_cuda.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/memory_limits.h"
 #include "xgbgpu/rows.h"

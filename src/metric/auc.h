@@ -15,7 +15,7 @@
 
 #include <cstdint>
 
-#include "metric/metric.h"
+#include "xgbgpu/metric.h"
 
 namespace xgbgpu {
 

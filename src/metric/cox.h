@@ -9,8 +9,8 @@
 
 #include "base/hd.h"
 #include "core/portable_math.h"
-#include "metric/metric.h"
 #include "metric/metric_sum.h"
+#include "xgbgpu/metric.h"
 
 namespace xgbgpu {
 

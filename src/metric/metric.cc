@@ -1,4 +1,4 @@
-#include "metric/metric.h"
+#include "xgbgpu/metric.h"
 
 #include <cmath>
 #include <cstring>

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "cuda/device.h"
-#include "metric/metric.h"
+#include "xgbgpu/metric.h"
 
 namespace xgbgpu::cuda {
 

@@ -1,13 +1,13 @@
 #include "base/message.h"
 #include "metric/auc.h"
 #include "metric/cox.h"
-#include "metric/metric.h"
 #include "metric/metric_ops.h"
 #include "metric/ranking.h"
 #include "metric/sum_host.h"
 #include "metric/sum_shards.h"
 #include "objective/all_rows.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/metric.h"
 
 namespace xgbgpu::host {
 

@@ -6,7 +6,7 @@
 
 #include "base/float_bits.h"
 #include "base/hd.h"
-#include "metric/metric.h"
+#include "xgbgpu/metric.h"
 
 namespace xgbgpu {
 

@@ -22,8 +22,8 @@
 #ifndef XGBGPU_METRIC_RANKING_H_
 #define XGBGPU_METRIC_RANKING_H_
 
-#include "metric/metric.h"
 #include "metric/metric_sum.h"
+#include "xgbgpu/metric.h"
 
 namespace xgbgpu {
 

@@ -7,8 +7,8 @@
 #include "base/hd.h"
 #include "core/portable_math.h"
 #include "metric/auc_ops.h"
-#include "metric/metric.h"
 #include "metric/metric_sum.h"
+#include "xgbgpu/metric.h"
 
 namespace xgbgpu {
 

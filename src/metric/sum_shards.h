@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "collective/collective.h"
 #include "metric/metric_sum.h"
 #include "metric/sum_host.h"
+#include "xgbgpu/collective.h"
 
 namespace xgbgpu::host {
 

@@ -9,7 +9,7 @@
 
 #include "base/hd.h"
 #include "core/portable_math.h"
-#include "objective/objective.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu {
 

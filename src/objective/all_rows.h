@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "collective/collective.h"
-#include "objective/row_views.h"
+#include "xgbgpu/collective.h"
+#include "xgbgpu/row_views.h"
 
 namespace xgbgpu {
 

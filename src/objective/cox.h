@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "core/ordered_scan_host.h"
-#include "objective/objective.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::host {
 

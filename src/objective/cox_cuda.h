@@ -4,7 +4,7 @@
 
 #include "cuda/device.h"
 #include "objective/cox_ops.h"
-#include "objective/objective.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::cuda {
 

@@ -3,7 +3,7 @@
 #define XGBGPU_OBJECTIVE_FROM_END_CUDA_CUH_
 
 #include "cuda/ordered_scan_cuda.cuh"
-#include "objective/row_views.h"
+#include "xgbgpu/row_views.h"
 
 namespace xgbgpu::cuda {
 

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include "collective/collective.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 

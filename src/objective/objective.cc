@@ -1,4 +1,4 @@
-#include "objective/objective.h"
+#include "xgbgpu/objective.h"
 
 #include <algorithm>
 #include <atomic>

@@ -5,8 +5,8 @@
 #include "cuda/device.h"
 #include "gradient/gradient_cuda.h"
 #include "objective/cox_cuda.h"
-#include "objective/objective.h"
 #include "objective/rank_cuda.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::cuda {
 
@@ -35,7 +35,7 @@ struct RowLosses {
   float const* margins;
   float const* labels;
   float const* weights;  ///< or nullptr
-  GradientPair* room;    ///< for all of them, should they be needed; nullptr: those of some rows will do
+  GradientPair* pairs;   ///< for all of them, should they be needed; nullptr: those of some rows will do
 };
 
 /// Enqueues what host::ComputeGradients does. Every array is on the device.

@@ -4,9 +4,9 @@
 #include "base/parallel.h"
 #include "objective/aft_ops.h"
 #include "objective/cox.h"
-#include "objective/objective.h"
 #include "objective/objective_ops.h"
 #include "objective/rank.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::host {
 

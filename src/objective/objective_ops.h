@@ -8,7 +8,7 @@
 
 #include "base/hd.h"
 #include "core/portable_float.h"
-#include "objective/objective.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu {
 

@@ -97,10 +97,10 @@ void QuantiseLosses(DeviceShard const& shard, TreeDraw const* draw, std::uint8_t
       RowGradients<Loss> const rows{loss, losses.labels, losses.weights};
       unsigned const blocks = Blocks(rows_of_tree.rows, kThreads * kLaneRows, limits, kResident);
       LaunchNext("computing gradients", QuantiseLossesKernel<Loss>, blocks, kThreads, 0, limits, stream, rows_of_tree,
-                 rows, early, losses.room);
+                 rows, early, losses.pairs);
       ShareMaxima(shard, &gradient->maxima, gradient, stream);
       LaunchNext("choosing the format of the gradients", LossFormatKernel<Loss>, blocks, kThreads, 0, limits, stream,
-                 rows_of_tree, rows, early, losses.room);
+                 rows_of_tree, rows, early, losses.pairs);
       FinishFormat(shard, nullptr, draw, gradient, limits, stream);
     }
   });

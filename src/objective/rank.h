@@ -2,7 +2,7 @@
 #ifndef XGBGPU_OBJECTIVE_RANK_H_
 #define XGBGPU_OBJECTIVE_RANK_H_
 
-#include "objective/objective.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::host {
 

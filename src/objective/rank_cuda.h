@@ -3,7 +3,7 @@
 #define XGBGPU_OBJECTIVE_RANK_CUDA_H_
 
 #include "cuda/device.h"
-#include "objective/objective.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::cuda {
 

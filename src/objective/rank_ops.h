@@ -16,8 +16,8 @@
 #include "core/portable_math.h"
 #include "core/random.h"
 #include "core/search.h"
-#include "objective/objective.h"
 #include "objective/objective_ops.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu {
 

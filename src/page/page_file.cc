@@ -21,7 +21,7 @@ namespace xgbgpu {
 namespace {
 
 /// A copy through memory of ours takes this much of it.
-constexpr std::size_t kRoomBytes = std::size_t{4} << 20;
+constexpr std::size_t kWorkspaceBytes = std::size_t{4} << 20;
 
 std::string Reason(int error) { return std::generic_category().message(error); }
 
@@ -37,16 +37,16 @@ PageFile::PageFile(std::string const& folder, std::string other_advice)
     folder_ = has_tmpdir ? tmpdir : "/var/tmp";
   }
   CheckFolder();
-  room_ = MakeRoom(kRoomBytes);
+  workspace_ = MakeWorkspace(kWorkspaceBytes);
   Open();
 }
 
 PageFile::~PageFile() { close(descriptor_); }
 
-PageFile::Room PageFile::MakeRoom(std::size_t bytes) {
-  Room room{static_cast<std::uint8_t*>(AllocateAligned(bytes))};
-  if (room == nullptr) throw OutOfHostMemory{bytes};
-  return room;
+PageFile::Workspace PageFile::MakeWorkspace(std::size_t bytes) {
+  Workspace workspace{static_cast<std::uint8_t*>(AllocateAligned(bytes))};
+  if (workspace == nullptr) throw OutOfHostMemory{bytes};
+  return workspace;
 }
 
 void PageFile::Refuse(std::string const& reason) const {
@@ -120,14 +120,14 @@ void PageFile::FailToWrite(PagePlace const& place, int error) const {
 
 void PageFile::Write(PagePlace const& place, std::uint8_t const* from) {
   CheckLimit(place);
-  for (std::size_t copied = 0; copied < place.bytes; copied += kRoomBytes) {
-    std::size_t const bytes = std::min(place.bytes - copied, kRoomBytes);
+  for (std::size_t copied = 0; copied < place.bytes; copied += kWorkspaceBytes) {
+    std::size_t const bytes = std::min(place.bytes - copied, kWorkspaceBytes);
     std::size_t const padded = (bytes + kFileBlock - 1) / kFileBlock * kFileBlock;
-    std::memcpy(room_.get(), from + copied, bytes);
-    std::memset(room_.get() + bytes, 0, padded - bytes);
+    std::memcpy(workspace_.get(), from + copied, bytes);
+    std::memset(workspace_.get() + bytes, 0, padded - bytes);
     for (std::size_t written = 0; written < padded;) {
       long const now = Transfer([&] {
-        return pwrite(descriptor_, room_.get() + written, padded - written,
+        return pwrite(descriptor_, workspace_.get() + written, padded - written,
                       static_cast<off_t>(place.offset + copied + written));
       });
       if (now <= 0) FailToWrite(place, now == 0 ? ENOSPC : errno);
@@ -152,7 +152,7 @@ void PageFile::ReadAt(PagePlace const& place, std::uint64_t offset, std::uint8_t
 }
 
 void PageFile::Read(PagePlace const& place, std::uint8_t* to) const {
-  Room room;
+  Workspace workspace;
   for (std::size_t done = 0; done < place.bytes;) {
     std::size_t const rest = place.bytes - done;
     bool const is_aligned = reinterpret_cast<std::uintptr_t>(to + done) % kFileBlock == 0;
@@ -162,11 +162,11 @@ void PageFile::Read(PagePlace const& place, std::uint8_t* to) const {
       done += bytes;
       continue;
     }
-    std::size_t const bytes = std::min(rest, kRoomBytes);
+    std::size_t const bytes = std::min(rest, kWorkspaceBytes);
     std::size_t const padded = (bytes + kFileBlock - 1) / kFileBlock * kFileBlock;
-    if (room == nullptr) room = MakeRoom(padded);  // what follows is not larger
-    ReadAt(place, place.offset + done, room.get(), padded);
-    std::memcpy(to + done, room.get(), bytes);
+    if (workspace == nullptr) workspace = MakeWorkspace(padded);  // what follows is not larger
+    ReadAt(place, place.offset + done, workspace.get(), padded);
+    std::memcpy(to + done, workspace.get(), bytes);
     done += bytes;
   }
 }

@@ -53,8 +53,8 @@ class PageFile {
   struct Free {
     void operator()(void* memory) const { std::free(memory); }
   };
-  using Room = std::unique_ptr<std::uint8_t, Free>;
-  static Room MakeRoom(std::size_t bytes);
+  using Workspace = std::unique_ptr<std::uint8_t, Free>;
+  static Workspace MakeWorkspace(std::size_t bytes);
 
   [[noreturn]] void Refuse(std::string const& reason) const;
   void CheckFolder() const;
@@ -70,7 +70,7 @@ class PageFile {
   std::string other_advice_;
   int descriptor_{-1};
   mutable std::atomic<bool> is_direct_{false};  ///< without the system's cache of files
-  Room room_;                                   ///< from which pages are written
+  Workspace workspace_;                         ///< from which pages are written
 };
 
 }  // namespace xgbgpu

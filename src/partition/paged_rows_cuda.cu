@@ -3,7 +3,7 @@
 #include "cuda/grid.h"
 #include "cuda/launch.h"
 #include "gradient/gradient_ops.h"
-#include "partition/list_room_cuda.h"
+#include "partition/list_workspace_cuda.h"
 #include "partition/paged_rows_cuda.h"
 #include "partition/partition_cuda.cuh"
 #include "tree/make_root.cuh"
@@ -205,16 +205,16 @@ std::size_t SharedBytes(PageStep const& step) {
 
 }  // namespace
 
-void PagedRowsRoom::Reserve(std::size_t families) {
-  room_->Reserve(&job_of_row_, "rows of a page", page_rows_);
-  room_->Reserve(&list_, "rows of a page", page_rows_);
-  room_->Reserve(&counts_, "nodes", 2 * families);
-  room_->Reserve(&places_, "nodes", 2 * families);
-  room_->Reserve(&sum_jobs_, "nodes", 2 * families);
+void PagedRowsWorkspace::Reserve(std::size_t families) {
+  workspace_->Reserve(&job_of_row_, "rows of a page", page_rows_);
+  workspace_->Reserve(&list_, "rows of a page", page_rows_);
+  workspace_->Reserve(&counts_, "nodes", 2 * families);
+  workspace_->Reserve(&places_, "nodes", 2 * families);
+  workspace_->Reserve(&sum_jobs_, "nodes", 2 * families);
 }
 
-PagedRowsView PagedRowsRoom::View(DeviceMatrixView const& matrix, NodeIndex* nodes, GradientPair const* gradients,
-                                  DeviceLimits const& limits) const {
+PagedRowsView PagedRowsWorkspace::View(DeviceMatrixView const& matrix, NodeIndex* nodes, GradientPair const* gradients,
+                                       DeviceLimits const& limits) const {
   DeviceMatrixView page = matrix;
   page.rows = page_rows_;
   return {nodes,          gradients,      {},           weighed_.data(),  job_of_row_.data(),

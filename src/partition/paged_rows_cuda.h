@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "cuda/cleared_room.h"
+#include "cuda/cleared_workspace.h"
 #include "cuda/device.h"
 #include "gradient/gradient_cuda.h"
 #include "page/page.h"
@@ -38,21 +38,22 @@ struct PageStep {
 };
 
 /// Memory  12 bytes for each row of the largest page, 20 if gradients decide on samples, and some for each family; the nodes of rows belong to the caller
-class PagedRowsRoom {
+class PagedRowsWorkspace {
  public:
-  PagedRowsRoom(std::uint64_t page_rows, ClearedRoom* room) : page_rows_{page_rows}, room_{room} {}
+  PagedRowsWorkspace(std::uint64_t page_rows, ClearedWorkspace* workspace)
+      : page_rows_{page_rows}, workspace_{workspace} {}
 
   /// Makes room for so many families of a step.
   void Reserve(std::size_t families);
   /// Makes room for samples that gradients decide on.
-  void ReserveWeighed() { room_->Reserve(&weighed_, "rows of a page", page_rows_); }
+  void ReserveWeighed() { workspace_->Reserve(&weighed_, "rows of a page", page_rows_); }
   /// `matrix`: a page has its shape.
   PagedRowsView View(DeviceMatrixView const& matrix, NodeIndex* nodes, GradientPair const* gradients,
                      DeviceLimits const& limits) const;
 
  private:
   std::uint64_t page_rows_;
-  ClearedRoom* room_;
+  ClearedWorkspace* workspace_;
   DeviceBuffer<std::uint32_t> job_of_row_;
   DeviceBuffer<std::uint32_t> counts_;
   DeviceBuffer<std::uint32_t> places_;

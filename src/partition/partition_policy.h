@@ -13,8 +13,8 @@ struct PartitionPolicy {
   /// Rows of one unit of the histogram kernel: a step of 16 warps, fewer where that would leave multiprocessors idle.
   std::uint32_t most_unit_rows{512};
   std::uint32_t least_unit_rows{128};
-  /// Rows keep their place and carry a path (row_paths.h) in unattended trees on matrices of at most this many tiles.
-  /// With more, a second copy of them is not worth its memory.
+  /// Rows keep their place and carry a path (row_paths.h) in device-driven trees on matrices of at most this many
+  /// tiles. With more, a second copy of them is not worth its memory.
   std::uint32_t most_path_tiles{4};
   /// A tree by paths has at most so many levels: so many have numbers for the paths of all their rows.
   int most_path_levels{40};

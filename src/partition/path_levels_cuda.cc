@@ -15,23 +15,24 @@ static_assert(kHeap * ((kPolicy.most_path_levels - 1) / kPolicy.move_every + 1) 
 
 }  // namespace
 
-PathLevels::PathLevels(PathRoom const& room, TreeShape const& shape, RowPaths const& root, bool timed, bool pairs)
-    : room_{room},
+PathLevels::PathLevels(PathWorkspace const& workspace, TreeShape const& shape, RowPaths const& root, bool timed,
+                       bool pairs)
+    : workspace_{workspace},
       shape_{shape},
       paths_{root},
       // It stays so for the whole tree: numbers of paths depend on it.
-      divides_{room.divides() && !timed},
-      clears_ahead_{divides_ && !room.ordered()},  // slots of trees with an order are used again
-      slots_{clears_ahead_ && !room.NeedsClearHistograms() ? static_cast<std::uint32_t>(shape.WidestNodes()) : 0},
-      cached_{room.matrix().rows * room.matrix().record_bytes() <= kPolicy.cached_bytes},
+      divides_{workspace.divides() && !timed},
+      clears_ahead_{divides_ && !workspace.ordered()},  // slots of trees with an order are used again
+      slots_{clears_ahead_ && !workspace.NeedsClearHistograms() ? static_cast<std::uint32_t>(shape.WidestNodes()) : 0},
+      cached_{workspace.matrix().rows * workspace.matrix().record_bytes() <= kPolicy.cached_bytes},
       pairs_{pairs && !cached_} {
   NumberPaths();
 }
 
 PathSums PathLevels::SumsAt(int level) const {
   if (!divides_ || level == 0 || IsMoved(level)) return PathSums::kTold;
-  int const below = room_.Below(level);
-  if (!room_.moves() || below == 1) return PathSums::kDivide;
+  int const below = workspace_.Below(level);
+  if (!workspace_.moves() || below == 1) return PathSums::kDivide;
   // Where many parents' rows lie among one another, a kernel that only divides is faster.
   if (below > 2) return PathSums::kTold;
   return cached_ ? PathSums::kDivide : pairs_ ? PathSums::kPairs : PathSums::kTold;
@@ -56,9 +57,9 @@ void PathLevels::Next() {
   divides_now_ = SumsAt(level_) != PathSums::kTold;
   paths_.cleared = clears_ahead_;
   if (IsMoved(level_)) {
-    room_.BeginMove(&paths_);
+    workspace_.BeginMove(&paths_);
   } else if (level_ > 0) {
-    room_.NextPaths(&paths_);
+    workspace_.NextPaths(&paths_);
   }
 }
 
@@ -73,7 +74,7 @@ void PathLevels::Divide(PartitionView const& view, LevelBounds const& bounds, De
 
 void PathLevels::EndDivide() {
   if (IsMoved(level_)) {
-    PathRoom::EndMove(&paths_);
+    PathWorkspace::EndMove(&paths_);
     ++moves_;
     NumberPaths();
   } else if (level_ > 0 && !divides_now_) {

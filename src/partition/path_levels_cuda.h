@@ -6,7 +6,7 @@
 
 #include "cuda/device.h"
 #include "partition/partition_cuda.h"
-#include "partition/path_room_cuda.h"
+#include "partition/path_workspace_cuda.h"
 #include "tree/tree_shape.h"
 
 namespace xgbgpu::cuda {
@@ -16,7 +16,7 @@ class PathLevels {
  public:
   /// `timed`: stages are timed one by one, so that no kernel does the work of two.
   /// `pairs`: may sums be PathSums::kPairs?
-  PathLevels(PathRoom const& room, TreeShape const& shape, RowPaths const& root, bool timed, bool pairs);
+  PathLevels(PathWorkspace const& workspace, TreeShape const& shape, RowPaths const& root, bool timed, bool pairs);
 
   /// Goes on to the next level. Before the first call, the level is none.
   void Next();
@@ -37,11 +37,11 @@ class PathLevels {
 
  private:
   PathSums SumsAt(int level) const;
-  bool IsMoved(int level) const { return room_.IsMoved(level, shape_.levels); }
+  bool IsMoved(int level) const { return workspace_.IsMoved(level, shape_.levels); }
   void NumberPaths();
   void Descend();
 
-  PathRoom const& room_;
+  PathWorkspace const& workspace_;
   TreeShape const& shape_;
   RowPaths paths_;
   bool divides_;         ///< are rows told their paths by kernels that sum, at some levels?

@@ -22,7 +22,7 @@ std::size_t CountSampled(Span<NodeIndex const> positions, std::size_t begin, std
 SampledPage::SampledPage(QuantisedMatrix const& whole, std::size_t most_bytes, int threads)
     : whole_{whole}, threads_{threads} {
   if (!whole.dense() || whole.bytes() > most_bytes) return;
-  row_room_ = most_bytes - whole.bytes();
+  row_budget_ = most_bytes - whole.bytes();
   page_.cuts = whole.cuts;
   page_.layout = whole.layout;
   page_.row_stride = whole.row_stride;
@@ -32,7 +32,7 @@ SampledPage::SampledPage(QuantisedMatrix const& whole, std::size_t most_bytes, i
 /// Gradients of both formats are counted: trees may have them in turns.
 bool SampledPage::Fits(std::size_t rows) const {
   constexpr std::size_t kRow = sizeof(NarrowGradient) + sizeof(GradientSum) + sizeof(NodeIndex) + sizeof(RowRecord);
-  return row_room_ != 0 && whole_.DataBytes(rows, 0) + rows * kRow <= row_room_;
+  return row_budget_ != 0 && whole_.DataBytes(rows, 0) + rows * kRow <= row_budget_;
 }
 
 void SampledPage::Begin(std::size_t rows, Span<NodeIndex const> positions, GradientView const& gradients) {

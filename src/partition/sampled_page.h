@@ -48,7 +48,7 @@ class SampledPage {
  private:
   QuantisedMatrix const& whole_;
   int threads_;
-  std::size_t row_room_{0};  ///< bytes for what rows take; 0: no sample fits
+  std::size_t row_budget_{0};  ///< bytes for what rows take; 0: no sample fits
   QuantisedMatrix page_;
   Buffer<NarrowGradient> narrow_;
   Buffer<GradientSum> wide_;

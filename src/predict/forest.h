@@ -16,8 +16,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "objective/row_views.h"
 #include "predict/forest_ops.h"
+#include "xgbgpu/api.h"
+#include "xgbgpu/row_views.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
@@ -40,7 +41,7 @@ struct TreeArrays {
 
 /// All trees of a model, or those added since, as they are copied to a device: breadth first, so that the upper levels
 /// lie together, and the children of a node side by side.
-class Forest {
+class XGBGPU_API Forest {
  public:
   /// Adds a tree. weight: as for SetWeight.
   /// Throws InvalidArgument (arrays of different lengths or empty; children that do not exist, or that two nodes share;

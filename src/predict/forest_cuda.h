@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "cuda/device.h"
-#include "objective/row_views.h"
 #include "predict/forest.h"
 #include "predict/raw_matrix_cuda.h"
+#include "xgbgpu/row_views.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu::cuda {

@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "objective/row_views.h"
 #include "predict/forest.h"
 #include "predict/level_forest_ops.h"
+#include "xgbgpu/row_views.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "cuda/device.h"
-#include "objective/row_views.h"
 #include "predict/level_forest.h"
 #include "predict/raw_matrix_cuda.h"
+#include "xgbgpu/row_views.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu::cuda {

@@ -11,7 +11,7 @@
 namespace xgbgpu::cuda {
 
 /// Where leaf values may be added before the host knows them; both [rows] on the device.
-struct MarginsAhead {
+struct SpeculativeMargins {
   float const* from{nullptr};
   float* to{nullptr};  ///< nullptr: nowhere
 };

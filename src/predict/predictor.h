@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <memory>
 
-#include "objective/row_views.h"
 #include "predict/contributions.h"
 #include "predict/forest.h"
 #include "predict/interactions.h"
+#include "xgbgpu/row_views.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu {

@@ -7,8 +7,8 @@
 
 #include "backend/backend.h"
 #include "collective/in_process.h"
-#include "objective/row_views.h"
 #include "user_arrays/read_in_parts.h"
+#include "xgbgpu/row_views.h"
 #include "xgbgpu/trainer.h"
 
 namespace xgbgpu {

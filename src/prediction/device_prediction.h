@@ -12,7 +12,8 @@
 #include "predict/predictor.h"
 #include "prediction/model_view.h"
 #include "prediction/prediction_policy.h"
-#include "training/base_margins.h"
+#include "xgbgpu/api.h"
+#include "xgbgpu/base_margins.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/rows.h"
 
@@ -21,7 +22,7 @@ namespace xgbgpu {
 /// One model on a device, or on several, to which rows are dealt where there are many: every row is predicted by itself,
 /// so the bits are those of one. A shortcut only: where it does not go, the host does, with the same bits. If several
 /// devices cannot, one does it. May be used by several threads.
-class DevicePrediction {
+class XGBGPU_API DevicePrediction {
  public:
   /// rounds_leaves: each leaf is rounded to what it adds to the base score, as in-place predictions of a dart do.
   /// policy: other than the default for tests.

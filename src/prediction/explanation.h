@@ -13,7 +13,8 @@
 #include "predict/contributions.h"
 #include "prediction/model_view.h"
 #include "prediction/prediction_policy.h"
-#include "training/base_margins.h"
+#include "xgbgpu/api.h"
+#include "xgbgpu/base_margins.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu {
@@ -21,7 +22,7 @@ namespace xgbgpu {
 /// Explains one model by its trees' paths. The host's own code does what this cannot; values differ from the host's by
 /// rounding only. Where several devices are allowed and there are many rows, these are dealt to them; every row is
 /// explained by itself, so the bits are those of one. Several threads may use it.
-class Explanation {
+class XGBGPU_API Explanation {
  public:
   /// policy: other than the default for tests.
   explicit Explanation(Warn warn, PredictionPolicy const& policy = kPredictionPolicy)

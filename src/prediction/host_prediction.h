@@ -9,14 +9,15 @@
 
 #include "predict/level_forest.h"
 #include "prediction/model_view.h"
-#include "training/base_margins.h"
+#include "xgbgpu/api.h"
+#include "xgbgpu/base_margins.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu {
 
 /// One model, if its trees are symmetric. A shortcut only: where it does not go, stock code does, with the same bits.
 /// May be used by several threads, which predict at the same time. None waits while another reads the model.
-class HostPrediction {
+class XGBGPU_API HostPrediction {
  public:
   /// Whether the engine is to predict these rounds for `rows` rows with `threads` threads, as far as that is known
   /// without a look at the model's trees. If not, that counts as work that stock code does with this model.

@@ -2,7 +2,7 @@
 #ifndef XGBGPU_QUANTILE_CATEGORIES_H_
 #define XGBGPU_QUANTILE_CATEGORIES_H_
 
-#include "collective/collective.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/rows.h"
 

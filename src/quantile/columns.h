@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "collective/collective.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
 
@@ -47,8 +47,8 @@ struct RowWeights {
   double scale;               ///< of IntegerWeight, from the weights of all shards
 };
 
-/// The room that sorting takes. All shards have the same `values`.
-struct SortRoom {
+/// The workspace that sorting takes. All shards have the same `values`.
+struct SortWorkspace {
   std::uint64_t values{kColumnBufferValues};     ///< of the columns in flight, unless one column alone has more
   int columns{std::numeric_limits<int>::max()};  ///< so many are sorted at a time at most
   std::vector<std::uint64_t> sizes{};            ///< [features] what CountColumns returns; empty: it is not known yet
@@ -61,7 +61,7 @@ struct SortRoom {
 void ForEachSortedColumn(RowSource const& source, RowWeights const& weights, int threads, Collective& collective,
                          std::function<void(SortedColumn const&)> const& visit,
                          std::function<void(FeatureIndex, FeatureIndex)> const& group_done = {},
-                         SortRoom const& room = {});
+                         SortWorkspace const& workspace = {});
 
 }  // namespace xgbgpu::host
 

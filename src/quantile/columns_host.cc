@@ -56,7 +56,7 @@ Compressed Compress(Span<T> sorted, Span<T> other, WeightOf&& weight_of) {
   return {{keys, distinct}, CumulativeWeights{cumulative}};
 }
 
-/// Returns groups of columns that fit the room of every shard, with the places of this shard's values.
+/// Returns groups of columns that fit the workspace of every shard, with the places of this shard's values.
 std::vector<ColumnGroup> AgreeOnGroups(std::vector<std::uint64_t> const& sizes, std::uint64_t most,
                                        Collective& collective) {
   std::vector<std::int64_t> largest(sizes.begin(), sizes.end());
@@ -87,13 +87,13 @@ void SortGroup(ColumnGroup const& group, Span<T> values, int threads, std::vecto
 template <typename T, typename Make, typename WeightOf>
 void SortGroups(RowSource const& source, int threads, Collective& collective, Make&& make, WeightOf&& weight_of,
                 std::function<void(SortedColumn const&)> const& visit,
-                std::function<void(FeatureIndex, FeatureIndex)> const& group_done, SortRoom const& room) {
-  std::vector<std::uint64_t> sizes = room.sizes;
+                std::function<void(FeatureIndex, FeatureIndex)> const& group_done, SortWorkspace const& workspace) {
+  std::vector<std::uint64_t> sizes = workspace.sizes;
   if (sizes.empty()) AllOrNone(collective, [&] { sizes = CountColumns(source, threads); });
   Buffer<T> values;
-  int const sorters = std::min(threads, room.columns);
+  int const sorters = std::min(threads, workspace.columns);
   std::vector<Buffer<T>> scratch(static_cast<std::size_t>(sorters));
-  for (ColumnGroup const& group : AgreeOnGroups(sizes, room.values, collective)) {
+  for (ColumnGroup const& group : AgreeOnGroups(sizes, workspace.values, collective)) {
     AllOrNone(collective, [&] {
       values.Reserve(group.start.back());
       GatherGroup<T>(source, group, threads, values.span(), make);
@@ -134,11 +134,12 @@ std::vector<std::uint64_t> CountColumns(RowSource const& source, int threads) {
 
 void ForEachSortedColumn(RowSource const& source, RowWeights const& weights, int threads, Collective& collective,
                          std::function<void(SortedColumn const&)> const& visit,
-                         std::function<void(FeatureIndex, FeatureIndex)> const& group_done, SortRoom const& room) {
+                         std::function<void(FeatureIndex, FeatureIndex)> const& group_done,
+                         SortWorkspace const& workspace) {
   if (weights.of_rows.empty()) {
     SortGroups<std::uint32_t>(
         source, threads, collective, [](std::uint64_t, float value) { return AscendingKey(value); },
-        [](std::uint32_t) { return std::uint32_t{1}; }, visit, group_done, room);
+        [](std::uint32_t) { return std::uint32_t{1}; }, visit, group_done, workspace);
     return;
   }
   SortGroups<WeightedKey>(
@@ -146,7 +147,7 @@ void ForEachSortedColumn(RowSource const& source, RowWeights const& weights, int
       [&](std::uint64_t row, float value) {
         return WeightedKey{AscendingKey(value), weights.of_rows[row]};
       },
-      [&](WeightedKey const& item) { return IntegerWeight(item.weight, weights.scale); }, visit, group_done, room);
+      [&](WeightedKey const& item) { return IntegerWeight(item.weight, weights.scale); }, visit, group_done, workspace);
 }
 
 }  // namespace xgbgpu::host

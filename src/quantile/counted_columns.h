@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "collective/collective.h"
 #include "quantile/feature_cuts.h"
 #include "quantile/key_counts_ops.h"
 #include "quantile/pack.h"
 #include "quantile/quantile_ops.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 

@@ -8,10 +8,10 @@
 
 #include "base/message.h"
 #include "base/parallel.h"
-#include "collective/collective.h"
 #include "quantile/categories.h"
 #include "quantile/feature_cuts.h"
 #include "quantile/quantile_ops.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

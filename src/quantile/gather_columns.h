@@ -16,7 +16,7 @@
 
 namespace xgbgpu::host {
 
-/// A group has columns [first, last) whose values fit the room, or one column that does not.
+/// A group has columns [first, last) whose values fit the workspace, or one column that does not.
 struct ColumnGroup {
   FeatureIndex first;
   FeatureIndex last;

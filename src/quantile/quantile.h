@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "collective/collective.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"

@@ -64,7 +64,7 @@ RowWeights AgreeOnWeights(std::uint64_t rows, Span<float const> weights, Collect
 /// first, last).
 template <typename OfColumn, typename OfGroup>
 Cuts SortCuts(RowSource const& source, RowWeights const& weights, int threads, Collective& collective,
-              SortRoom const& room, OfColumn&& of_column, OfGroup&& of_group) {
+              SortWorkspace const& workspace, OfColumn&& of_column, OfGroup&& of_group) {
   std::vector<FeatureCuts> features(source.features());
   if (collective.shards() == 1) {
     ForEachSortedColumn(
@@ -72,7 +72,7 @@ Cuts SortCuts(RowSource const& source, RowWeights const& weights, int threads, C
         [&](SortedColumn const& column) {
           features[column.feature] = column.keys.empty() ? CutsOfEmptyColumn() : of_column(column);
         },
-        {}, room);
+        {}, workspace);
   } else {
     SharedColumns shared{source.features(), threads, &collective};
     ForEachSortedColumn(
@@ -81,7 +81,7 @@ Cuts SortCuts(RowSource const& source, RowWeights const& weights, int threads, C
           std::vector<FeatureCuts> const cuts = of_group(&shared, first, last);
           std::copy(cuts.begin(), cuts.end(), features.begin() + first);
         },
-        room);
+        workspace);
   }
   Cuts cuts = JoinCuts(features);
   SetCategoryCuts(source, threads, collective, &cuts);
@@ -106,10 +106,10 @@ std::size_t AgreeOnMemory(std::size_t memory_bytes, Collective& collective) {
   return least == kAny ? 0 : static_cast<std::size_t>(least);
 }
 
-/// Returns the room in which columns of these sizes can be sorted in `memory_bytes`: for columns in flight, and as much
-/// as a column for each that is being sorted. If a column alone does not fit, there is none for values.
-SortRoom RoomToSort(std::vector<std::uint64_t> const& sizes, RowWeights const& weights, int threads,
-                    Collective const& collective, std::size_t memory_bytes) {
+/// Returns the workspace in which columns of these sizes can be sorted in `memory_bytes`: for columns in flight, and as
+/// much as a column for each that is being sorted. If a column alone does not fit, there is none for values.
+SortWorkspace MakeSortWorkspace(std::vector<std::uint64_t> const& sizes, RowWeights const& weights, int threads,
+                                Collective const& collective, std::size_t memory_bytes) {
   std::uint64_t const sorted = weights.of_rows.empty() ? 4 : 8, kept = collective.shards() == 1 ? 0 : 12;
   std::uint64_t const longest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
   std::uint64_t const column = std::max<std::uint64_t>(1, longest * sorted);
@@ -122,11 +122,11 @@ SortRoom RoomToSort(std::vector<std::uint64_t> const& sizes, RowWeights const& w
 }
 
 /// Decides how cuts are found in `memory_bytes`: in the way with fewer passes over the source, and by sorting if they
-/// are as many. Returns the room to sort in; nothing says that keys are counted. All shards have the same memory and
-/// decide the same.
-std::optional<SortRoom> ChooseRoomToSort(RowSource const& source, RowWeights const& weights, int max_bin, int threads,
-                                         Collective& collective, std::size_t memory_bytes) {
-  if (memory_bytes == 0) return SortRoom{};
+/// are as many. Returns the workspace to sort in; nothing says that keys are counted. All shards have the same memory
+/// and decide the same.
+std::optional<SortWorkspace> ChooseSortWorkspace(RowSource const& source, RowWeights const& weights, int max_bin,
+                                                 int threads, Collective& collective, std::size_t memory_bytes) {
+  if (memory_bytes == 0) return SortWorkspace{};
   auto const counter = MakeKeyCounter(source, weights, threads, memory_bytes);
   bool const is_array = !collective.AnyOf(!HostArray(source));
   // At first each column is taken for full. If both ways take many passes then, one more tells how full they are.
@@ -134,16 +134,16 @@ std::optional<SortRoom> ChooseRoomToSort(RowSource const& source, RowWeights con
   std::vector<std::uint64_t> own;
   for (;;) {
     std::vector<std::uint64_t> const sizes(largest.begin(), largest.end());
-    SortRoom room = RoomToSort(sizes, weights, threads, collective, memory_bytes);
-    room.values = static_cast<std::uint64_t>(-collective.MaxOf(-static_cast<std::int64_t>(room.values)));
+    SortWorkspace workspace = MakeSortWorkspace(sizes, weights, threads, collective, memory_bytes);
+    workspace.values = static_cast<std::uint64_t>(-collective.MaxOf(-static_cast<std::int64_t>(workspace.values)));
     std::uint64_t const values = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
     auto const counting = static_cast<std::uint64_t>(
         collective.MaxOf(static_cast<std::int64_t>(MostCountingPasses(sizes.size(), values, max_bin, *counter))));
-    std::uint64_t const sorting = (own.empty() ? 1 : 0) + MakeColumnGroups(sizes, sizes, room.values).size();
-    bool const sorts = room.values != 0 && sorting <= counting;
+    std::uint64_t const sorting = (own.empty() ? 1 : 0) + MakeColumnGroups(sizes, sizes, workspace.values).size();
+    bool const sorts = workspace.values != 0 && sorting <= counting;
     if (is_array || !own.empty() || (sorts ? sorting : counting) <= kNumKeyDigits) {
-      room.sizes = std::move(own);
-      return sorts ? std::optional<SortRoom>{std::move(room)} : std::nullopt;
+      workspace.sizes = std::move(own);
+      return sorts ? std::optional<SortWorkspace>{std::move(workspace)} : std::nullopt;
     }
     AllOrNone(collective, [&] { own = CountColumns(source, threads); });
     largest.assign(own.begin(), own.end());
@@ -173,10 +173,10 @@ Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin
   CheckFeatures(source.features(), collective);
   RowWeights const agreed = AgreeOnWeights(source.rows(), weights, collective);
   std::size_t const memory = AgreeOnMemory(memory_bytes, collective);
-  auto const room = ChooseRoomToSort(source, agreed, max_bin, threads, collective, memory);
-  if (!room) return CountCuts(source, agreed, max_bin, threads, memory, collective);
+  auto const workspace = ChooseSortWorkspace(source, agreed, max_bin, threads, collective, memory);
+  if (!workspace) return CountCuts(source, agreed, max_bin, threads, memory, collective);
   return SortCuts(
-      source, agreed, threads, collective, *room,
+      source, agreed, threads, collective, *workspace,
       [&](SortedColumn const& column) { return CutsOfColumn(column, max_bin); },
       [&](SharedColumns* shared, FeatureIndex first, FeatureIndex last) {
         return shared->CutsAtQuantiles(first, last, max_bin);
@@ -187,10 +187,10 @@ Cuts CutsFromBinEdges(RowSource const& source, int threads, Collective& collecti
   CheckFeatures(source.features(), collective);
   RowWeights const none{{}, 1.0};
   std::size_t const memory = AgreeOnMemory(memory_bytes, collective);
-  auto const room = ChooseRoomToSort(source, none, 0, threads, collective, memory);
-  if (!room) return CountCuts(source, none, 0, threads, memory, collective);
+  auto const workspace = ChooseSortWorkspace(source, none, 0, threads, collective, memory);
+  if (!workspace) return CountCuts(source, none, 0, threads, memory, collective);
   return SortCuts(
-      source, none, threads, collective, *room,
+      source, none, threads, collective, *workspace,
       [](SortedColumn const& column) { return CutsOfEdges(column.feature, column.keys.size(), column.keys); },
       [](SharedColumns* shared, FeatureIndex first, FeatureIndex last) { return shared->CutsAtEdges(first, last); });
 }

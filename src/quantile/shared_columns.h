@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "collective/collective.h"
 #include "quantile/columns.h"
 #include "quantile/feature_cuts.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cuda/device.h"
-#include "objective/row_views.h"
+#include "xgbgpu/row_views.h"
 #include "xgbgpu/span.h"
 
 namespace xgbgpu::cuda {

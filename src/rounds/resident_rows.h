@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "metric/metric.h"
-#include "objective/objective.h"
-#include "objective/row_views.h"
 #include "rounds/leaf_columns.h"
+#include "xgbgpu/metric.h"
+#include "xgbgpu/objective.h"
+#include "xgbgpu/row_views.h"
 #include "xgbgpu/span.h"
 
 namespace xgbgpu {
@@ -41,7 +41,7 @@ class ResidentRows : public LeafColumns {
   virtual void AddTrees(std::size_t first, std::size_t last) = 0;
 
   /// Returns the metric of what the objective makes of the margins. Targets must be there, and all that host::Evaluate
-  /// asks for (metric/metric.h). Waits.
+  /// asks for (xgbgpu/metric.h). Waits.
   virtual double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) = 0;
 };
 

@@ -96,7 +96,7 @@ DeviceResidentRows::~DeviceResidentRows() {
     // A wait for the whole device would spoil what another thread, of this library or not, is recording.
     stream_.Wait("freeing rows");
     if (wait_for_readers_) wait_for_readers_();
-    for (auto* buffer : {&margins_, &margins_ahead_, &labels_, &weights_, &lower_, &upper_, &predictions_})
+    for (auto* buffer : {&margins_, &speculative_margins_, &labels_, &weights_, &lower_, &upper_, &predictions_})
       *buffer = {};
     largest_ = {};
     columns_.reset();
@@ -263,7 +263,7 @@ void DeviceResidentRows::ForgetMargins() {
   KeepGradients();
   ++version_;
   predictions_of_.reset();
-  ahead_ = false;
+  speculative_is_valid_ = false;
 }
 
 bool DeviceResidentRows::CanDefer(ObjectiveParams const& objective) const {
@@ -343,32 +343,32 @@ void DeviceResidentRows::MedianLeaves(NodeIndex const* positions, float* node_va
                      stream);
 }
 
-MarginsAhead DeviceResidentRows::BeginAhead() {
-  ahead_ = false;
-  if (outputs_ != 1 || columns_ || residuals_.size() != 0 || !has_room_ahead_) return {};
+SpeculativeMargins DeviceResidentRows::BeginSpeculative() {
+  speculative_is_valid_ = false;
+  if (outputs_ != 1 || columns_ || residuals_.size() != 0 || !can_speculate_) return {};
   try {
-    if (margins_ahead_.size() == 0) margins_ahead_ = {arena_, "margins", margins_.size()};
+    if (speculative_margins_.size() == 0) speculative_margins_ = {arena_, "margins", margins_.size()};
   } catch (OutOfDeviceMemory const&) {
-    has_room_ahead_ = false;
+    can_speculate_ = false;
     return {};
   }
-  ahead_ = true;
-  return {margins_.data(), margins_ahead_.data()};
+  speculative_is_valid_ = true;
+  return {margins_.data(), speculative_margins_.data()};
 }
 
-bool DeviceResidentRows::TakeAhead(Span<float const> leaf_values) {
-  if (!ahead_) return false;
+bool DeviceResidentRows::TakeSpeculative(Span<float const> leaf_values) {
+  if (!speculative_is_valid_) return false;
   ForgetMargins();
   most_margin_ += Largest(leaf_values);
-  std::swap(margins_, margins_ahead_);
+  std::swap(margins_, speculative_margins_);
   return true;
 }
 
-bool DeviceResidentRows::GiveUpAhead() {
-  if (margins_ahead_.size() == 0) return false;
+bool DeviceResidentRows::GiveUpSpeculative() {
+  if (speculative_margins_.size() == 0) return false;
   stream_.Wait("freeing margins");
-  margins_ahead_ = {};
-  ahead_ = has_room_ahead_ = false;
+  speculative_margins_ = {};
+  speculative_is_valid_ = can_speculate_ = false;
   return true;
 }
 

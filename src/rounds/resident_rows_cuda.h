@@ -84,12 +84,12 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   float* LeafTarget(std::uint32_t output, Span<float const> leaf_values, cudaStream_t stream);
   /// Returns where a tree's leaf values may be added before anybody asks for that. That is nowhere if there are several
   /// outputs, columns, or leaves that adapt, or no memory.
-  MarginsAhead BeginAhead();
-  /// Makes the margins what was written ahead, with `leaf_values`, since BeginAhead. Returns false if other margins
-  /// have come meanwhile: these stay.
-  bool TakeAhead(Span<float const> leaf_values);
-  /// Frees the memory that BeginAhead took, and takes none any more. Returns false if it had taken none. Waits.
-  bool GiveUpAhead();
+  SpeculativeMargins BeginSpeculative();
+  /// The speculative margins, written since BeginSpeculative with `leaf_values`, become the margins. Returns false if
+  /// other margins have come meanwhile: these stay.
+  bool TakeSpeculative(Span<float const> leaf_values);
+  /// Frees the memory that BeginSpeculative took, and takes none any more. Returns false if it had taken none. Waits.
+  bool GiveUpSpeculative();
   /// Returns the gradients of one output that the last ComputeGradients asked for. Throws InvalidArgument if a tree has
   /// done with losses(), and margins or targets have changed since.
   DeviceGradients gradients(std::uint32_t output);
@@ -165,9 +165,9 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   std::function<void()> wait_for_readers_;
   DeviceBuffer<float> margins_;
   DeviceBuffer<std::uint32_t> largest_;  ///< for LargestOf: memory that came and went would wait for the device
-  DeviceBuffer<float> margins_ahead_;
-  bool ahead_{false};          ///< may these become the margins?
-  bool has_room_ahead_{true};  ///< false: there was no memory for them
+  DeviceBuffer<float> speculative_margins_;
+  bool speculative_is_valid_{false};  ///< may these become the margins?
+  bool can_speculate_{true};          ///< false: there was no memory for them
   std::optional<ColumnStore> columns_;
   DeviceBuffer<GradientPair> gradients_;
   GradientMaxima const* maxima_{nullptr};  ///< of these, of one output; nullptr: not known

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "collective/collective.h"
 #include "core/fixed_point.h"
 #include "core/random.h"
 #include "sample/feature_ops.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"

@@ -36,7 +36,7 @@ struct SampleView {
   GradientPair* by_row;     ///< [rows of the matrix] those of the sampled rows alone are written; or nullptr
   std::uint8_t* records;    ///< [tiles, capacity, record] their bins; or nullptr
   KeyCounts* key_counts;    ///< if gradients decide; else nullptr
-  std::uint16_t* keys;      ///< [RoomForKeys] of all rows, if gradients decide
+  std::uint16_t* keys;      ///< [KeyCapacity] of all rows, if gradients decide
   SampleState* state;
   EarlyGradients early;  ///< [capacity] in the order of `rows`; none, if rows are not copied, or few
   std::uint8_t* paths;   ///< [capacity] those of sampled rows are cleared; or nullptr
@@ -52,7 +52,7 @@ struct SampleDraw : TreeDraw {
 };
 
 /// Elements of SampleView::keys: they are read and written in fours.
-constexpr std::uint64_t RoomForKeys(std::uint64_t rows) { return (rows + 3) / 4 * 4; }
+constexpr std::uint64_t KeyCapacity(std::uint64_t rows) { return (rows + 3) / 4 * 4; }
 
 /// Draws rows of `matrix` as host::SampleRows does, and fills *gradient from those drawn: maxima, format. A gradient
 /// that is not finite shows in the maxima wherever it is. *draw is on the device. `matrix` has the rows of the shard;

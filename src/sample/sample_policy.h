@@ -16,7 +16,7 @@ struct SamplePolicy {
 };
 
 /// Rows that there is room for, for samples of `expected` among `rows` rows.
-inline std::uint32_t RoomForSample(double expected, std::uint64_t rows) {
+inline std::uint32_t SampleCapacity(double expected, std::uint64_t rows) {
   double const most = expected + SamplePolicy{}.deviations * std::sqrt(expected) + 1;
   return static_cast<std::uint32_t>(std::min(most, static_cast<double>(rows)));
 }

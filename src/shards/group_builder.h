@@ -5,9 +5,9 @@
 
 #include <memory>
 
-#include "collective/collective.h"
 #include "shards/group_devices.h"
 #include "trees_cuda/cuda_tree_builder.h"
+#include "xgbgpu/collective.h"
 
 namespace xgbgpu {
 

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <memory>
 
-#include "collective/collective.h"
 #include "collective/collective_cuda.h"
+#include "xgbgpu/collective.h"
 
 namespace xgbgpu {
 

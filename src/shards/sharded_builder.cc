@@ -201,7 +201,7 @@ void ShardedBuilder::BeginRest() {
       RunAll([&](std::size_t s) { builders_[s]->Begin(round_.params, round_.rows->shard(s), rest); });
       return;
     } catch (OutOfDeviceMemory const&) {
-      if (!GiveUpAhead()) throw;
+      if (!GiveUpSpeculative()) throw;
     }
   }
 }
@@ -217,15 +217,15 @@ Tree ShardedBuilder::FinishNext() {
       finished_.Set(trees[0].size());
       return std::move(trees[0]);
     } catch (OutOfDeviceMemory const&) {
-      if (!GiveUpAhead()) throw;
+      if (!GiveUpSpeculative()) throw;
       BeginRest();
     }
   }
 }
 
-bool ShardedBuilder::GiveUpAhead() {
+bool ShardedBuilder::GiveUpSpeculative() {
   bool any = false;
-  for (std::size_t s = 0; s < builders_.size(); ++s) any = round_.rows->shard(s)->GiveUpAhead() || any;
+  for (std::size_t s = 0; s < builders_.size(); ++s) any = round_.rows->shard(s)->GiveUpSpeculative() || any;
   return any;
 }
 

@@ -59,7 +59,7 @@ class ShardedBuilder final : public TreeBuilder, public DeviceRounds {
   std::uint64_t RowsOf(std::size_t shard) const { return first_[shard + 1] - first_[shard]; }
   void RunAll(std::function<void(std::size_t)> const& work);
   void BeginRest();
-  bool GiveUpAhead();
+  bool GiveUpSpeculative();
 
   /// Trees that were begun and are not finished.
   struct Round {

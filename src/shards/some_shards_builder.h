@@ -7,8 +7,8 @@
 
 #include "backend/backend.h"
 #include "backend/finished_tree.h"
-#include "collective/some_shards.h"
-#include "core/trace.h"
+#include "core/stage_timer.h"
+#include "xgbgpu/some_shards.h"
 
 namespace xgbgpu {
 

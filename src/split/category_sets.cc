@@ -5,7 +5,8 @@
 
 namespace xgbgpu::cuda {
 
-CategorySetRoom::CategorySetRoom(DeviceMatrix const& matrix, std::uint32_t blocks, DeviceArena* arena) : arena_{arena} {
+CategorySetWorkspace::CategorySetWorkspace(DeviceMatrix const& matrix, std::uint32_t blocks, DeviceArena* arena)
+    : arena_{arena} {
   DeviceMatrixView const& m = matrix.view;
   std::uint32_t most = 0;
   for (FeatureIndex f = 0; f < m.features; ++f) {
@@ -17,10 +18,10 @@ CategorySetRoom::CategorySetRoom(DeviceMatrix const& matrix, std::uint32_t block
   if (most <= kSharedCategories) return;
   sort_items_ = 1;
   while (sort_items_ < most) sort_items_ *= 2;
-  sort_room_ = {arena, "categories", std::size_t{blocks} * sort_items_};
+  sort_workspace_ = {arena, "categories", std::size_t{blocks} * sort_items_};
 }
 
-bool CategorySetRoom::Reserve(std::size_t nodes, std::size_t kept, Stream const& stream) {
+bool CategorySetWorkspace::Reserve(std::size_t nodes, std::size_t kept, Stream const& stream) {
   if (!any() || sets_.size() >= nodes * words_) return false;
   DeviceBuffer<std::uint32_t> larger{arena_, "categories", nodes * words_};
   FillBytes(larger.data(), 0, larger.size(), stream, "making room for categories");  // sets are read whole
@@ -34,9 +35,11 @@ bool CategorySetRoom::Reserve(std::size_t nodes, std::size_t kept, Stream const&
   return true;
 }
 
-DeviceCategories CategorySetRoom::View() const { return {sets_.data(), words_, sort_items_, sort_room_.data()}; }
+DeviceCategories CategorySetWorkspace::View() const {
+  return {sets_.data(), words_, sort_items_, sort_workspace_.data()};
+}
 
-CategorySets CategorySetRoom::Read(std::size_t nodes, Stream const& stream) {
+CategorySets CategorySetWorkspace::Read(std::size_t nodes, Stream const& stream) {
   host_sets_.resize(nodes * words_);
   CopyToHost(host_sets_.data(), sets_.data(), host_sets_.size(), stream, "reading categories");
   stream.Wait("reading categories");

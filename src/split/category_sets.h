@@ -20,10 +20,10 @@ constexpr std::uint32_t kSharedCategories = 2048;  ///< most categories that a b
 
 /// Owns the memory of sets of categories, and the room to sort in. Sets take 4 · words bytes for every node; features
 /// of more than kSharedCategories categories take 8 bytes for each category and block of the split kernel.
-class CategorySetRoom {
+class CategorySetWorkspace {
  public:
   /// `blocks`: most blocks of the split kernel. `arena` must outlive it.
-  CategorySetRoom(DeviceMatrix const& matrix, std::uint32_t blocks, DeviceArena* arena);
+  CategorySetWorkspace(DeviceMatrix const& matrix, std::uint32_t blocks, DeviceArena* arena);
 
   bool any() const { return words_ != 0; }
   /// Makes room for the sets of `nodes` nodes; those of the first `kept` stay. True if the memory has moved.
@@ -37,7 +37,7 @@ class CategorySetRoom {
   std::uint32_t words_{0};
   std::uint32_t sort_items_{0};
   DeviceBuffer<std::uint32_t> sets_;
-  DeviceBuffer<std::uint64_t> sort_room_;
+  DeviceBuffer<std::uint64_t> sort_workspace_;
   std::vector<std::uint32_t> host_sets_;
 };
 

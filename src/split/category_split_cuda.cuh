@@ -177,7 +177,7 @@ __device__ inline SortedKeys SortCategories(DeviceCategories const& categories, 
                                             CategorySums const& sums, CategoryShared* shared) {
   bool const fits = sums.n <= kSharedCategories;
   std::uint64_t* const keys =
-      fits ? shared->keys : categories.sort_room + std::uint64_t{blockIdx.x} * categories.sort_items;
+      fits ? shared->keys : categories.sort_workspace + std::uint64_t{blockIdx.x} * categories.sort_items;
   for (std::uint32_t i = threadIdx.x; i < sums.n; i += kSplitThreads) keys[i] = CategoryKey(params, sums.at(i), i);
   std::uint32_t const splits = SortedSplits(params, sums.n);
   if (sums.n > kSplitThreads && splits > 0 && splits <= kMostSelected) {

@@ -1,4 +1,4 @@
-/// Stage 7 for symmetric trees that a CUDA device grows unattended: sums → the best split of a level as a whole, without
+/// Stage 7 for device-driven symmetric trees: sums → the best split of a level as a whole, without
 /// the host. docs/adr/0022-symmetric-trees.md
 #ifndef XGBGPU_SPLIT_LEVEL_SEARCH_CUDA_H_
 #define XGBGPU_SPLIT_LEVEL_SEARCH_CUDA_H_
@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cuda/cleared_room.h"
+#include "cuda/cleared_workspace.h"
 #include "cuda/device.h"
 #include "matrix/device_matrix.h"
 #include "sample/sample.h"
@@ -63,10 +63,10 @@ void FindLevelSplit(SplitView const& view, LevelSearchView const& search, LevelB
                     std::uint32_t chunk, DeviceLimits const& limits, cudaStream_t stream);
 
 /// Owns what the search needs for one growing tree.
-class LevelSearchRoom {
+class LevelSearchWorkspace {
  public:
   /// Both must outlive it.
-  LevelSearchRoom(DeviceMatrix const& matrix, ClearedRoom* room);
+  LevelSearchWorkspace(DeviceMatrix const& matrix, ClearedWorkspace* workspace);
 
   /// Makes room for trees of so many nodes, with levels of at most `widest`.
   void Reserve(std::size_t nodes, std::size_t widest);
@@ -85,7 +85,7 @@ class LevelSearchRoom {
   std::size_t ChunkOf(std::size_t widest) const;
 
   DeviceMatrix const& matrix_;
-  ClearedRoom* room_;
+  ClearedWorkspace* workspace_;
   std::uint32_t kinds_, words_;
   std::uint32_t chunk_{2};
   bool has_features_{false};

@@ -7,7 +7,7 @@
 namespace xgbgpu {
 
 struct SplitPolicy {
-  /// The candidates of a level take at most so much memory; deeper trees are grown attended.
+  /// The candidates of a level take at most so much memory; deeper trees are host-driven.
   std::size_t most_candidate_bytes{std::size_t{256} << 20};
   /// The gains of a symmetric tree's level are found for as many nodes at a time as fit into so much memory: that of a
   /// second-level cache.

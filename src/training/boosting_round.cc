@@ -9,8 +9,8 @@
 #include "base/buffer.h"
 #include "base/message.h"
 #include "objective/leaf_median.h"
-#include "training/host_span.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/host_span.h"
 
 namespace xgbgpu {
 
@@ -123,12 +123,12 @@ void HostRound::MakeMedians(Span<GradientPair const> gradients, Tree* tree) cons
 }
 
 ResidentRound::ResidentRound(Training* training, RoundOrder order, ObjectiveParams const& objective,
-                             TargetMark const& targets, bool may_look_ahead)
+                             TargetMark const& targets, bool may_speculate)
     : BoostingRound{training, std::move(order)} {
   RoundPlan plan{objective, targets, order_.params};
-  looks_ahead_ = may_look_ahead && training_.last_plan &&
-                 training_.last_plan->SameGradients(plan.objective, plan.targets) &&
-                 training_.last_plan->params == plan.params;
+  speculates_ = may_speculate && training_.last_plan &&
+                training_.last_plan->SameGradients(plan.objective, plan.targets) &&
+                training_.last_plan->params == plan.params;
   training_.last_plan = std::move(plan);
 }
 
@@ -141,7 +141,7 @@ void ResidentRound::GrowAll(std::size_t per_output) {
   Trainer& trainer = *training_.trainer;
   ResidentRows* const rows = training_.own.rows.get();
   auto const trees = TreesOfRound(order_.iteration, rows->outputs(), per_output);
-  trainer.StartAhead(tree_params_, rows, trees);
+  trainer.StartSpeculative(tree_params_, rows, trees);
   for (auto const& [output, key] : trees) {
     HostSpan const span{"tree"};
     grown_.push_back(trainer.Grow(tree_params_, rows, output, key));
@@ -150,8 +150,8 @@ void ResidentRound::GrowAll(std::size_t per_output) {
     trainer.AddLeafValues(tree.leaf_value, rows, output);
     if (order_.keeps_trees) trainer.KeepTree(tree, output);
   }
-  if (looks_ahead_) {
-    training_.LookAhead(training_.last_plan->objective, tree_params_, order_.iteration + 1, per_output);
+  if (speculates_) {
+    training_.Speculate(training_.last_plan->objective, tree_params_, order_.iteration + 1, per_output);
   }
 }
 

@@ -7,8 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "objective/objective.h"
 #include "training/training.h"
+#include "xgbgpu/api.h"
+#include "xgbgpu/objective.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/trainer.h"
@@ -20,7 +21,7 @@ namespace xgbgpu {
 std::vector<RoundTree> TreesOfRound(std::uint32_t iteration, std::uint32_t outputs, std::size_t per_output);
 
 /// Throws InvalidArgument, naming row, class and value, unless all gradients [rows × classes] are finite.
-void CheckFinite(Span<GradientPair const> gradients, std::size_t classes);
+XGBGPU_API void CheckFinite(Span<GradientPair const> gradients, std::size_t classes);
 
 /// A leaf gets its value by one of these rules.
 enum class LeafRule : std::uint8_t {
@@ -30,7 +31,7 @@ enum class LeafRule : std::uint8_t {
 };
 
 /// For rules but kSums: throws Unsupported if rows would be chosen by their weights and then weighed once more.
-void CheckLeafRule(TrainParams const& params, bool has_weights);
+XGBGPU_API void CheckLeafRule(TrainParams const& params, bool has_weights);
 
 /// The trees to grow, and with which parameters.
 struct RoundOrder {
@@ -43,7 +44,7 @@ struct RoundOrder {
 
 /// A round in progress. From the constructor to End the training's margins count as unknown, so that a round which
 /// fails leaves nothing behind that looks like the model's.
-class BoostingRound {
+class XGBGPU_API BoostingRound {
  public:
   virtual ~BoostingRound() = default;
   BoostingRound(BoostingRound const&) = delete;
@@ -71,7 +72,7 @@ class BoostingRound {
 };
 
 /// Trees on gradients of the host, each grown when it is asked for.
-class HostRound final : public BoostingRound {
+class XGBGPU_API HostRound final : public BoostingRound {
  public:
   /// Medians are computed from these. Each is [rows]; `weights` may be empty.
   struct Residuals {
@@ -92,25 +93,25 @@ class HostRound final : public BoostingRound {
 
 /// Trees on the gradients that the training's own rows computed last, on a device. All of them are grown when the first
 /// is asked for; what the device does next, it does while the host stores them.
-class ResidentRound final : public BoostingRound {
+class XGBGPU_API ResidentRound final : public BoostingRound {
  public:
-  /// `objective` and `targets` are those of the gradients. If `may_look_ahead` and the round before was made with the
+  /// `objective` and `targets` are those of the gradients. If `may_speculate` and the round before was made with the
   /// same plan, the next one is begun when this one's trees have grown: what is set anew in each round is not.
   ResidentRound(Training* training, RoundOrder order, ObjectiveParams const& objective, TargetMark const& targets,
-                bool may_look_ahead);
+                bool may_speculate);
   void End(std::uint32_t rounds) override;
 
  private:
   Tree Make(Span<GradientPair const> gradients, std::size_t per_output) override;
   void GrowAll(std::size_t per_output);
 
-  bool looks_ahead_;
+  bool speculates_;
   std::vector<Tree> grown_;  ///< all trees of the round
 };
 
 /// The leaf of every row in the trainer's last tree, which was grown from `gradients`; its complement where the row was
 /// not in the tree's sample or has no hessian, as XGBoost's objectives want it.
-std::vector<NodeIndex> LeafPositions(Trainer const& trainer, Span<GradientPair const> gradients);
+XGBGPU_API std::vector<NodeIndex> LeafPositions(Trainer const& trainer, Span<GradientPair const> gradients);
 
 }  // namespace xgbgpu
 

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "rounds/leaf_columns.h"
-#include "training/base_margins.h"
 #include "training/training.h"
+#include "xgbgpu/api.h"
+#include "xgbgpu/base_margins.h"
 
 namespace xgbgpu {
 
@@ -28,7 +29,7 @@ class DartHost {
 };
 
 /// Remembers the weights of a dart's trees, so that they are asked for only when they may have changed.
-class DartWeights {
+class XGBGPU_API DartWeights {
  public:
   /// Asks `dart` nothing yet. It must outlive this.
   explicit DartWeights(DartHost* dart) : dart_{dart} {}
@@ -74,16 +75,16 @@ using RecordColumns = std::function<bool(std::uint32_t first, LeafColumns* colum
 /// Gives every tree of `model` a column in `rows`, which belong to `training`: from the trees that it keeps if they are
 /// just those that lack, else `record` is called. Begins anew if the columns are of another model or another base.
 /// False if there is no room, and then there are no columns.
-bool CompleteColumns(DartShape const& model, BaseMargins const& base, DataEpoch const& epoch,
-                     RecordColumns const& record, Training* training, KeptRows* rows);
+XGBGPU_API bool CompleteColumns(DartShape const& model, BaseMargins const& base, DataEpoch const& epoch,
+                                RecordColumns const& record, Training* training, KeptRows* rows);
 
 /// Does what CompleteColumns does for the training's own rows, which are made if there are none.
-bool CompleteOwnColumns(DartShape const& model, BaseMargins const& base, DataEpoch const& epoch,
-                        RecordColumns const& record, Training* training);
+XGBGPU_API bool CompleteOwnColumns(DartShape const& model, BaseMargins const& base, DataEpoch const& epoch,
+                                   RecordColumns const& record, Training* training);
 
 /// Makes room for the columns of the next round, after CompleteOwnColumns. Returns the rounds that have columns;
 /// nothing if there is no room, and then there are no columns.
-std::optional<std::uint32_t> ReserveRound(Training* training, std::uint32_t rounds);
+XGBGPU_API std::optional<std::uint32_t> ReserveRound(Training* training, std::uint32_t rounds);
 
 }  // namespace xgbgpu
 

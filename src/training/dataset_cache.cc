@@ -4,7 +4,7 @@
 #include <random>
 #include <utility>
 
-#include "collective/collective.h"
+#include "xgbgpu/collective.h"
 
 namespace xgbgpu {
 

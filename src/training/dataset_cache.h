@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "training/data_key.h"
+#include "xgbgpu/api.h"
+#include "xgbgpu/data_key.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/trainer.h"
 
@@ -32,7 +33,7 @@ struct DatasetRequest {
 };
 
 /// The quantised data of this process: all trainings on one data set share them. May be used by several threads.
-class DatasetCache {
+class XGBGPU_API DatasetCache {
  public:
   static DatasetCache& Instance();
 

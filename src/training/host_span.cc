@@ -1,4 +1,4 @@
-#include "training/host_span.h"
+#include "xgbgpu/host_span.h"
 
 namespace xgbgpu {
 

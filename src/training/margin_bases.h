@@ -5,8 +5,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "training/base_margins.h"
-#include "training/data_key.h"
+#include "xgbgpu/api.h"
+#include "xgbgpu/base_margins.h"
+#include "xgbgpu/data_key.h"
 
 namespace xgbgpu {
 
@@ -17,7 +18,7 @@ namespace xgbgpu {
 /// on what is cached; that is not the same on host and device, nor after a model was saved and loaded. So margins that
 /// began otherwise are to be dropped, and so are those that somebody else has left: a learner keeps its caches when it
 /// gets another booster, for instance with a model that it loads. Each thread has caches of its own.
-class MarginBases {
+class XGBGPU_API MarginBases {
  public:
   /// Says which margins must not be used any more.
   struct Stale {

@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "objective/cox.h"
-#include "training/data_key.h"
 #include "training/training.h"
+#include "xgbgpu/api.h"
+#include "xgbgpu/data_key.h"
 
 namespace xgbgpu {
 
 /// The orders of one model's data sets, each sorted once for the labels that it has. May be used by several threads.
-class TimeOrders {
+class XGBGPU_API TimeOrders {
  public:
   /// The order of the `rows` rows of the data `key`, whose `targets` are those of `mark`. It is kept while the data
   /// live: 8 bytes a row.

@@ -6,8 +6,6 @@
 
 #include "base/host_memory.h"
 #include "base/message.h"
-#include "collective/collective.h"
-#include "collective/some_shards.h"
 #include "exact/sorted_matrix.h"
 #include "matrix/fill_matrix.h"
 #include "matrix/matrix.h"
@@ -19,7 +17,9 @@
 #include "shards/some_shards_builder.h"
 #include "trees_host/hist_host.h"
 #include "trees_host/training_memory.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/some_shards.h"
 
 namespace xgbgpu {
 
@@ -304,12 +304,12 @@ std::size_t Trainer::kept_trees() const { return Rounds().kept_trees(); }
 
 Tree Trainer::Grow(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key) {
   RoundTree const wanted{output, key};
-  bool const started = ahead_ != nullptr && ahead_->rows == rows && ahead_->params == params &&
-                       ahead_->trees[ahead_->finished] == wanted;
-  if (!started) StartAhead(params, rows, {wanted});
+  bool const started = speculative_ != nullptr && speculative_->rows == rows && speculative_->params == params &&
+                       speculative_->trees[speculative_->finished] == wanted;
+  if (!started) StartSpeculative(params, rows, {wanted});
   try {
     Tree tree = Rounds().FinishNext();
-    if (++ahead_->finished == ahead_->trees.size()) ahead_.reset();
+    if (++speculative_->finished == speculative_->trees.size()) speculative_.reset();
     return tree;
   } catch (...) {
     Abandon();
@@ -317,14 +317,14 @@ Tree Trainer::Grow(TrainParams const& params, ResidentRows* rows, std::uint32_t 
   }
 }
 
-void Trainer::StartAhead(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> const& trees) {
-  if (ahead_ != nullptr && ahead_->finished == 0 && ahead_->rows == rows && ahead_->params == params &&
-      ahead_->trees == trees) {
+void Trainer::StartSpeculative(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> const& trees) {
+  if (speculative_ != nullptr && speculative_->finished == 0 && speculative_->rows == rows &&
+      speculative_->params == params && speculative_->trees == trees) {
     return;
   }
   params.Validate();
   Abandon();
-  ahead_ = std::make_unique<Ahead>(Ahead{params, rows, trees, 0});
+  speculative_ = std::make_unique<SpeculativeTrees>(SpeculativeTrees{params, rows, trees, 0});
   try {
     Rounds().Begin(params, rows, trees);
   } catch (...) {
@@ -334,8 +334,8 @@ void Trainer::StartAhead(TrainParams const& params, ResidentRows* rows, std::vec
 }
 
 void Trainer::Abandon() {
-  if (ahead_ == nullptr) return;
-  ahead_.reset();
+  if (speculative_ == nullptr) return;
+  speculative_.reset();
   if (DeviceRounds* const rounds = builder_->rounds()) rounds->Abandon();
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "collective/collective.h"
+#include "xgbgpu/collective.h"
 
 namespace xgbgpu {
 

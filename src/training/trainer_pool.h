@@ -8,15 +8,16 @@
 #include <mutex>
 #include <vector>
 
-#include "training/data_key.h"
 #include "training/dataset_cache.h"
 #include "training/training.h"
+#include "xgbgpu/api.h"
+#include "xgbgpu/data_key.h"
 
 namespace xgbgpu {
 
 /// The trainings of one model, most recently used first: two, so that a model may alternate between two data sets. All
 /// calls but Get may be made while another thread makes one.
-class TrainerPool {
+class XGBGPU_API TrainerPool {
  public:
   using Watch = std::function<std::unique_ptr<TrainerWatch>(Trainer const&)>;
 

@@ -73,7 +73,7 @@ void Training::MakeOwnRows(std::uint32_t outputs) {
 
 void Training::SetMargins(Span<float const> margins, std::uint32_t outputs, std::uint32_t rounds) {
   own.rounds.reset();
-  has_gradients_ahead = false;
+  has_speculative_gradients = false;
   MakeOwnRows(outputs);
   own.rows->SetMargins(margins);
   own.rounds = rounds;
@@ -81,7 +81,7 @@ void Training::SetMargins(Span<float const> margins, std::uint32_t outputs, std:
 
 void Training::SetEqualMargins(float margin, std::uint32_t outputs, std::uint32_t rounds) {
   own.rounds.reset();
-  has_gradients_ahead = false;
+  has_speculative_gradients = false;
   MakeOwnRows(outputs);
   own.rows->SetEqualMargins(margin);
   own.rounds = rounds;
@@ -89,28 +89,28 @@ void Training::SetEqualMargins(float margin, std::uint32_t outputs, std::uint32_
 
 void Training::ComputeGradients(ObjectiveParams const& objective, TargetView const& targets, TargetMark const& mark) {
   own.SetTargets(targets, mark);
-  bool const ahead = std::exchange(has_gradients_ahead, false);
-  if (ahead && last_plan && last_plan->SameGradients(objective, mark)) return;
+  bool const speculative = std::exchange(has_speculative_gradients, false);
+  if (speculative && last_plan && last_plan->SameGradients(objective, mark)) return;
   trainer->Abandon();
   own.rows->ComputeGradients(objective);
 }
 
-void Training::LookAhead(ObjectiveParams const& objective, TrainParams const& tree_params, std::uint32_t round,
+void Training::Speculate(ObjectiveParams const& objective, TrainParams const& tree_params, std::uint32_t round,
                          std::size_t trees_per_output) {
   try {
     ObjectiveParams next = objective;
     next.iteration = round;
     own.rows->ComputeGradients(next);
-    trainer->StartAhead(tree_params, own.rows.get(), TreesOfRound(round, own.rows->outputs(), trees_per_output));
-    has_gradients_ahead = true;
+    trainer->StartSpeculative(tree_params, own.rows.get(), TreesOfRound(round, own.rows->outputs(), trees_per_output));
+    has_speculative_gradients = true;
   } catch (std::exception const&) {
-    has_gradients_ahead = false;
+    has_speculative_gradients = false;
   }
 }
 
 void Training::BeginRound(std::uint32_t round, bool keeps) {
   own.rounds.reset();
-  has_gradients_ahead = false;
+  has_speculative_gradients = false;
   DropExpired();
   if (keeps && kept.until != round) {
     trainer->ForgetTrees();

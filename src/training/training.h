@@ -8,17 +8,18 @@
 #include <optional>
 #include <utility>
 
-#include "objective/objective.h"
 #include "rounds/resident_rows.h"
-#include "training/base_margins.h"
-#include "training/data_key.h"
+#include "xgbgpu/api.h"
+#include "xgbgpu/base_margins.h"
+#include "xgbgpu/data_key.h"
+#include "xgbgpu/objective.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/trainer.h"
 
 namespace xgbgpu {
 
 /// Tells the labels and weights of a data set from those that it had at another time.
-struct TargetMark {
+struct XGBGPU_API TargetMark {
   /// Returns the mark of the labels and weights of `rows` rows, for training with `objective`. This costs nothing if
   /// the epoch is known, else one pass over them.
   static TargetMark Of(TargetView const& targets, std::uint64_t rows, Objective objective, DataEpoch const& epoch,
@@ -36,7 +37,7 @@ struct TargetMark {
 
 /// The rows of one data set, kept where the training is, and how much of the model and of the data they hold. A dart
 /// keeps columns of leaf values with them, which may lie on the host instead.
-struct KeptRows {
+struct XGBGPU_API KeptRows {
   std::unique_ptr<ResidentRows> rows;  ///< on a device; null until they are needed
   /// The columns of a dart, where there are no `rows`; null until they are needed.
   std::unique_ptr<host::FillableColumns> on_host;
@@ -88,9 +89,9 @@ class TrainerWatch {
 };
 
 /// Keeps what a model's rounds on one data set have in common.
-struct Training {
+struct XGBGPU_API Training {
   ~Training() {
-    if (trainer != nullptr) trainer->Abandon();  // a tree that was begun ahead reads members that are destroyed first
+    if (trainer != nullptr) trainer->Abandon();  // a speculative tree reads members that are destroyed first
   }
 
   struct Evaluation {
@@ -106,7 +107,7 @@ struct Training {
   std::list<Evaluation> evaluations;    ///< other data; trees are kept while there are any
   std::optional<std::pair<ObjectiveParams, TargetMark>> checked;  ///< what Check saw last
   std::optional<RoundPlan> last_plan;                             ///< the round before; nothing: it was not on a device
-  bool has_gradients_ahead{false};  ///< own rows have the gradients of the coming round, made as last_plan says
+  bool has_speculative_gradients{false};  ///< own rows have the gradients of the coming round, made as last_plan says
   KeptRounds kept;
 
   /// Calls CheckTargets unless these targets have been checked before.
@@ -122,7 +123,7 @@ struct Training {
   void ComputeGradients(ObjectiveParams const& objective, TargetView const& targets, TargetMark const& mark);
   /// Enqueues the coming round's gradients and first trees while the host is busy with the round before. Throws
   /// nothing: an error will come up again in that round.
-  void LookAhead(ObjectiveParams const& objective, TrainParams const& tree_params, std::uint32_t round,
+  void Speculate(ObjectiveParams const& objective, TrainParams const& tree_params, std::uint32_t round,
                  std::size_t trees_per_output);
 
   /// Are called before and after a round of the model. All its trees are kept if `keeps`.

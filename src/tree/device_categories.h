@@ -15,8 +15,8 @@ struct DeviceCategories {
   /// go right. Missing values have a symbol, too: tile.bins in dense layouts.
   std::uint32_t* sets;
   std::uint32_t words;
-  std::uint32_t sort_items;  ///< items that one block sorts at most
-  std::uint64_t* sort_room;  ///< [blocks of the split kernel, sort_items]; nullptr: shared memory has room
+  std::uint32_t sort_items;       ///< items that one block sorts at most
+  std::uint64_t* sort_workspace;  ///< [blocks of the split kernel, sort_items]; nullptr: shared memory has room
 
   XGBGPU_HD std::uint32_t* set(std::uint32_t number) const { return sets + std::uint64_t{number} * words; }
   /// Returns the set of a split, or nullptr if the split is by numbers.

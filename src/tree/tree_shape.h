@@ -1,4 +1,4 @@
-/// How large a tree may become that a device grows unattended: what takes memory and launches.
+/// How large a device-driven tree may become: what takes memory and launches.
 #ifndef XGBGPU_TREE_TREE_SHAPE_H_
 #define XGBGPU_TREE_TREE_SHAPE_H_
 
@@ -8,9 +8,9 @@
 
 namespace xgbgpu {
 
-/// Bounds of an unattended tree, level by level. The root is level 0.
+/// Bounds of a device-driven tree, level by level. The root is level 0.
 struct TreeShape {
-  int levels{0};           ///< levels whose nodes are split unattended; 0: such trees are attended
+  int levels{0};           ///< levels whose nodes the device chooses; 0: the tree is host-driven
   int possible_levels{0};  ///< levels whose nodes may be split
   /// Leaves are limited to few, and levels are enqueued as trees turn out to need them.
   bool open{false};

@@ -23,12 +23,12 @@ void CudaBuilder::Close() noexcept {
 Tree CudaBuilder::Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
   finished_.CheckGradients(gradients.size());
   ForgetTree();
-  GradientPair* const room = Run([&] {
-    GradientPair* const to = GradientRoom();
+  GradientPair* const buffer = Run([&] {
+    GradientPair* const to = GradientBuffer();
     CopyLongToDevice(to, gradients.data(), rows_ * sizeof(GradientPair), threads_, stream_, "copying gradients");
     return to;
   });
-  return GrowOnDevice(params, {room}, key);
+  return GrowOnDevice(params, {buffer}, key);
 }
 
 void CudaBuilder::ThrowNotFinite(GradientPair const* gradients, Stream const& stream, std::uint64_t first_row,

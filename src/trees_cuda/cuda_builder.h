@@ -103,8 +103,8 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
  private:
   /// Grows a tree, waits for it, and notes that it is finished.
   virtual Tree GrowOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) = 0;
-  /// Room [rows] on the device for gradients of the next tree.
-  virtual GradientPair* GradientRoom() = 0;
+  /// Memory [rows] on the device for gradients of the next tree.
+  virtual GradientPair* GradientBuffer() = 0;
   /// Leaves of all rows in the last tree, on the device; complements for rows outside the sample.
   virtual NodeIndex const* positions() const = 0;
   /// The stream on which positions() were computed, and on which their uses are enqueued.

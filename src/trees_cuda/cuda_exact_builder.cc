@@ -78,7 +78,7 @@ class CudaExactBuilder final : public CudaBuilder {
     SetTree(tree.size());
     return tree;
   }
-  GradientPair* GradientRoom() override {
+  GradientPair* GradientBuffer() override {
     Reserve(&gradients_, mutable_arena(), "gradients", rows());
     return gradients_.data();
   }

@@ -82,8 +82,8 @@ Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
   Tree tree = MakeTree(result.tree.nodes, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate,
                        lane->tree().constraints(), result.tree.sets, result.tree.weights);
   last_ = lane;
-  ahead_values_ = lane->tree().margins_are_ahead() ? tree.leaf_value : std::vector<float>{};
-  ahead_rows_ = round_.rows;
+  speculative_values_ = lane->tree().margins_are_speculative() ? tree.leaf_value : std::vector<float>{};
+  speculative_rows_ = round_.rows;
   SetTree(tree.size());
   return tree;
 }
@@ -112,7 +112,7 @@ std::uint64_t CudaTreeBuilder::memory_version() const {
   return CudaBuilder::memory_version() + (pages_ ? pages_->copied_bytes() : 0);
 }
 
-/// Trees that were started ahead may still read the rows.
+/// Speculative trees may still read the rows.
 void CudaTreeBuilder::WaitForReaders() const {
   for (auto const& lane : lanes_) lane->stream().Wait("freeing rows");
 }
@@ -183,10 +183,10 @@ std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) const {
     // Trees that copy their samples visit them twice, each for itself.
     bool const fewer_visits = train_.grow_policy != GrowPolicy::kSymmetric && train_.max_depth != 0 &&
                               2 * trees > static_cast<std::size_t>(train_.max_depth) + 1;
-    bool const together = trees <= policy_.most_lanes && (fewer_visits || !tree.CanGrowUnattended(train_));
+    bool const together = trees <= policy_.most_lanes && (fewer_visits || !tree.CanGrowDeviceDriven(train_));
     return together ? static_cast<std::uint32_t>(trees) : 1;
   }
-  if (!tree.CanGrowUnattended(train_)) return 1;
+  if (!tree.CanGrowDeviceDriven(train_)) return 1;
   std::uint64_t const by_rows = std::max<std::uint64_t>(1, policy_.most_rows / rows());
   return static_cast<std::uint32_t>(std::min<std::uint64_t>({trees, policy_.most_lanes, by_rows}));
 }
@@ -236,11 +236,11 @@ cuda::DeviceGradients CudaTreeBuilder::GradientsOf(RoundTree const& tree, TreeLa
       pages_ != nullptr || outputs == 1 || (round_.trees.size() >= outputs && round_.trees.size() <= round_.lanes);
   cuda::DeviceGradients gradients = round_.rows->gradients(tree.output);
   if (!in_place) {
-    GradientPair* const room = lane->GradientRoom();
-    CheckCuda(
-        cudaMemcpyAsync(room, gradients.pairs, rows() * sizeof(GradientPair), cudaMemcpyDeviceToDevice, lane->stream()),
-        "copying gradients");
-    gradients.pairs = room;
+    GradientPair* const buffer = lane->GradientBuffer();
+    CheckCuda(cudaMemcpyAsync(buffer, gradients.pairs, rows() * sizeof(GradientPair), cudaMemcpyDeviceToDevice,
+                              lane->stream()),
+              "copying gradients");
+    gradients.pairs = buffer;
   }
   return gradients;
 }
@@ -251,16 +251,17 @@ void CudaTreeBuilder::BeginTree() {
   RoundTree const& tree = round_.trees[round_.begun];
   TreeLane& lane = *lanes_[(round_.begun - round_.restarted) % round_.lanes];
   cuda::DeviceResidentRows& rows = *round_.rows;
-  cuda::MarginsAhead const ahead = round_.lanes == 1 && !pages_ ? rows.BeginAhead() : cuda::MarginsAhead{};
+  cuda::SpeculativeMargins const speculative =
+      round_.lanes == 1 && !pages_ ? rows.BeginSpeculative() : cuda::SpeculativeMargins{};
   bool const alone_on_device = round_.lanes == 1 || pages_ != nullptr;  // in pages trees take turns
   lane.tree().SetTogether(pages_ != nullptr && round_.lanes > 1);
   lane.tree().SetShare(alone_on_device ? 1 : std::min(1.0, policy_.share / round_.lanes), !alone_on_device);
   bool const alone = round_.trees.size() == 1 && lane.tree().ComputesGradients(train_);
   if (auto const losses = alone ? rows.losses(train_.SamplesRows()) : std::nullopt; losses) {
     lane.Begin(
-        train_, *losses, [&rows] { return rows.gradients(0); }, TreeNumber(tree.key), ahead);
+        train_, *losses, [&rows] { return rows.gradients(0); }, TreeNumber(tree.key), speculative);
   } else {
-    lane.Begin(train_, GradientsOf(tree, &lane), TreeNumber(tree.key), ahead);
+    lane.Begin(train_, GradientsOf(tree, &lane), TreeNumber(tree.key), speculative);
   }
   if (!pages_) lane.GrowLevels();
   ++round_.begun;
@@ -269,7 +270,7 @@ void CudaTreeBuilder::BeginTree() {
 /// Gives up memory that trees can do without. Returns false if there is none, or others wait for this device's trees.
 bool CudaTreeBuilder::MakeRoom() {
   if (!shard_.alone()) return false;
-  return KeepOneLane() || Run([&] { return round_.rows->GiveUpAhead(); });
+  return KeepOneLane() || Run([&] { return round_.rows->GiveUpSpeculative(); });
 }
 
 /// Gives back the memory of all lanes but the first. Returns false if there was one lane and no other was to come.
@@ -287,10 +288,11 @@ bool CudaTreeBuilder::KeepOneLane() {
 void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) {
   CheckNodes("AddLeafValues", node_values.size());
   auto* const resident = static_cast<cuda::DeviceResidentRows*>(rows);
-  bool const as_grown = resident == ahead_rows_ &&
-                        std::equal(node_values.begin(), node_values.end(), ahead_values_.begin(), ahead_values_.end());
-  ahead_values_.clear();
-  if (as_grown && Run([&] { return resident->TakeAhead(node_values); })) return;
+  bool const as_grown =
+      resident == speculative_rows_ &&
+      std::equal(node_values.begin(), node_values.end(), speculative_values_.begin(), speculative_values_.end());
+  speculative_values_.clear();
+  if (as_grown && Run([&] { return resident->TakeSpeculative(node_values); })) return;
   float* const target = Run([&] { return resident->LeafTarget(output, node_values, last_->stream()); });
   AddLeafValuesOnDevice(node_values, target, 1);
 }

@@ -48,7 +48,7 @@ class CudaTreeBuilder final : public CudaBuilder {
 
  private:
   Tree GrowOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) override;
-  GradientPair* GradientRoom() override { return lanes_[0]->GradientRoom(); }
+  GradientPair* GradientBuffer() override { return lanes_[0]->GradientBuffer(); }
   NodeIndex const* positions() const override { return last_->tree().leaves().positions(); }
   Stream const& tree_stream() const override { return last_->stream(); }
   float* UploadNodeValues(Span<float const> node_values) override { return last_->UploadNodeValues(node_values); }
@@ -82,7 +82,7 @@ class CudaTreeBuilder final : public CudaBuilder {
   LanePolicy policy_;
   std::size_t histogram_budget_;
   /// The stream of rows that are evaluated and of the trees kept for them. They share nothing with the training:
-  /// metrics need not wait for a tree that was started ahead. The host waits for metrics before it asks for that tree:
+  /// metrics need not wait for a speculative tree. The host waits for metrics before it asks for that tree:
   /// they go first.
   Stream evaluation_stream_{true};
   std::unique_ptr<cuda::PageStream> pages_;       ///< of the matrix, on stream(); null: it is in core
@@ -91,9 +91,9 @@ class CudaTreeBuilder final : public CudaBuilder {
   std::vector<std::unique_ptr<TreeLane>> lanes_;  ///< the first is on stream()
   TreeLane* last_;                                ///< where a tree was finished last
   Round round_{};
-  /// Leaf values of the tree that was finished last, if these rows' margins may become those ahead; else empty.
-  std::vector<float> ahead_values_;
-  cuda::DeviceResidentRows const* ahead_rows_{nullptr};
+  /// Leaf values of the tree that was finished last, if these rows may take the speculative margins; else empty.
+  std::vector<float> speculative_values_;
+  cuda::DeviceResidentRows const* speculative_rows_{nullptr};
   TrainParams train_;
 };
 

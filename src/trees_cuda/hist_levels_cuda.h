@@ -11,7 +11,7 @@
 
 namespace xgbgpu::cuda {
 
-/// An unattended tree, whose nodes the device chooses: enqueues the levels from `first` on, up to the splits of the
+/// A device-driven tree, whose nodes the device chooses: enqueues the levels from `first` on, up to the splits of the
 /// last one before `end`. Rows in lists are then divided by these splits, too.
 void EnqueueLevels(TreeParts const& parts, TreeShape const& shape, int first, int end);
 
@@ -21,7 +21,7 @@ struct BatchSizes {
   std::uint32_t siblings;  ///< LevelBounds::siblings
 };
 
-/// An attended tree: enqueues one batch of nodes. `batch` is its number, 0 for the root.
+/// A host-driven tree: enqueues one batch of nodes. `batch` is its number, 0 for the root.
 void EnqueueBatch(TreeParts const& parts, BatchSizes const& sizes, int batch);
 
 // A tree in pages (parts.in_pages()) grows in steps: BeginStep, VisitPage for every page, EndStep. Several trees may take

@@ -18,8 +18,8 @@ HistTree::HistTree(DeviceMatrix const& matrix, PageStream* pages, DeviceShard co
                    Stream const& stream, std::size_t histogram_budget)
     : parts_{matrix, pages, shard, arena, stream, histogram_budget},
       leaves_{&parts_},
-      unattended_{&parts_, &leaves_},
-      attended_{&parts_, &leaves_},
+      device_driven_{&parts_, &leaves_},
+      host_driven_{&parts_, &leaves_},
       symmetric_{&parts_, &leaves_},
       processors_{parts_.limits.processors} {}
 
@@ -30,47 +30,48 @@ HistTree::~HistTree() {
 bool HistTree::ComputesGradients(TrainParams const& params) const {
   // With a timeline gradients are computed before the tree, so that stages are timed one by one. Where rows
   // cannot go by paths, nobody asks yet whether a sample has room: the gradients take theirs first.
-  return (params.SamplesRows() || parts_.shard.all_rows() >= kNarrowMinRows) && unattended_.CanUsePaths() &&
-         CanGrowUnattended(params) && !has_timeline();
+  return (params.SamplesRows() || parts_.shard.all_rows() >= kNarrowMinRows) && device_driven_.CanUsePaths() &&
+         CanGrowDeviceDriven(params) && !has_timeline();
 }
 
-bool HistTree::CanGrowUnattended(TrainParams const& params) const {
-  if (parts_.page_stream == nullptr) return unattended_.CanGrow(params);
-  return !together_ && unattended_.CanCopySample(params);
+bool HistTree::CanGrowDeviceDriven(TrainParams const& params) const {
+  if (parts_.page_stream == nullptr) return device_driven_.CanGrow(params);
+  return !together_ && device_driven_.CanCopySample(params);
 }
 
 void HistTree::Begin(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
-                     std::uint32_t tree_number, MarginsAhead const& ahead) {
+                     std::uint32_t tree_number, SpeculativeMargins const& speculative) {
   parts_.losses.reset();
-  BeginOn(params, std::move(features), gradients, tree_number, ahead);
+  BeginOn(params, std::move(features), gradients, tree_number, speculative);
 }
 
 void HistTree::Begin(TrainParams const& params, FeatureSampler features, RowLosses const& losses,
-                     std::function<DeviceGradients()> all, std::uint32_t tree_number, MarginsAhead const& ahead) {
+                     std::function<DeviceGradients()> all, std::uint32_t tree_number,
+                     SpeculativeMargins const& speculative) {
   parts_.losses = losses;
   parts_.all = std::move(all);
-  BeginOn(params, std::move(features), {losses.room}, tree_number, ahead);
+  BeginOn(params, std::move(features), {losses.pairs}, tree_number, speculative);
 }
 
 void HistTree::BeginOn(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
-                       std::uint32_t tree_number, MarginsAhead const& ahead) {
+                       std::uint32_t tree_number, SpeculativeMargins const& speculative) {
   Constraints constraints{params, parts_.matrix.view.features};
   if (params.max_depth != parts_.params.max_depth || params.max_leaves != parts_.params.max_leaves) {
-    unattended_.forecast().Forget();
+    device_driven_.forecast().Forget();
   }
   parts_.params = params;
   parts_.features = std::move(features);
   parts_.gradients = gradients;
   parts_.number = tree_number;
-  ahead_ = ahead;
+  speculative_ = speculative;
   if (has_timeline()) parts_.timer.timeline()->BeginTree();
   Start(std::move(constraints));
 }
 
 TreeGrowth* HistTree::GrowthOf(TrainParams const& params) {
-  if (CanGrowUnattended(params)) return &unattended_;
+  if (CanGrowDeviceDriven(params)) return &device_driven_;
   if (parts_.symmetric()) return &symmetric_;
-  return &attended_;
+  return &host_driven_;
 }
 
 void HistTree::Start(Constraints constraints) {
@@ -78,8 +79,8 @@ void HistTree::Start(Constraints constraints) {
   growth_ = GrowthOf(params);
   bool const like_before = before_ == params;
   auto const reserve = [&] {
-    growth_->Reserve(ahead_);
-    parts_.splits.constraints().Set(std::move(constraints), parts_.memory.node_room(), parts_.room.arena(),
+    growth_->Reserve(speculative_);
+    parts_.splits.constraints().Set(std::move(constraints), parts_.memory.node_capacity(), parts_.workspace.arena(),
                                     parts_.stream);
     // With other devices memory may be taken here only: see below.
     if (parts_.page_stream && (parts_.shard.alone() || !like_before)) parts_.page_stream->KeepPages(kSparedBytes);
@@ -105,21 +106,21 @@ void HistTree::Start(Constraints constraints) {
 }
 
 void HistTree::GrowTogether(std::vector<HistTree*> const& trees) {
-  std::vector<AttendedTree*> in_pages;
+  std::vector<HostDrivenTree*> in_pages;
   for (HistTree* tree : trees) {
-    if (tree->growth_ == &tree->attended_ && tree->parts_.in_pages()) {
-      in_pages.push_back(&tree->attended_);
+    if (tree->growth_ == &tree->host_driven_ && tree->parts_.in_pages()) {
+      in_pages.push_back(&tree->host_driven_);
     } else {
       tree->Grow();
     }
   }
-  AttendedTree::GrowTogether(in_pages);
+  HostDrivenTree::GrowTogether(in_pages);
 }
 
 HistTree::Result HistTree::Finish() {
   if (!growth_->Finish()) {
-    parts_.stream.Wait("growing a tree");  // rows have looked for leaves in vain
-    unattended_.forecast().SetTooDeep();   // trees of a training are alike
+    parts_.stream.Wait("growing a tree");    // rows have looked for leaves in vain
+    device_driven_.forecast().SetTooDeep();  // trees of a training are alike
     parts_.UseAllGradients();
     before_.reset();
     Start(constraints());

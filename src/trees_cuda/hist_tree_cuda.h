@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "split/category_split.h"
-#include "trees_cuda/attended_symmetric_tree_cuda.h"
-#include "trees_cuda/attended_tree_cuda.h"
+#include "trees_cuda/device_driven_tree_cuda.h"
+#include "trees_cuda/host_driven_symmetric_tree_cuda.h"
+#include "trees_cuda/host_driven_tree_cuda.h"
 #include "trees_cuda/tree_growth_cuda.h"
 #include "trees_cuda/tree_leaves_cuda.h"
 #include "trees_cuda/tree_parts_cuda.h"
-#include "trees_cuda/unattended_tree_cuda.h"
 
 namespace xgbgpu::cuda {
 
-/// Grows trees unattended, or attended where they are too large for that (growth/choose_shape.h). Symmetric
-/// trees that are attended are so in a way of their own.
+/// Grows device-driven trees, or host-driven ones where they are too large for that (growth/choose_shape.h). Symmetric
+/// trees that are host-driven grow in a way of their own.
 class HistTree {
  public:
   /// The arguments are those of TreeParts.
@@ -29,17 +29,18 @@ class HistTree {
   HistTree(HistTree const&) = delete;
   HistTree& operator=(HistTree const&) = delete;
 
-  /// Starts a tree, and enqueues all of it if it is grown unattended. Throws InvalidArgument (constraints on features
-  /// that are not there). Gradients and their maxima are unchanged until Finish. `ahead`: see margins_are_ahead.
+  /// Starts a tree, and enqueues all of it if it is device-driven. Throws InvalidArgument (constraints on features
+  /// that are not there). Gradients and their maxima are unchanged until Finish. `speculative`: see
+  /// margins_are_speculative.
   void Begin(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
-             std::uint32_t tree_number, MarginsAhead const& ahead = {});
-  /// Starts a tree without gradients, if ComputesGradients(params): it computes them from losses, with room exactly if
-  /// rows are not sampled, and, if they are, such that all gradients would be finite. Margins, labels and weights stay
-  /// where they are until Finish or Discard. all(): the gradients of all rows, of the same margins, labels and weights
-  /// even if these have changed; asked for in Finish, if the tree must be grown again.
+             std::uint32_t tree_number, SpeculativeMargins const& speculative = {});
+  /// Starts a tree without gradients, if ComputesGradients(params): it computes them from losses, with `pairs` exactly
+  /// if rows are not sampled, and, if they are, such that all gradients would be finite. Margins, labels and weights
+  /// stay where they are until Finish or Discard. all(): the gradients of all rows, of the same margins, labels and
+  /// weights even if these have changed; asked for in Finish, if the tree must be grown again.
   void Begin(TrainParams const& params, FeatureSampler features, RowLosses const& losses,
-             std::function<DeviceGradients()> all, std::uint32_t tree_number, MarginsAhead const& ahead);
-  /// Grows an attended tree to its end; nothing is left to do for an unattended one.
+             std::function<DeviceGradients()> all, std::uint32_t tree_number, SpeculativeMargins const& speculative);
+  /// Grows a host-driven tree to its end; nothing is left to do for a device-driven one.
   void Grow() { growth_->Grow(); }
   /// Does what Grow does for trees on one stream. Those in pages share the visits of these, if they can.
   static void GrowTogether(std::vector<HistTree*> const& trees);
@@ -53,16 +54,16 @@ class HistTree {
   };
   /// Waits for the tree; rows may still look for their leaves then, on the stream.
   Result Finish();
-  /// Has the finished tree enqueued the margins after it to MarginsAhead::to, which are those before it plus the leaf
-  /// values that MakeTree tells? If not, what is there means nothing.
-  bool margins_are_ahead() const { return leaves_.margins_are_ahead(); }
+  /// Has the finished tree enqueued the margins after it to SpeculativeMargins::to, which are those before it plus the
+  /// leaf values that MakeTree tells? If not, what is there means nothing.
+  bool margins_are_speculative() const { return leaves_.margins_are_speculative(); }
   /// Returns the constraints that the tree is grown under.
   Constraints const& constraints() const { return parts_.splits.constraints().constraints(); }
 
   /// Does this device search a share of the features alone, of all trees?
   bool searches_share() const { return parts_.shares.used(); }
-  /// Would a tree of these parameters be grown unattended?
-  bool CanGrowUnattended(TrainParams const& params) const;
+  /// Would a tree of these parameters be device-driven?
+  bool CanGrowDeviceDriven(TrainParams const& params) const;
   /// May a tree of these parameters compute its gradients itself?
   bool ComputesGradients(TrainParams const& params) const;
   /// From the next tree on kernels are fitted to this part of the device. shared: other trees grow at the same time.
@@ -86,20 +87,20 @@ class HistTree {
 
  private:
   void BeginOn(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
-               std::uint32_t tree_number, MarginsAhead const& ahead);
+               std::uint32_t tree_number, SpeculativeMargins const& speculative);
   void Start(Constraints constraints);
   TreeGrowth* GrowthOf(TrainParams const& params);
   void ReportBytes(Span<Node const> nodes);
 
   TreeParts parts_;
   TreeLeaves leaves_;
-  UnattendedTree unattended_;
-  AttendedTree attended_;
-  AttendedSymmetricTree symmetric_;
-  TreeGrowth* growth_{&unattended_};   ///< of the tree that grows now, or has grown last
-  int processors_;                     ///< number of processors of the whole device
-  std::optional<TrainParams> before_;  ///< parameters of the last tree, which no memory was short for
-  MarginsAhead ahead_;
+  DeviceDrivenTree device_driven_;
+  HostDrivenTree host_driven_;
+  HostDrivenSymmetricTree symmetric_;
+  TreeGrowth* growth_{&device_driven_};  ///< of the tree that grows now, or has grown last
+  int processors_;                       ///< number of processors of the whole device
+  std::optional<TrainParams> before_;    ///< parameters of the last tree, which no memory was short for
+  SpeculativeMargins speculative_;
   bool together_{false};
 };
 

@@ -12,8 +12,8 @@ void HistTree::ReportBytes(Span<Node const> nodes) {
   Timeline& timeline = *parts_.timer.timeline();
   DeviceMatrix const& matrix = parts_.matrix;
   bool const by_paths = parts_.by_paths, sampled_rows = parts_.sampled(), weighted = parts_.weighted();
-  int const levels = unattended_.enqueued_levels();
-  TreeShape const& shape = unattended_.shape();
+  int const levels = device_driven_.enqueued_levels();
+  TreeShape const& shape = device_driven_.shape();
   double const all_rows = static_cast<double>(matrix.view.rows);
   double const rows = parts_.copies_sample ? nodes[0].rows : all_rows;  // rows of the tree's matrix
   DeviceMatrixView const& m = matrix.view;
@@ -42,7 +42,7 @@ void HistTree::ReportBytes(Span<Node const> nodes) {
   set(kSum, 0, sampled * (record + gradient) + histogram);
   set(kSplit, 0, histogram);
   if (!parts_.copies_sample || !by_paths) set(kWalk, levels, all_rows * (record + sizeof(NodeIndex)));
-  if (growth_ != &unattended_) return;  // batches are no levels
+  if (growth_ != &device_driven_) return;  // batches are no levels
   for (int level = 1; level <= levels; ++level) {
     double moved = 0, stayed = 0, summed = 0, families = 0;
     for (Node const& node : nodes) {

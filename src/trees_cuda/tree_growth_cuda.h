@@ -33,7 +33,7 @@ class TreeGrowth {
   virtual ~TreeGrowth() = default;
 
   /// Makes room for the tree.
-  virtual void Reserve(MarginsAhead const& ahead) = 0;
+  virtual void Reserve(SpeculativeMargins const& speculative) = 0;
   /// Tells the device the tree's features, where the device chooses splits, and makes room for those of nodes.
   virtual void SetFeatures() = 0;
   virtual GrowthLimits limits() const = 0;

@@ -21,23 +21,23 @@ TreeLane::TreeLane(DeviceMatrix const& matrix, cuda::PageStream* pages, cuda::De
       stream_{stream == nullptr ? *own_stream_ : *stream},
       tree_{matrix, pages, shard, arena, stream_, histogram_budget} {}
 
-GradientPair* TreeLane::GradientRoom() {
-  Reserve(&gradient_room_, arena_, "gradients", matrix_.view.rows);
-  return gradient_room_.data();
+GradientPair* TreeLane::GradientBuffer() {
+  Reserve(&gradient_buffer_, arena_, "gradients", matrix_.view.rows);
+  return gradient_buffer_.data();
 }
 
 void TreeLane::Begin(TrainParams const& params, cuda::DeviceGradients const& gradients, std::uint32_t tree_number,
-                     cuda::MarginsAhead const& ahead) {
+                     cuda::SpeculativeMargins const& speculative) {
   gradients_ = gradients;
-  tree_.Begin(params, FeatureSampler{params, matrix_.view.features, tree_number}, gradients, tree_number, ahead);
+  tree_.Begin(params, FeatureSampler{params, matrix_.view.features, tree_number}, gradients, tree_number, speculative);
 }
 
 void TreeLane::Begin(TrainParams const& params, cuda::RowLosses const& losses,
                      std::function<cuda::DeviceGradients()> all, std::uint32_t tree_number,
-                     cuda::MarginsAhead const& ahead) {
+                     cuda::SpeculativeMargins const& speculative) {
   gradients_ = {};
   tree_.Begin(params, FeatureSampler{params, matrix_.view.features, tree_number}, losses, std::move(all), tree_number,
-              ahead);
+              speculative);
 }
 
 void TreeLane::GrowLevels() { tree_.Grow(); }

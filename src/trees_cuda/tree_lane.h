@@ -24,15 +24,15 @@ class TreeLane {
   Stream const& stream() const { return stream_; }
   cuda::HistTree& tree() { return tree_; }
 
-  /// Room for gradients [rows] that trees of this lane may be begun with.
-  GradientPair* GradientRoom();
-  /// Starts a tree, and enqueues all of it if it is grown unattended (cuda::HistTree).
+  /// Memory for gradients [rows] that trees of this lane may be begun with.
+  GradientPair* GradientBuffer();
+  /// Starts a tree, and enqueues all of it if it is device-driven (cuda::HistTree).
   void Begin(TrainParams const& params, cuda::DeviceGradients const& gradients, std::uint32_t tree_number,
-             cuda::MarginsAhead const& ahead = {});
+             cuda::SpeculativeMargins const& speculative = {});
   /// Starts a tree that computes its gradients itself; gradients().pairs is nullptr then.
   void Begin(TrainParams const& params, cuda::RowLosses const& losses, std::function<cuda::DeviceGradients()> all,
-             std::uint32_t tree_number, cuda::MarginsAhead const& ahead);
-  /// Grows every level of an attended tree; an unattended one has them enqueued.
+             std::uint32_t tree_number, cuda::SpeculativeMargins const& speculative);
+  /// Grows every level of a host-driven tree; a device-driven one has them enqueued.
   void GrowLevels();
   cuda::DeviceGradients const& gradients() const { return gradients_; }  ///< gradients of the last tree
 
@@ -48,7 +48,7 @@ class TreeLane {
   DeviceArena* arena_;
   std::unique_ptr<Stream const> own_stream_;
   Stream const& stream_;
-  DeviceBuffer<GradientPair> gradient_room_;
+  DeviceBuffer<GradientPair> gradient_buffer_;
   DeviceBuffer<float> node_values_;
   PinnedBuffer<float> host_node_values_;
   Event uploaded_;  ///< marks the end of the last copy from the pinned memory

@@ -22,20 +22,21 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void TreeLeaves::BeginUnattended(TreeShape const& shape, MarginsAhead const& ahead) {
+void TreeLeaves::BeginDeviceDriven(TreeShape const& shape, SpeculativeMargins const& speculative) {
   shape_ = shape;
-  ahead_ = ahead;
-  // With a timeline the margins do not run ahead, so that stages are timed one by one.
-  margins_run_ahead_ = ahead.to != nullptr && parts_.by_paths && !IsCutLate() && !parts_.timed() && !parts_.page_stream;
+  speculative_ = speculative;
+  // With a timeline no margins are speculative, so that stages are timed one by one.
+  margins_are_speculative_ =
+      speculative.to != nullptr && parts_.by_paths && !IsCutLate() && !parts_.timed() && !parts_.page_stream;
   std::size_t const nodes = shape.NodesAfter(shape.levels);
-  if (margins_run_ahead_) parts_.room.Reserve(&leaf_values_, "nodes", shape.ReturnedAfter(shape.levels));
-  if (shape.cut && (IsCutLate() || !parts_.by_paths)) parts_.room.Reserve(&leaf_of_node_, "nodes", nodes);
-  if (IsCutLate() && WalksLate()) parts_.room.Reserve(&values_of_nodes_, "nodes", nodes);
+  if (margins_are_speculative_) parts_.workspace.Reserve(&leaf_values_, "nodes", shape.ReturnedAfter(shape.levels));
+  if (shape.cut && (IsCutLate() || !parts_.by_paths)) parts_.workspace.Reserve(&leaf_of_node_, "nodes", nodes);
+  if (IsCutLate() && WalksLate()) parts_.workspace.Reserve(&values_of_nodes_, "nodes", nodes);
 }
 
-void TreeLeaves::BeginAttended() {
+void TreeLeaves::BeginHostDriven() {
   shape_ = {};
-  margins_run_ahead_ = false;
+  margins_are_speculative_ = false;
 }
 
 TreeNumbers TreeLeaves::Numbers() const {
@@ -56,9 +57,9 @@ WalkTree TreeLeaves::Walk() const {
 
 void TreeLeaves::EnqueueWalk(int levels) {
   levels_ = levels;
-  if (margins_run_ahead_) {
-    AddLeavesOfAll(parts_.matrix.view, Walk(), leaf_values_.data(), ahead_.from, ahead_.to, 1, parts_.limits,
-                   parts_.stream);
+  if (margins_are_speculative_) {
+    AddLeavesOfAll(parts_.matrix.view, Walk(), leaf_values_.data(), speculative_.from, speculative_.to, 1,
+                   parts_.limits, parts_.stream);
   } else if (parts_.by_paths && !parts_.sampled()) {
     WriteLeaves();
   }
@@ -113,7 +114,7 @@ void TreeLeaves::Cut(std::vector<NodeIndex> leaf) {
 }
 
 void TreeLeaves::RenumberNodes(std::vector<NodeIndex> const& leaf) {
-  parts_.room.Reserve(&leaf_of_node_, "nodes", leaf.size());
+  parts_.workspace.Reserve(&leaf_of_node_, "nodes", leaf.size());
   CopyToDevice(leaf_of_node_.data(), leaf.data(), leaf.size(), parts_.stream, "numbering leaves");
   Renumber();
   parts_.stream.Wait("numbering leaves");  // the source of the copy may change from here on

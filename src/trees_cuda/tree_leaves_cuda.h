@@ -14,29 +14,30 @@
 namespace xgbgpu::cuda {
 
 /// Rows in lists leave their positions on the way. Rows by paths walk through the finished tree: before the host has
-/// seen it, if their margins run ahead, or when somebody asks. If rows of a sample are copied to lists, all walk when the
-/// tree is finished.
+/// seen it, if their margins are speculative, or when somebody asks. If rows of a sample are copied to lists, all walk
+/// when the tree is finished.
 class TreeLeaves {
  public:
   explicit TreeLeaves(TreeParts* parts) : parts_{*parts} {}
 
-  /// The next tree is unattended, of this shape; its rows' margins run ahead to `ahead`, if it says where and they can.
-  void BeginUnattended(TreeShape const& shape, MarginsAhead const& ahead);
-  /// The next tree is attended: its rows are in lists, and their positions are final when it is finished.
-  void BeginAttended();
+  /// The next tree is device-driven, of this shape; its rows' margins go to `speculative`, if it says where and they
+  /// can.
+  void BeginDeviceDriven(TreeShape const& shape, SpeculativeMargins const& speculative);
+  /// The next tree is host-driven: its rows are in lists, and their positions are final when it is finished.
+  void BeginHostDriven();
 
-  /// Are MarginsAhead::to the margins after the finished tree?
-  bool margins_are_ahead() const { return margins_run_ahead_; }
-  /// [nodes] on the device, or nullptr: what leaves add, for margins that run ahead.
-  float* leaf_values() const { return margins_run_ahead_ ? leaf_values_.data() : nullptr; }
+  /// Are SpeculativeMargins::to the margins after the finished tree?
+  bool margins_are_speculative() const { return margins_are_speculative_; }
+  /// [nodes] on the device, or nullptr: what leaves add, for speculative margins.
+  float* leaf_values() const { return margins_are_speculative_ ? leaf_values_.data() : nullptr; }
   /// Where nodes get their numbers in the tree, if there is an order.
   TreeNumbers Numbers() const;
 
-  /// Behind the first `levels` levels of an unattended tree: rows walk that can do so now. Enqueued.
+  /// Behind the first `levels` levels of a device-driven tree: rows walk that can do so now. Enqueued.
   void EnqueueWalk(int levels);
-  /// Behind an unattended tree that is finished, and before it is cut out: all rows walk through its nodes as they were
-  /// made, if the tree was grown in lists of copied rows. These have left their positions by their places in the copy.
-  /// Enqueued.
+  /// Behind a device-driven tree that is finished, and before it is cut out: all rows walk through its nodes as they
+  /// were made, if the tree was grown in lists of copied rows. These have left their positions by their places in the
+  /// copy. Enqueued.
   void FindUncopied() const;
   /// The nodes of a loss-guided tree that the device has `returned`, cut out of those that it made where it has not
   /// done so. Positions follow.
@@ -47,7 +48,7 @@ class TreeLeaves {
   /// Behind the growth of a tree whose rows are in lists: those outside the sample walk through `nodes`. Enqueued.
   void FindUnsampled(Node const* nodes) const;
 
-  /// Behind the growth of an attended tree in pages, whose rows know the nodes that they are in: these become leaves.
+  /// Behind the growth of a host-driven tree in pages, whose rows know the nodes that they are in: these become leaves.
   /// `leaf`: see BatchGrowth::LeafNumbers. Waits.
   void RenumberNodes(std::vector<NodeIndex> const& leaf);
 
@@ -59,24 +60,24 @@ class TreeLeaves {
   void AddLeafValues(float const* node_values, float* margins, std::size_t stride, DeviceLimits const& limits) const;
 
  private:
-  bool unattended() const { return shape_.levels != 0; }
+  bool device_driven() const { return shape_.levels != 0; }
   /// Is the tree cut out by the host, so that walks and positions have the numbers of nodes as they were made?
   bool IsCutLate() const { return shape_.cut && !shape_.ordered; }
   /// Are rows' leaves noted when somebody asks? Nobody may: margins are advanced on the way.
-  bool WalksLate() const { return parts_.by_paths && (parts_.copies_sample || margins_run_ahead_); }
+  bool WalksLate() const { return parts_.by_paths && (parts_.copies_sample || margins_are_speculative_); }
   WalkTree Walk() const;
   void WriteLeaves() const;
   void Renumber() const;
   float const* SpreadValues(float const* node_values) const;
 
   TreeParts& parts_;
-  TreeShape shape_;  ///< a shape without levels: the tree is attended
-  MarginsAhead ahead_;
-  bool margins_run_ahead_{false};
+  TreeShape shape_;  ///< a shape without levels: the tree is host-driven
+  SpeculativeMargins speculative_;
+  bool margins_are_speculative_{false};
   int levels_{0};  ///< number of levels that are enqueued
   BatchGrowth cut_;
   std::vector<NodeIndex> leaf_numbers_;   ///< IsCutLate: see BatchGrowth::LeafNumbers
-  DeviceBuffer<float> leaf_values_;       ///< if margins run ahead
+  DeviceBuffer<float> leaf_values_;       ///< if margins are speculative
   DeviceBuffer<NodeIndex> leaf_of_node_;  ///< leaf_numbers_, or TreeNumbers::leaf_of_node
   DeviceBuffer<float> values_of_nodes_;   ///< IsCutLate and WalksLate
 };

@@ -15,24 +15,24 @@ TreeParts::TreeParts(DeviceMatrix const& trained, PageStream* pages, DeviceShard
       shard{own_shard},
       stream{own_stream},
       limits{CurrentDeviceLimits()},
-      room{arena, own_stream},
-      memory{&room},
-      histograms{trained.view.cells, histogram_budget, &room},
-      splits{trained, limits, &room},
+      workspace{arena, own_stream},
+      memory{&workspace},
+      histograms{trained.view.cells, histogram_budget, &workspace},
+      splits{trained, limits, &workspace},
       shares{MakeSplitShares(trained, splits.groups(), own_shard.devices->devices(), own_shard.least_shared_bytes)},
-      level_search{trained, &room},
-      lists{&room},
-      paths{trained, own_shard.all_rows(), &room},
-      paged_rows{trained.pages ? trained.pages->most_rows() : 0, &room},
+      level_search{trained, &workspace},
+      lists{&workspace},
+      paths{trained, own_shard.all_rows(), &workspace},
+      paged_rows{trained.pages ? trained.pages->most_rows() : 0, &workspace},
       page_stream{pages},
-      order{&room},
-      sample_room{trained.view, arena} {
+      order{&workspace},
+      sample_workspace{trained.view, arena} {
   for (DeviceTile const& tile : trained.tiles) symbols = std::max(symbols, tile.symbols);
   positions = {arena, "positions", trained.view.rows};
 }
 
 SampleView TreeParts::Sample() const {
-  SampleView sample = sample_room.View();
+  SampleView sample = sample_workspace.View();
   sample.state = &memory.header()->sample;
   if (copies_sample) {
     if (!by_paths) return sample;
@@ -50,18 +50,18 @@ PartitionView TreeParts::Partition(DeviceMatrixView const& page) const {
 }
 
 RowLists TreeParts::Lists() const {
-  GradientPair const* const pairs = copies_sample || weighted() ? sample_room.gradients() : gradients.pairs;
+  GradientPair const* const pairs = copies_sample || weighted() ? sample_workspace.gradients() : gradients.pairs;
   return lists.View(tree_matrix(), pairs, positions.data(), limits);
 }
 
 PagedRowsView TreeParts::PagedRows() const {
   PagedRowsView rows = paged_rows.View(matrix.view, positions.data(), gradients.pairs, limits);
-  if (weighted()) rows.chances = {sample_room.View().keys, &memory.header()->sample.rule};
+  if (weighted()) rows.chances = {sample_workspace.View().keys, &memory.header()->sample.rule};
   return rows;
 }
 
 RowPaths TreeParts::RootPaths() const {
-  return paths.View(sampled() ? sample_room.gradients() : gradients.pairs, limits);
+  return paths.View(sampled() ? sample_workspace.gradients() : gradients.pairs, limits);
 }
 
 HistogramView TreeParts::Histogram(DeviceMatrixView const& page) const {
@@ -88,7 +88,7 @@ GrowthView TreeParts::Growth(RowPaths const& rows) const {
 std::uint32_t TreeParts::LikelySample(TrainParams const& of) const {
   double const of_all = MakeSampleTarget(of, shard.all_rows()).expected;
   double const share = static_cast<double>(shard.rows) / static_cast<double>(shard.all_rows());
-  return RoomForSample(of_all * share, shard.rows);
+  return SampleCapacity(of_all * share, shard.rows);
 }
 
 void TreeParts::EnqueueStart(std::size_t clear_slots) {

@@ -1,4 +1,4 @@
-/// All that a tree of histograms has on a CUDA device while it grows, attended or unattended.
+/// All that a tree of histograms has on a CUDA device while it grows, host-driven or device-driven.
 #ifndef XGBGPU_TREES_CUDA_TREE_PARTS_CUDA_H_
 #define XGBGPU_TREES_CUDA_TREE_PARTS_CUDA_H_
 
@@ -7,27 +7,27 @@
 #include <optional>
 
 #include "collective/collective_cuda.h"
-#include "cuda/cleared_room.h"
+#include "cuda/cleared_workspace.h"
 #include "cuda/device.h"
 #include "cuda/timeline.h"
 #include "gradient/gradient_cuda.h"
-#include "growth/grow_order_room_cuda.h"
+#include "growth/grow_order_workspace_cuda.h"
 #include "growth/plan_cuda.h"
 #include "growth/tree_memory_cuda.h"
 #include "histogram/histogram_cuda.h"
-#include "histogram/histogram_room_cuda.h"
+#include "histogram/histogram_workspace_cuda.h"
 #include "matrix/device_matrix.h"
 #include "matrix/page_stream_cuda.h"
 #include "objective/objective_cuda.h"
 #include "page/page.h"
-#include "partition/list_room_cuda.h"
+#include "partition/list_workspace_cuda.h"
 #include "partition/paged_rows_cuda.h"
-#include "partition/path_room_cuda.h"
+#include "partition/path_workspace_cuda.h"
 #include "sample/sample.h"
-#include "sample/sample_room_cuda.h"
+#include "sample/sample_workspace_cuda.h"
 #include "split/level_search_cuda.h"
-#include "split/split_room_cuda.h"
 #include "split/split_shares.h"
+#include "split/split_workspace_cuda.h"
 #include "xgbgpu/params.h"
 
 namespace xgbgpu::cuda {
@@ -45,20 +45,20 @@ struct TreeParts {
   Stream const& stream;
   DeviceLimits limits;
   StageTimer timer;
-  ClearedRoom room;
+  ClearedWorkspace workspace;
   std::uint32_t symbols{1};  ///< number of symbols of the largest tile
 
   TreeMemory memory;
-  HistogramRoom histograms;
-  SplitRoom splits;
+  HistogramWorkspace histograms;
+  SplitWorkspace splits;
   SplitShares shares;  ///< of the features that each device searches; not used where every device searches all
-  LevelSearchRoom level_search;  ///< of symmetric trees
-  ListRoom lists;
-  PathRoom paths;
-  PagedRowsRoom paged_rows;
+  LevelSearchWorkspace level_search;  ///< of symmetric trees
+  ListWorkspace lists;
+  PathWorkspace paths;
+  PagedRowsWorkspace paged_rows;
   PageStream* page_stream;  ///< null: the matrix is in core
-  GrowOrderRoom order;
-  SampleRoom sample_room;
+  GrowOrderWorkspace order;
+  SampleWorkspace sample_workspace;
   DeviceBuffer<GradientMaxima> maxima_before;  ///< EarlyGradients::maxima_before
   /// [rows] leaf of each row, if lists have left it or somebody has asked. In pages: the node of each row
   DeviceBuffer<NodeIndex> positions;
@@ -89,7 +89,7 @@ struct TreeParts {
   /// for what runs on others: nothing may wait there for this device.
   void WaitUntilAllHaveRoom() const { AnyDevice(false); }
   /// Returns the matrix that the tree is grown on: a copy of the sample's rows, or all of them.
-  DeviceMatrixView const& tree_matrix() const { return copies_sample ? sample_room.copy() : matrix.view; }
+  DeviceMatrixView const& tree_matrix() const { return copies_sample ? sample_workspace.copy() : matrix.view; }
   /// Returns the pages of tree_matrix(). In core there is one.
   Pages<DeviceMatrixView> pages() const { return in_pages() ? pages_of_all() : Pages<DeviceMatrixView>{tree_matrix()}; }
   /// Returns the pages of all rows.
@@ -117,9 +117,9 @@ struct TreeParts {
   /// Makes room for a sample of `rows` rows, if the sample is copied. Else lists have room for all rows, and in pages a
   /// sample is marked and takes none.
   void ReserveSample(std::uint32_t rows) {
-    room.Note([&] {
-      return in_pages() ? sample_room.ReserveMarks(weighted(), stream)
-                        : sample_room.Reserve(copies_sample ? rows : 0, weighted(), stream);
+    workspace.Note([&] {
+      return in_pages() ? sample_workspace.ReserveMarks(weighted(), stream)
+                        : sample_workspace.Reserve(copies_sample ? rows : 0, weighted(), stream);
     });
     if (in_pages() && weighted()) paged_rows.ReserveWeighed();
   }

@@ -11,6 +11,7 @@
 #include "backend/finished_tree.h"
 #include "base/buffer.h"
 #include "base/parallel.h"
+#include "core/stage_timer.h"
 #include "core/stages.h"
 #include "gradient/gradient.h"
 #include "growth/growth.h"

@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "backend/backend.h"
-#include "collective/collective.h"
 #include "histogram/histogram_policy.h"
 #include "matrix/matrix.h"
 #include "matrix/paged_matrix.h"
+#include "xgbgpu/collective.h"
 
 namespace xgbgpu {
 

@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "collective/collective.h"
 #include "histogram/histogram_policy.h"
 #include "matrix/fill_matrix.h"
 #include "matrix/matrix_policy.h"
+#include "xgbgpu/collective.h"
 
 namespace xgbgpu {
 

@@ -12,7 +12,7 @@
 #include "cuda/device.h"
 #include "cuda/grid.h"
 #include "user_arrays/device_pointer.h"
-#include "user_arrays/device_rows.h"
+#include "xgbgpu/device_rows.h"
 
 namespace xgbgpu {
 

@@ -1,4 +1,4 @@
-#include "user_arrays/streamed_rows.h"
+#include "xgbgpu/streamed_rows.h"
 
 #include <algorithm>
 #include <memory>

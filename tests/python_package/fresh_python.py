@@ -1,6 +1,7 @@
 """Python in a new process, with the modules and the library that a test gives it."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Dict
 
 SOURCE_TREE = Path(__file__).resolve().parents[2]
 PACKAGE = SOURCE_TREE / "python" / "xgboost_gpu"
+ENGINE = "libxgbgpu.so.0"
 
 
 class Interpreter:
@@ -37,6 +39,12 @@ class Interpreter:
             "except ImportError as error:\n    print(error)\n"
             "else:\n    raise AssertionError('the import succeeded')"
         )
+
+
+def copy_libraries(library: Path, folder: Path, name: str = "libxgboost_gpu.so") -> Path:
+    """Copies the library to this folder, under this name, and its engine beside it; returns the library's copy."""
+    shutil.copy(library.parent / ENGINE, folder / ENGINE)
+    return Path(shutil.copy(library, folder / name))
 
 
 def stand_in_for_xgboost(folder: Path, init: str, library: str = "") -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import xgboost
-from fresh_python import PACKAGE, Interpreter, stand_in_for_xgboost
+from fresh_python import ENGINE, PACKAGE, Interpreter, copy_libraries, stand_in_for_xgboost
 from xgboost.libpath import find_lib_path
 
 TRAIN = """
@@ -39,9 +39,23 @@ def test_a_relative_name_in_the_environment_holds_for_workers_that_start_elsewhe
 
 
 def test_library_beside_the_package(package_copy, library):
-    shutil.copy(library, package_copy / "libxgboost_gpu.so")
-    output = Interpreter(package_copy.parent).output_of(PRINT_LIBRARY)
-    assert output == str(package_copy / "libxgboost_gpu.so")
+    copy = copy_libraries(library, package_copy)
+    assert Interpreter(package_copy.parent).output_of(PRINT_LIBRARY) == str(copy)
+
+
+PRINT_ENGINE = """
+import xgboost_gpu
+xgboost_gpu.build_info()
+print(*{line.split(maxsplit=5)[-1].strip() for line in open("/proc/self/maps") if "libxgbgpu" in line})
+"""
+
+
+def test_engine_of_a_copied_folder(package_copy, library, tmp_path):
+    """A folder with both files can be anywhere. Its library loads its engine, and no other."""
+    folder = tmp_path / "a copied folder"
+    folder.mkdir()
+    python = Interpreter(package_copy.parent, library=str(copy_libraries(library, folder)))
+    assert python.output_of(PRINT_ENGINE) == str(folder / ENGINE)
 
 
 def test_newest_library_of_the_source_tree(package_copy, library):
@@ -50,7 +64,7 @@ def test_newest_library_of_the_source_tree(package_copy, library):
     for age, preset in ((100, "a"), (0, "b"), (200, "c")):
         folder = root / "build" / preset / "lib"
         folder.mkdir(parents=True)
-        file = Path(shutil.copy(library, folder / "libxgboost_gpu.so"))
+        file = copy_libraries(library, folder)
         os.utime(file, (1_000_000 - age, 1_000_000 - age))
     output = Interpreter(package_copy.parent).output_of(PRINT_LIBRARY)
     assert output == str(root / "build" / "b" / "lib" / "libxgboost_gpu.so")
@@ -66,7 +80,7 @@ def test_library_of_an_editable_installation(package_copy, library, tmp_path, ed
     (described / "METADATA").write_text("Metadata-Version: 2.1\nName: xgboost-gpu\nVersion: 0.1.0\n")
     (described / "direct_url.json").write_text(json.dumps({"url": "file:///", "dir_info": {"editable": editable}}))
     (site / "xgboost_gpu").mkdir()
-    built = Path(shutil.copy(library, site / "xgboost_gpu" / "libxgboost_gpu.so"))
+    built = copy_libraries(library, site / "xgboost_gpu")
     python = Interpreter(package_copy.parent, site)
     if not editable:
         assert "cannot find libxgboost_gpu.so" in python.import_error()
@@ -74,7 +88,7 @@ def test_library_of_an_editable_installation(package_copy, library, tmp_path, ed
     assert python.output_of(PRINT_LIBRARY) == str(built)
     newer = root / "build" / "host" / "lib"
     newer.mkdir(parents=True)
-    shutil.copy(library, newer / "libxgboost_gpu.so")
+    copy_libraries(library, newer)
     os.utime(built, (1_000_000, 1_000_000))
     assert python.output_of(PRINT_LIBRARY) == str(newer / "libxgboost_gpu.so")
 
@@ -82,10 +96,32 @@ def test_library_of_an_editable_installation(package_copy, library, tmp_path, ed
 def test_library_where_the_system_finds_it(package_copy, library, tmp_path):
     folder = tmp_path / "system"
     folder.mkdir()
-    shutil.copy(library, folder / "libxgboost_gpu.so.0")
+    copy_libraries(library, folder, "libxgboost_gpu.so.0")
     python = Interpreter(package_copy.parent)
     python.environment["LD_LIBRARY_PATH"] = str(folder)
     assert python.output_of("import xgboost_gpu; print(xgboost_gpu.__version__)").startswith("0.")
+
+
+@pytest.mark.parametrize("way", ["environment", "beside the package", "system"])
+def test_library_without_its_engine(package_copy, library, tmp_path, way):
+    """The message names the engine, where it was looked for, and what to do."""
+    folder = package_copy if way == "beside the package" else tmp_path / "alone"
+    folder.mkdir(exist_ok=True)
+    file = Path(shutil.copy(library, folder / ("libxgboost_gpu.so.0" if way == "system" else "libxgboost_gpu.so")))
+    python = Interpreter(package_copy.parent, library=str(file) if way == "environment" else "")
+    python.environment.pop("LD_LIBRARY_PATH", None)
+    if way == "system":
+        python.environment["LD_LIBRARY_PATH"] = str(folder)
+    message = python.import_error()
+    found = file.name if way == "system" else file
+    assert message.startswith(f"xgboost_gpu found {found} but not {ENGINE}, the engine that it is linked to. ")
+    if way == "system":
+        assert f"LD_LIBRARY_PATH, which is {folder}" in message
+    else:
+        assert "LD_LIBRARY_PATH, which is not set" in message
+        assert f"the library's folder: {folder / ENGINE}" in message
+    assert f"the system's libraries: {ENGINE}: cannot open shared object file" in message
+    assert message.endswith(f"copy {ENGINE} from the folder that the library was built or installed in.")
 
 
 def test_no_library_anywhere(package_copy):

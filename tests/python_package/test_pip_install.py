@@ -44,6 +44,8 @@ def test_pip_install(tmp_path: Path):
     assert run.returncode == 0, run.stderr
     library, version = run.stdout.splitlines()
     assert Path(library).is_relative_to(tmp_path / "venv" / "lib")
+    files = sorted(file.name for file in Path(library).parent.glob("*.so*"))
+    assert files == ["libxgbgpu.so.0", "libxgboost_gpu.so"]
 
     show = [python, "-m", "pip", "show", "xgboost-gpu"]
     shown = subprocess.run(show, env=environment, capture_output=True, text=True)

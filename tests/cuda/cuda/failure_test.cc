@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t kTrees = 2;
 
-/// kCut, kOrdered and kLossGuide are loss-guided: cut out of all nodes to a depth, with an order, attended.
+/// kCut, kOrdered and kLossGuide are loss-guided: cut out of all nodes to a depth, with an order, host-driven.
 enum class Growth { kDepthWise, kCut, kOrdered, kLossGuide, kSymmetric, kExact };
 
 class CudaFailureTest : public ::testing::TestWithParam<Growth> {

@@ -115,7 +115,7 @@ TEST_P(ComputedGradientsTest, OfUnusualGradients) {
   for (int round = 0; round < 3; ++round) ASSERT_NO_FATAL_FAILURE(both.Round(params_));
 }
 
-// If stages are timed one by one, rows do not walk ahead.
+// If stages are timed one by one, no margins are speculative.
 TEST_P(ComputedGradientsTest, BesideTreesThatAreTimed) {
   TwoTrainings both{case_, {Objective::kLogistic}};
   for (int times = 0; times < 2; ++times) {
@@ -254,7 +254,7 @@ TEST_P(ComputedGradientsTest, OfARecordedTreeAfterMemoryWasShort) {
   for (std::int64_t n = 0; n < 5; ++n) {
     SCOPED_TRACE(n);
     TwoTrainings both{case_};
-    FailDeviceAllocation(0);  // margins ahead are given up
+    FailDeviceAllocation(0);  // speculative margins are given up
     ASSERT_NO_FATAL_FAILURE(both.Round(recorded));
     ASSERT_NO_FATAL_FAILURE(both.Round(recorded));
     SetShare(0.5f);
@@ -269,7 +269,7 @@ TEST_P(ComputedGradientsTest, OfARecordedTreeAfterMemoryWasShort) {
   }
 }
 
-// Trees are too deep to be grown unattended, and are grown again.
+// Trees are too deep to be device-driven, and are grown again.
 TEST_P(ComputedGradientsTest, OfATreeThatIsTooDeep) {
   TreeCase const c = RowsOfKinds(62, 64, 1.1f);
   SetShare(0.9f);

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <vector>
 
-#include "objective/objective.h"
 #include "objective/quantise_losses_cuda.h"
 #include "support/data.h"
 #include "support/grow.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu {
 namespace testing {

@@ -155,7 +155,7 @@ std::vector<Setting> Settings() {
          p->max_depth = 0;
          p->max_leaves = 40;
        }},
-      {"attended", Loss::kLogistic,
+      {"host_driven", Loss::kLogistic,
        [](TrainParams* p, FeatureIndex) {
          p->grow_policy = GrowPolicy::kLossGuide;
          p->max_depth = 0;

@@ -1,5 +1,5 @@
 // Metrics on a device equal the host's, bit for bit: the same number, or the same error.
-#include "metric/metric.h"
+#include "xgbgpu/metric.h"
 
 #include <gtest/gtest.h>
 

@@ -4,11 +4,11 @@
 #include <cstring>
 
 #include "objective/leaf_median_cuda.h"
-#include "objective/objective.h"
 #include "rounds/resident_rows.h"
 #include "support/grow.h"
 #include "support/leaf_median_case.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::testing {
 namespace {
@@ -114,7 +114,7 @@ class ForestCase {
     rows->SetTargets(targets_);
     for (std::uint32_t round = 0; round < 2; ++round) {
       rows->ComputeGradients(kObjective);
-      trainer.StartAhead(c_.params, rows.get(), {{0, {round, 0}}, {0, {round, 1}}});  // these grow in two lanes
+      trainer.StartSpeculative(c_.params, rows.get(), {{0, {round, 0}}, {0, {round, 1}}});  // these grow in two lanes
       for (std::uint32_t k = 0; k < 2; ++k) {
         Tree tree = trainer.Grow(c_.params, rows.get(), 0, {round, k});
         trainer.AdaptLeaves(&tree, rows.get());

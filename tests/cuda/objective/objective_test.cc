@@ -1,5 +1,5 @@
 // Gradients and predictions of a device equal the host's, bit for bit.
-#include "objective/objective.h"
+#include "xgbgpu/objective.h"
 
 #include <gtest/gtest.h>
 

@@ -90,7 +90,7 @@ class Rounds {
       Weigh(rows.get());
       rows->ComputeGradients(kObjective);
       auto const trees = TreesOf(round);
-      trainer.StartAhead(c_.params, rows.get(), trees);  // these grow in several lanes
+      trainer.StartSpeculative(c_.params, rows.get(), trees);  // these grow in several lanes
       for (RoundTree const& wanted : trees) {
         Tree const tree = trainer.Grow(c_.params, rows.get(), wanted.output, wanted.key);
         trainer.AddLeafValues(tree.leaf_value, rows.get(), wanted.output);

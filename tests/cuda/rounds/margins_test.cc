@@ -57,7 +57,7 @@ TEST_P(MarginsTest, AdvanceAsOnTheHost) {
              p->max_depth = 9;
              p->subsample = 0.4f;
            }),
-           With([](TrainParams* p) { p->max_depth = 18; }),  // attended
+           With([](TrainParams* p) { p->max_depth = 18; }),  // host-driven
            With([](TrainParams* p) { p->grow_policy = GrowPolicy::kSymmetric; }),
            With([](TrainParams* p) {
              p->grow_policy = GrowPolicy::kSymmetric;
@@ -196,7 +196,7 @@ TEST_P(UnusualRoundTest, MarginsOfOtherRowsOnlyGetTheLeafValues) {
   others->SetTargets({labels.data()});
   others->SetMargins(expected);
   others->ComputeGradients({Objective::kSquaredError});
-  both.cuda().Begin(params_, others.get(), {{0, {0, 0}}});  // the next Begin abandons it, with margins ahead
+  both.cuda().Begin(params_, others.get(), {{0, {0, 0}}});  // the next Begin abandons it, with speculative margins
   ASSERT_NO_FATAL_FAILURE(both.Round(params_));
   both.Begin(params_);
   ASSERT_NO_FATAL_FAILURE(both.Finish());
@@ -211,7 +211,7 @@ TEST_P(UnusualRoundTest, MarginsOfOtherRowsOnlyGetTheLeafValues) {
   EXPECT_EQ(Bits(margins), Bits(expected));
 }
 
-// Memory for margins ahead is given up if anything else needs it.
+// Memory for speculative margins is given up if anything else needs it.
 TEST_P(UnusualRoundTest, EveryAllocationMayFail) {
   auto const train = [&] {
     TwoTrainings both{case_};

@@ -260,13 +260,13 @@ TEST(FeatureSetTest, SameTreesForEveryWayToSampleFeatures) {
   }
 }
 
-TEST(SampleRoomTest, ASampleLargerThanExpectedIsGrownAgain) {
+TEST(SampleWorkspaceTest, ASampleLargerThanExpectedIsGrownAgain) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   constexpr std::size_t kRows = 1000;
   TreeCase c = testing::RandomCase({kRows, 5}, 32);
   c.params = Params(SamplingMethod::kUniform, 0.1f);
   Pair pair{c};
-  std::uint32_t const room = RoomForSample(MakeSampleTarget(c.params, kRows).expected, kRows);
+  std::uint32_t const room = SampleCapacity(MakeSampleTarget(c.params, kRows).expected, kRows);
   std::vector<RowRecord> rows(kRows);
   std::vector<std::size_t> counts(host::SampleChunks(kRows));
   int found = 0;
@@ -282,7 +282,7 @@ TEST(SampleRoomTest, ASampleLargerThanExpectedIsGrownAgain) {
   EXPECT_EQ(found, 2);
 }
 
-TEST(SampleRoomTest, MovedGradientsOfALargerSampleGetRoom) {
+TEST(SampleWorkspaceTest, MovedGradientsOfALargerSampleGetRoom) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   TreeCase c = testing::RandomCase({300000, 5}, 35);
   for (std::size_t row = 0; row < c.gradients.size(); row += 500) c.gradients[row].grad *= 1e4f;  // the wide format
@@ -349,7 +349,7 @@ TEST(SampleFormatTest, MaximaLikeThoseOfTheTreeBeforeOrNot) {
   }
 }
 
-TEST(SampleRoomTest, GradientsThatAreNotFiniteAreNamedInTheSampleOrOutside) {
+TEST(SampleWorkspaceTest, GradientsThatAreNotFiniteAreNamedInTheSampleOrOutside) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   TreeCase c = testing::RandomCase({5000, 5}, 33);
   auto const data = testing::MakeDataset(c);

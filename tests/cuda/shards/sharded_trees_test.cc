@@ -16,13 +16,13 @@
 
 #include "cuda/device.h"
 #include "matrix/shards_cuda.h"
-#include "metric/metric.h"
-#include "objective/objective.h"
 #include "shards/sharded_builder.h"
 #include "support/data.h"
 #include "support/grow.h"
 #include "trees_cuda/equality_case.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/metric.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::testing {
 namespace {
@@ -131,9 +131,9 @@ class WideRows final : public RowSource {
 struct WideCase {
   char const* name;
   std::function<void(TrainParams*)> set;
-  RowIndex rows{5000};   ///< fewer than kNarrowMinRows have sums of more than 32 bits
-  float most_weight{1};  ///< of a few rows
-  bool attended{false};  ///< does the host plan every level?
+  RowIndex rows{5000};      ///< fewer than kNarrowMinRows have sums of more than 32 bits
+  float most_weight{1};     ///< of a few rows
+  bool host_driven{false};  ///< does the host plan every level?
 };
 
 /// Trees whose devices search a share of the features each.
@@ -145,8 +145,8 @@ class SharedFeaturesTest : public ::testing::TestWithParam<WideCase> {
   void CompareShards(FeatureIndex columns, int max_bin, std::size_t least_shared_bytes) {
     // The host waits for a device after every level, and the driver may keep another shard of the same device from
     // going on meanwhile.
-    std::size_t const most = GetParam().attended ? static_cast<std::size_t>(CudaDeviceCount()) : 3;
-    if (most < 2) GTEST_SKIP() << "attended trees on shards need a device for each";
+    std::size_t const most = GetParam().host_driven ? static_cast<std::size_t>(CudaDeviceCount()) : 3;
+    if (most < 2) GTEST_SKIP() << "host-driven trees on shards need a device for each";
     for (std::size_t shards = 2; shards <= std::min<std::size_t>(most, 3); ++shards) {
       Compare(columns, max_bin, shards, least_shared_bytes);
     }
@@ -206,7 +206,7 @@ INSTANTIATE_TEST_SUITE_P(
                                  p->grow_policy = GrowPolicy::kLossGuide;
                                  p->max_leaves = 40;
                                }},
-                      WideCase{"Attended",
+                      WideCase{"HostDriven",
                                [](TrainParams* p) {
                                  p->max_depth = 0;
                                  p->min_child_weight = 20;

@@ -35,7 +35,7 @@ std::vector<Tree> Train(BackendKind kind, EqualityCase const& c, CaseRows const&
 EqualityCase SomeCase(RowIndex rows, FeatureIndex columns, double density, GrowPolicy policy) {
   EqualityCase c{900, rows, columns, density, Values::kContinuous, 64, Loss::kLogistic, {}, 1, {}};
   c.params.grow_policy = policy;
-  // Loss-guided trees of 3,000 rows are attended.
+  // Loss-guided trees of 3,000 rows are host-driven.
   if (policy == GrowPolicy::kLossGuide) c.params.max_depth = rows == 500 ? 6 : 0;
   c.params.max_leaves = c.params.max_depth == 0 && rows != 3000 ? 40 : 0;
   c.params.subsample = 0.7f;

@@ -168,7 +168,7 @@ constexpr Corner kCorners[] = {
     {70000, 13, 0.9, 64, {kDepthWise, 14, 0}, "_constrained"},
     {70000, 13, 0.9, 64, {kLossGuide, 0, 0}, "_constrained"},
     {200, 20000, 0.01, 64, {kLossGuide, 0, 31}, "_wide_constrained"},
-    // These grow unattended with an order (growth/grow_order_ops.h), by paths and by lists.
+    // These are device-driven with an order (growth/grow_order_ops.h), by paths and by lists.
     {70000, 13, 0.9, 64, {kLossGuide, 0, 1}, "_ordered"},
     {70000, 13, 0.9, 64, {kLossGuide, 0, 2}, "_ordered"},
     {70000, 13, 0.9, 64, {kLossGuide, 0, 3}, "_ordered"},

@@ -200,7 +200,7 @@ struct Chain {
 
 class EqualityChainTest : public ::testing::TestWithParam<GrowPolicy> {};
 
-// Trees are deeper than a recorded tree, than the deepest that is recorded, and than any that grows unattended
+// Trees are deeper than a recorded tree, than the deepest that is recorded, and than any that is device-driven
 // (GrowthPolicy).
 TEST_P(EqualityChainTest, ToAnyDepth) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);

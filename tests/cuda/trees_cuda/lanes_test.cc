@@ -13,11 +13,11 @@
 
 #include "cuda/device.h"
 #include "cuda/recorded_graph.h"
-#include "objective/objective.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
 #include "trees_cuda/cuda_tree_builder.h"
 #include "trees_cuda/equality_case.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::testing {
 namespace {
@@ -397,7 +397,7 @@ TEST_F(CudaLaneTest, TreesAreGrownThoughTheirRecordingIsSpoilt) {
   }
 }
 
-// Through Trainer: trees that were started ahead are used by the calls that they were started for.
+// Through Trainer: speculative trees are used by the calls that they were started for.
 TEST_F(CudaLaneTest, TheTrainerTakesTreesInTheirOrderOrNone) {
   LaneData const data{c_};
   Training const expected = OnHost(c_, data);
@@ -410,16 +410,16 @@ TEST_F(CudaLaneTest, TheTrainerTakesTreesInTheirOrderOrNone) {
   auto const trees = data.Trees(0);
   auto const grow = [&](std::size_t i) { return trainer.Grow(c_.params, rows.get(), trees[i].output, trees[i].key); };
   for (std::size_t const jump : {0U, 3U, 7U}) {
-    trainer.StartAhead(c_.params, rows.get(), trees);
-    trainer.StartAhead(c_.params, rows.get(), trees);
+    trainer.StartSpeculative(c_.params, rows.get(), trees);
+    trainer.StartSpeculative(c_.params, rows.get(), trees);
     for (std::size_t i = 0; i < 3; ++i) ASSERT_EQ(grow(i), expected.trees[i]);
     ASSERT_EQ(grow(jump), expected.trees[jump]) << "not the next, unless it is " << jump;
     ASSERT_EQ(grow(4), expected.trees[4]);
   }
   TrainParams other = c_.params;
   other.max_depth = 2;
-  trainer.StartAhead(other, rows.get(), trees);
-  ASSERT_EQ(grow(0), expected.trees[0]) << "of other parameters than those started ahead";
+  trainer.StartSpeculative(other, rows.get(), trees);
+  ASSERT_EQ(grow(0), expected.trees[0]) << "of other parameters than the speculative trees";
 }
 
 }  // namespace

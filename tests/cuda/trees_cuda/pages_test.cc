@@ -21,7 +21,6 @@
 #include "matrix/paged_bins_cuda.h"
 #include "matrix/paged_builder_cuda.h"
 #include "matrix/shards_cuda.h"
-#include "objective/objective.h"
 #include "partition/partition_policy.h"
 #include "quantile/quantile.h"
 #include "sample/sample.h"
@@ -34,6 +33,7 @@
 #include "user_arrays/array_case.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::testing {
 namespace {
@@ -424,7 +424,7 @@ TEST_F(WideSampleTest, ASampleLargerThanExpectedIsGrownAgain) {
   auto const paged = PagedMatrix(SourceOf(c), c.max_bin, 2, Limits(false), SmallPages(0));
   ASSERT_GT(paged->view.tiles, PartitionPolicy{}.most_path_tiles);
   WidePair pair{c, MakeCudaTreeBuilder(paged, 2)};
-  std::uint32_t const room = RoomForSample(MakeSampleTarget(c.params, kRows).expected, kRows);
+  std::uint32_t const room = SampleCapacity(MakeSampleTarget(c.params, kRows).expected, kRows);
   std::vector<RowRecord> rows(kRows);
   std::vector<std::size_t> counts(host::SampleChunks(kRows));
   int found = 0;

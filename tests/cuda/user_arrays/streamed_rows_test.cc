@@ -1,5 +1,5 @@
 // Tables that come one after the other, pass after pass, give the cuts and the bins of the same rows in one array.
-#include "user_arrays/streamed_rows.h"
+#include "xgbgpu/streamed_rows.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // collective: cuts, trees and leaves of rows in shards are those of all rows together, bit for bit.
-#include "collective/collective.h"
+#include "xgbgpu/collective.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // some_shards: shards without rows stand by, get the trees of those that have rows, and never wait in vain.
-#include "collective/some_shards.h"
+#include "xgbgpu/some_shards.h"
 
 #include <gtest/gtest.h>
 

@@ -21,7 +21,7 @@
 #include "core/fixed_point.h"
 #include "core/random.h"
 #include "core/search.h"
-#include "core/trace.h"
+#include "core/stage_timer.h"
 #include "core/work_sizes.h"
 #include "gradient/gradient_ops.h"
 #include "histogram/histogram_ops.h"

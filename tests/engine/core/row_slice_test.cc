@@ -18,7 +18,7 @@
 #include "core/reading_turns.h"
 #include "metric/metric_sum.h"
 #include "support/data.h"
-#include "user_arrays/device_rows.h"
+#include "xgbgpu/device_rows.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

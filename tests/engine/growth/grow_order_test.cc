@@ -265,7 +265,7 @@ TEST(GrowOrderTest, IsThatOfTheQueue) {
   EXPECT_GT(idle, 10000U) << "the order never left out what had been in it";
 }
 
-TEST(GrowOrderTest, ShapesAreThoseOfWhatMayGrowUnattended) {
+TEST(GrowOrderTest, ShapesAreThoseOfWhatMayGrowDeviceDriven) {
   constexpr std::uint64_t kRows = std::uint64_t{1} << 32;
   TrainParams params;
   params.max_depth = 8;

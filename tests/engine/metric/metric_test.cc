@@ -1,6 +1,6 @@
 // metric: means over rows against their definitions in double, the same bits for any number of threads and any layout,
 // messages for what does not fit. Areas under curves are in area_metric_test.cc.
-#include "metric/metric.h"
+#include "xgbgpu/metric.h"
 
 #include <gtest/gtest.h>
 

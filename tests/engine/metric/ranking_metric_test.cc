@@ -7,10 +7,10 @@
 #include <numeric>
 #include <vector>
 
-#include "metric/metric.h"
 #include "support/data.h"
 #include "support/metric_case.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/metric.h"
 
 namespace xgbgpu::testing {
 namespace {

@@ -1,5 +1,5 @@
 // objective: gradients against the definitions in double; properties; bad input.
-#include "objective/objective.h"
+#include "xgbgpu/objective.h"
 
 #include <gtest/gtest.h>
 

@@ -341,8 +341,8 @@ TEST(CutsInMemoryTest, NoMoreColumnsAreSortedAtATimeThanThereIsRoomFor) {
   MemorySource const rows{RandomValues({20, 60}, 920)};
   std::mutex mutex;
   std::set<std::thread::id> sorters;
-  host::SortRoom room;
-  room.columns = 1;
+  host::SortWorkspace workspace;
+  workspace.columns = 1;
   host::ForEachSortedColumn(
       rows, {{}, 1.0}, 3, NoOtherShards(),
       [&](host::SortedColumn const&) {
@@ -350,7 +350,7 @@ TEST(CutsInMemoryTest, NoMoreColumnsAreSortedAtATimeThanThereIsRoomFor) {
         std::lock_guard<std::mutex> const lock{mutex};
         sorters.insert(std::this_thread::get_id());
       },
-      {}, room);
+      {}, workspace);
   EXPECT_EQ(sorters.size(), 1U);
 }
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "collective/in_process.h"
-#include "metric/metric.h"
 #include "objective/leaf_median.h"
-#include "objective/objective.h"
 #include "support/data.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/metric.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::testing {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "metric/metric.h"
+#include "xgbgpu/metric.h"
 
 namespace xgbgpu::testing {
 

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "objective/objective.h"
 #include "predict/forest.h"
 #include "support/data.h"
 #include "support/given_trees.h"
@@ -17,6 +16,7 @@
 #include "training/boosting_round.h"
 #include "training/dataset_cache.h"
 #include "training/trainer_pool.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::testing {
 
@@ -67,7 +67,7 @@ struct ModelOptions {
   ObjectiveParams objective{Objective::kSquaredError};
   std::uint32_t outputs{1};
   std::size_t per_output{1};  ///< trees of each output and round
-  bool looks_ahead{true};
+  bool speculates{true};
   TrainParams params{};
 };
 
@@ -108,7 +108,7 @@ class ModelCase {
     } else {
       if (training.own.rounds != rounds_) training.SetMargins(margins_, options_.outputs, rounds_);
       training.ComputeGradients(objective, data_.targets(), mark);
-      ResidentRound round{&training, order, objective, mark, options_.looks_ahead};
+      ResidentRound round{&training, order, objective, mark, options_.speculates};
       Grow(&round, nullptr, [](Tree const&, std::uint32_t) {});
     }
   }

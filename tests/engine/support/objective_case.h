@@ -5,8 +5,8 @@
 #include <ostream>
 #include <vector>
 
-#include "objective/objective.h"
 #include "support/data.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::testing {
 

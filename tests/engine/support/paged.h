@@ -6,10 +6,10 @@
 #include <memory>
 #include <utility>
 
-#include "collective/collective.h"
 #include "matrix/fill_matrix.h"
 #include "matrix/matrix_policy.h"
 #include "matrix/paged_matrix.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/rows.h"
 

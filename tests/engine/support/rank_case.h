@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "objective/objective.h"
 #include "support/data.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::testing {
 

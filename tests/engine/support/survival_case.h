@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/portable_math.h"
-#include "objective/objective.h"
 #include "support/data.h"
+#include "xgbgpu/objective.h"
 
 namespace xgbgpu::testing {
 

@@ -99,7 +99,7 @@ TEST_P(RoundsTest, GiveTheModelOfPlainCalls) {
   options[2].per_output = 3;
   options[2].params.subsample = 0.5f;
   options[3].objective = ObjectiveOf(Objective::kLogitRaw);
-  options[3].looks_ahead = false;
+  options[3].speculates = false;
   options[3].params.max_depth = 3;
   for (auto const& o : options) {
     OwnedData data{RandomValues({700, 5, 0.1}, 21), o.outputs, 22};

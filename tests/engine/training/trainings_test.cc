@@ -9,12 +9,12 @@
 #include "collective/in_process.h"
 #include "support/grow.h"
 #include "support/model_case.h"
-#include "training/base_margins.h"
-#include "training/data_key.h"
 #include "training/dataset_cache.h"
 #include "training/margin_bases.h"
 #include "training/time_orders.h"
 #include "training/trainer_pool.h"
+#include "xgbgpu/base_margins.h"
+#include "xgbgpu/data_key.h"
 
 namespace xgbgpu {
 namespace {

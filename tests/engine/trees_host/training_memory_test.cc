@@ -139,8 +139,8 @@ TEST(TrainingNeedsTest, AreThoseOfTheMatrix) {
     EXPECT_EQ(needs.scratch, 3U * matrix->cells() * (8 + 16));
     // A page of one row has as many bytes as the largest row wants.
     PagedMatrix const paged{source, host::PlanMatrix(source, matrix->cuts, 2), 2, 1, {}};
-    QuantisedMatrix const room = paged.MakeRoom();
-    EXPECT_EQ(needs.row_bins, room.data.bytes() + room.row_ptr.bytes());
+    QuantisedMatrix const workspace = paged.MakeWorkspace();
+    EXPECT_EQ(needs.row_bins, workspace.data.bytes() + workspace.row_ptr.bytes());
   }
 }
 

@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "collective/collective.h"
 #include "core/array_source.h"
 #include "support/data.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

@@ -1,10 +1,12 @@
 // Grows one tree with the installed engine: eight rows, one column 0 … 7, gradient +1 for the first four and -1 for the
-// others. The tree must split between 3 and 4, and its leaves are -sum(grad)/sum(hess), -1 and +1.
+// others. The tree must split between 3 and 4, and its leaves are -sum(grad)/sum(hess), -1 and +1. Then asks for something
+// that is not allowed: the engine's exception must arrive as what it is.
 
 #include <cstdio>
 #include <memory>
 #include <vector>
 
+#include "xgbgpu/error.h"
 #include "xgbgpu/trainer.h"
 
 namespace {
@@ -51,5 +53,12 @@ int main() {
     std::fprintf(stderr, "unexpected tree of %zu nodes\n", tree.size());
     return 1;
   }
-  return 0;
+
+  try {
+    xgbgpu::Dataset::Build(Column{}, {}, 1, 2);
+  } catch (xgbgpu::InvalidArgument const&) {
+    return 0;
+  }
+  std::fprintf(stderr, "a max_bin of 1 was taken\n");
+  return 1;
 }

@@ -1,0 +1,41 @@
+/// Memory for the histograms of a tree that grows on a device.
+#ifndef XGBGPU_HISTOGRAM_HISTOGRAM_WORKSPACE_CUDA_H_
+#define XGBGPU_HISTOGRAM_HISTOGRAM_WORKSPACE_CUDA_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/cleared_workspace.h"
+#include "tree/growing_tree.h"
+
+namespace xgbgpu::cuda {
+
+/// A number of slots for one histogram each.
+class HistogramWorkspace {
+ public:
+  /// `cells`: of one histogram. `budget`: bytes of all at most; whoever asks for slots keeps to it.
+  HistogramWorkspace(std::uint64_t cells, std::size_t budget, ClearedWorkspace* workspace)
+      : cells_{cells}, budget_{budget}, workspace_{workspace} {}
+
+  std::size_t bytes_of_one() const { return cells_ * sizeof(GradientSum); }
+  /// Slots that the budget has room for.
+  std::size_t most_slots() const { return budget_ / bytes_of_one(); }
+  /// Makes room for the slots of the next tree.
+  void Reserve(std::size_t slots) {
+    slots_ = static_cast<std::uint32_t>(slots);
+    workspace_->Reserve(&sums_, "histograms", slots * cells_);
+  }
+  std::uint32_t slots() const { return slots_; }
+  DeviceHistograms View() const { return {sums_.data(), cells_}; }
+
+ private:
+  std::uint64_t cells_;
+  std::size_t budget_;
+  ClearedWorkspace* workspace_;
+  std::uint32_t slots_{0};
+  DeviceBuffer<GradientSum> sums_;
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_HISTOGRAM_HISTOGRAM_WORKSPACE_CUDA_H_

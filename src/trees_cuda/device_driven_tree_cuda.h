@@ -1,0 +1,116 @@
+/// A device-driven tree: the CUDA device chooses the nodes of every level, the host enqueues all
+/// levels as one graph and waits once.
+#ifndef XGBGPU_TREES_CUDA_DEVICE_DRIVEN_TREE_CUDA_H_
+#define XGBGPU_TREES_CUDA_DEVICE_DRIVEN_TREE_CUDA_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "cuda/recorded_graph.h"
+#include "tree/tree_shape.h"
+#include "trees_cuda/symmetric_nodes_cuda.h"
+#include "trees_cuda/tree_growth_cuda.h"
+#include "trees_cuda/tree_leaves_cuda.h"
+#include "trees_cuda/tree_parts_cuda.h"
+
+namespace xgbgpu::cuda {
+
+/// A recorded tree depends on these numbers: if one of them differs, the tree is recorded again.
+struct GraphKey {
+  std::uint64_t memory;  ///< ClearedWorkspace::version
+  int max_depth, levels;
+  bool ordered;
+  std::uint32_t open;  ///< 1 + nodes that may be split; 0: the tree is not open
+  bool sampled, weighted, by_paths, walks_speculatively, shared;
+  bool symmetric;
+  std::uint32_t const* level_features;
+  FeatureSetsView features;
+  std::uint32_t sample_workspace, slots;
+  GradientPair const* gradients;
+  GradientMaxima const* maxima;
+  bool computes;  ///< gradients, with what follows
+  ObjectiveParams objective;
+  float const *labels, *weights;
+  int processors;
+  NodeLimitsView limits;
+
+  friend bool operator==(GraphKey const& a, GraphKey const& b);
+};
+
+/// How many levels of open trees (TreeShape::open) are enqueued in one go: as many as the trees before had.
+class LevelForecast {
+ public:
+  /// Forgets the trees before: trees of other limits begin.
+  void Forget() {
+    likely_ = 0;
+    too_deep_ = false;
+  }
+  int Likely(TreeShape const& shape);
+  /// A tree needed `levels` levels at least, and is not finished.
+  void Raise(int levels);
+  /// A tree is finished, and needed `used` levels.
+  void Learn(int used);
+  /// A tree was deeper than device-driven trees go, and so may be those to come.
+  void SetTooDeep() { too_deep_ = true; }
+  bool too_deep() const { return too_deep_; }
+
+ private:
+  int likely_{0};   ///< 0: there was no tree yet
+  int shallow_{0};  ///< trees in a row that would have done with fewer: see GrowthPolicy
+  bool too_deep_{false};
+};
+
+class DeviceDrivenTree : public TreeGrowth {
+ public:
+  DeviceDrivenTree(TreeParts* parts, TreeLeaves* leaves) : parts_{*parts}, leaves_{*leaves} {}
+
+  /// Would a tree of these parameters be device-driven?
+  bool CanGrow(TrainParams const& params) const;
+  /// The matrix is in pages: can trees of these parameters be grown on a copy of a sample, in core?
+  bool CanCopySample(TrainParams const& params) const;
+  /// Can rows of such trees go by paths?
+  bool CanUsePaths() const;
+
+  void Reserve(SpeculativeMargins const& speculative) override;
+  void SetFeatures() override;
+  GrowthLimits limits() const override;
+  /// Enqueues all of the tree. Rows walk behind it, while the host goes on.
+  void Start() override;
+  void Grow() override {}
+  /// Grows the tree again where memory was short. False: it is deeper than device-driven trees go.
+  bool Finish() override;
+  void Discard() override { Wait(); }
+  GrownTree Take() override;
+
+  TreeShape const& shape() const { return shape_; }
+  int enqueued_levels() const { return enqueued_levels_; }
+  LevelForecast& forecast() { return forecast_; }
+
+ private:
+  void Wait() const;
+  bool MakeRoom();
+  void WaitForTree();
+  bool GrowOn();
+  void EnqueueLevels(int first, int end);
+  void EnqueueTree();
+  void EnqueueWalk();
+  void ReserveRows();
+  std::uint64_t BytesOfSample(TrainParams const& params, TreeShape const& shape) const;
+  GraphKey Key() const;
+
+  TreeParts& parts_;
+  TreeLeaves& leaves_;
+  TreeShape shape_;
+  SymmetricNodes symmetric_;
+  LevelForecast forecast_;
+  int enqueued_levels_{0};
+  RecordedGraph graph_;
+  GraphKey recorded_{};                           ///< what graph_ depends on
+  Event returned_;                                ///< what is back on the host is the tree
+  mutable std::optional<TrainParams> sample_of_;  ///< parameters that CanCopySample was asked about last …
+  mutable bool has_room_for_sample_{false};       ///< … and its answer
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_TREES_CUDA_DEVICE_DRIVEN_TREE_CUDA_H_

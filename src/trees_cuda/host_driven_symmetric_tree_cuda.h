@@ -1,0 +1,72 @@
+/// A host-driven symmetric tree: the CUDA device scores the candidates of a level, the host chooses one, and the
+/// device divides all nodes of the level by it. docs/adr/0022-symmetric-trees.md
+#ifndef XGBGPU_TREES_CUDA_HOST_DRIVEN_SYMMETRIC_TREE_CUDA_H_
+#define XGBGPU_TREES_CUDA_HOST_DRIVEN_SYMMETRIC_TREE_CUDA_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "split/level_gains_cuda.h"
+#include "split/level_scores.h"
+#include "trees_cuda/symmetric_nodes_cuda.h"
+#include "trees_cuda/tree_growth_cuda.h"
+#include "trees_cuda/tree_leaves_cuda.h"
+#include "trees_cuda/tree_parts_cuda.h"
+
+namespace xgbgpu::cuda {
+
+/// Waits twice a level: for the scores, and for the sums that the chosen split divides nodes into. The histograms of
+/// all nodes of a level are on the device at the same time.
+class HostDrivenSymmetricTree : public TreeGrowth {
+ public:
+  HostDrivenSymmetricTree(TreeParts* parts, TreeLeaves* leaves);
+
+  void Reserve(SpeculativeMargins const& speculative) override;
+  /// Does nothing: the host chooses splits.
+  void SetFeatures() override {}
+  GrowthLimits limits() const override { return LimitsOfSymmetric(parts_.params); }
+  void Start() override { parts_.EnqueueStart(1); }
+  /// Throws OutOfDeviceMemory if a level has more histograms than there is room for.
+  void Grow() override;
+  bool Finish() override;
+  void Discard() override { parts_.stream.Wait("giving up a tree"); }
+  GrownTree Take() override { return {symmetric_.nodes(), symmetric_.weights(), scores_.category_sets()}; }
+
+ private:
+  void VisitPages(PageStep const& step, int depth);
+  void SumLevel(std::uint32_t families, int depth);
+  bool LearnRoot();
+  void SortCategories();
+  LevelView UploadLevel();
+  LevelSplit FindSplit(LevelView const& view);
+  void Divide(LevelView const& view, LevelSplit const& split);
+  std::uint32_t const* UploadCategories(LevelSplit const& split);
+  void PlanFamilies(std::vector<NodeIndex> const& parents, std::vector<std::int32_t> const& slots, bool is_last);
+
+  TreeParts& parts_;
+  TreeLeaves& leaves_;
+  SymmetricNodes symmetric_;
+  SymmetricTree& tree_;
+  LevelScores scores_;
+  std::vector<std::int32_t> slots_;       ///< [active nodes of the level] of their histograms
+  std::vector<std::int32_t> free_slots_;  ///< the last one is taken first
+  std::uint32_t node_chunk_{1};           ///< nodes whose gains there is room for
+
+  DeviceBuffer<LevelNodeInSlot> level_nodes_;
+  DeviceBuffer<LevelFeature> level_features_;
+  DeviceBuffer<BinIndex> sorted_;
+  DeviceBuffer<double> gains_;
+  DeviceBuffer<double> device_scores_;
+  DeviceBuffer<GradientSum> lefts_;
+  DeviceBuffer<Node> tree_nodes_;  ///< the finished tree, for rows outside the sample
+  // Sources of copies, which stay until the stream has been waited for.
+  std::vector<LevelNodeInSlot> host_nodes_;
+  std::vector<LevelFeature> host_features_;
+  std::vector<std::uint32_t> host_set_;
+  std::vector<Family> host_families_;
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_TREES_CUDA_HOST_DRIVEN_SYMMETRIC_TREE_CUDA_H_
