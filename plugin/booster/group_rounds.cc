@@ -120,20 +120,19 @@ std::vector<float> GroupRounds::AgreeOnFeatureWeights(ProcessGroup* group, bool 
   return common;
 }
 
-Place GroupRounds::AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, std::string const& step,
+Place GroupRounds::AgreeOnRound(ProcessGroup* group, SharedMatrix const& matrix, std::string const& step,
                                 std::vector<Fact> const& facts) {
   BoosterConfig const& config = settings_.config();
   XgbContext const& context = *learner_.context();
-  xgboost::MetaInfo const& info = data->Info();
   std::vector<Fact> all{
       {"step", "round " + std::to_string(learner_.rounds()) + ", " + step},
       {"booster", learner_.is_dart() ? "dart" : "gbtree"},
       {"parameter seed", std::to_string(context.seed)},
       {"base score", BitsOf(learner_.base_score())},
       {"number of outputs (num_class, or label columns)", std::to_string(learner_.outputs())},
-      {"number of columns", std::to_string(info.num_col_)},
-      {"kind of matrix", HasBinsOnly(*data) ? "QuantileDMatrix" : "DMatrix"},
-      {"number of bins", std::to_string(BinsFor(*data, config.tree().max_bin))},
+      {"number of columns", std::to_string(matrix.info->num_col_)},
+      {"kind of matrix", matrix.has_bins_only ? "QuantileDMatrix" : "DMatrix"},
+      {"number of bins", std::to_string(matrix.bins)},
   };
   all.insert(all.end(), facts.begin(), facts.end());
   std::vector<Fact> const& params = settings_.SharedParams();
@@ -145,8 +144,8 @@ Place GroupRounds::AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, std
     on_host.gpu_backend = "host";
     ToPlace(on_host, context.fail_on_invalid_gpu_id);  // for what it refuses
   });
-  AgreeOnTypes(group, HasBinsOnly(*data), &data->Info());
-  return PlaceInGroup(group, config.device(), info.num_row_);
+  AgreeOnTypes(group, matrix.has_bins_only, matrix.info);
+  return PlaceInGroup(group, config.device(), matrix.info->num_row_);
 }
 
 bool GroupRounds::ComputeGradients(ProcessGroup* group, Training* training, ObjectiveParams const& objective,

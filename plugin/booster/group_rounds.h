@@ -21,6 +21,13 @@
 
 namespace xgbgpu::plugin {
 
+/// What workers compare of their training matrices.
+struct SharedMatrix {
+  xgboost::MetaInfo* info;
+  bool has_bins_only;  ///< a QuantileDMatrix without values
+  int bins;            ///< of a column, at most
+};
+
 /// Makes the workers of a process group agree before each step of a round, so that none waits for a message that
 /// another will not send. All workers make each call at the same time, with the `group` of their thread. Every call
 /// throws on all workers if one of them fails.
@@ -29,9 +36,9 @@ class GroupRounds {
   GroupRounds(LearnerView const& learner, Settings* settings, BoosterTrace const& trace)
       : learner_{learner}, settings_{*settings}, trace_{trace} {}
 
-  /// Compares parameters, data and `facts`. Returns where this worker trains. `step` names the part of the round in
-  /// messages.
-  Place AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, std::string const& step,
+  /// Compares parameters, `matrix` and `facts`. Returns where this worker trains. `step` names the part of the round in
+  /// messages. A matrix without rows and types of columns gets the types of other workers.
+  Place AgreeOnRound(ProcessGroup* group, SharedMatrix const& matrix, std::string const& step,
                      std::vector<Fact> const& facts);
   /// Returns the feature weights that all workers with rows have. A worker without rows may have none: Dask gives it a
   /// matrix that knows nothing of the other workers' matrices.

@@ -90,7 +90,8 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
 Training& Rounds::PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step) {
   Place place;
   if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
-    place = parts_.group->AgreeOnRound(group, data.get(), step, parts_.margins->SharedFacts());
+    SharedMatrix const matrix{&data->Info(), HasBinsOnly(*data), BinsFor(*data, config().tree().max_bin)};
+    place = parts_.group->AgreeOnRound(group, matrix, step, parts_.margins->SharedFacts());
     if (place.backend == BackendKind::kCuda) parts_.prediction->SetWorkerDevice(place.device);
   } else {
     place = ChoosePlace(data->Info());

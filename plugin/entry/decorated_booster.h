@@ -29,9 +29,9 @@ class DecoratedBooster final : public XgbBooster {
 
  private:
   void SetParams(xgboost::Args const& args) override { ours_.Configure(args); }
-  void ModelComes(xgboost::Json const* in) override { ours_.BeginLoad(in); }
+  void BeginLoad(xgboost::Json const* in) override { ours_.BeginLoad(in); }
   void CheckModel() const override { ours_.CheckOutputs(); }
-  void SliceComes(std::int32_t first, std::int32_t last, std::int32_t step, XgbBooster* out) const override {
+  void BeginSlice(std::int32_t first, std::int32_t last, std::int32_t step, XgbBooster* out) const override {
     ours_.CheckOutputs();
     ours_.CheckSlice(first, last, step);
     if (auto* const decorated = dynamic_cast<DecoratedBooster*>(out)) decorated->ours_.ForgetModel();
