@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "complete_rows.h"
-#include "core/array_source.h"
 #include "cuda/array_upload.h"
 #include "matrix/matrix_cuda.h"
 #include "matrix/shards_cuda.h"
@@ -23,6 +22,7 @@
 #include "quantile/quantile_cuda.h"
 #include "quantile/quantile_policy.h"
 #include "quantile/sorted_columns_cuda.h"
+#include "xgbgpu/array_source.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/trainer.h"
 

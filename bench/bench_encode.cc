@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "base/buffer.h"
-#include "encode/encode.h"
-#include "encode/encode_device.h"
 #include "options.h"
+#include "xgbgpu/encode.h"
 
 #if defined(XGBGPU_BENCH_CUDA)
 #include "cuda/device.h"

@@ -25,12 +25,12 @@
 
 #include "base/buffer.h"
 #include "base/parallel.h"
+#include "base/stages.h"
 #include "core/random.h"
-#include "core/stages.h"
 #include "exact/sorted_matrix.h"
 #include "options.h"
-#include "rounds/resident_rows.h"
 #include "trees_cuda/cuda_builder.h"
+#include "xgbgpu/resident_rows.h"
 #include "xgbgpu/trainer.h"
 
 namespace xgbgpu::bench {

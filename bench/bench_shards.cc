@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "core/array_source.h"
 #include "options.h"
 #include "shards/sharded_builder.h"
+#include "xgbgpu/array_source.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::bench {

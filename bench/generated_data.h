@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "core/array_source.h"
+#include "xgbgpu/array_source.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu::bench {

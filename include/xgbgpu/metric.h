@@ -65,6 +65,12 @@ enum class Metric : std::uint8_t {
   kMap                ///< metric/ranking.h
 };
 
+/// True for metrics over ranking groups (metric/ranking.h).
+constexpr bool IsRanking(Metric metric, TargetView const& targets) {
+  return metric == Metric::kPre || metric == Metric::kNdcg || metric == Metric::kMap ||
+         ((metric == Metric::kAuc || metric == Metric::kAucpr) && targets.group_ptr != nullptr);
+}
+
 struct MetricParams {
   Metric kind;
   float threshold{0.5f};               ///< kError: predictions above it count as positive
@@ -91,7 +97,8 @@ XGBGPU_API char const* NameOf(Metric metric);
 /// groups; merror, mlogloss, auc and aucpr have one label a row, metrics of rankings (metric/ranking.h) also one
 /// prediction; huber_slope is not 0. Looks at no array: that group_ptr ends with the number of rows is the caller's
 /// promise.
-void CheckMetricInput(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions);
+XGBGPU_API void CheckMetricInput(MetricParams const& params, TargetView const& targets,
+                                 OutputView<float const> predictions);
 
 namespace host {
 

@@ -3,6 +3,7 @@
 #define XGBGPU_TRAINER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,7 +25,7 @@ class DeviceMatrix;     // src/matrix/device_matrix.h
 class QuantisedMatrix;  // src/matrix/matrix.h
 class PagedMatrix;      // src/matrix/paged_matrix.h
 class DeviceRounds;     // src/backend/backend.h
-class ResidentRows;     // src/rounds/resident_rows.h
+class ResidentRows;     // include/xgbgpu/resident_rows.h
 struct SortedMatrix;    // src/exact/sorted_matrix.h
 class TraceFile;        // include/xgbgpu/trace.h
 class TreeBuilder;      // src/backend/backend.h
@@ -110,6 +111,13 @@ class XGBGPU_API Dataset {
   std::shared_ptr<DeviceMatrix const> device_matrix() const {
     return device_shards_.size() == 1 ? device_shards_[0] : nullptr;
   }
+  /// True if it lies on one device with bins in pages.
+  bool in_device_pages() const;
+  /// Calls visit(batch) for `count` rows from `first` on, read back from the one device where the dataset lies. The value
+  /// of a bin is its lower end.
+  /// Throws  as VisitLowerEnds in src/matrix/lower_ends.h
+  void VisitLowerEnds(std::uint64_t first, std::uint64_t count, int threads,
+                      std::function<void(RowBatch const&)> const& visit) const;
   /// Null unless sorted().
   std::shared_ptr<SortedMatrix const> const& sorted_matrix() const { return sorted_; }
 

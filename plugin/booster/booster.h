@@ -20,13 +20,13 @@
 #include "booster/rounds.h"
 #include "booster/settings.h"
 #include "models/model_check.h"
-#include "prediction/model_view.h"
-#include "training/time_orders.h"
-#include "training/trainer_pool.h"
 #include "xgb/listing.h"
 #include "xgb/types.h"
 #include "xgbgpu/metric.h"
+#include "xgbgpu/model_view.h"
 #include "xgbgpu/objective.h"
+#include "xgbgpu/time_orders.h"
+#include "xgbgpu/trainer_pool.h"
 
 namespace xgbgpu::plugin {
 

@@ -4,10 +4,10 @@
 
 #include <memory>
 
+#include "base/stage_timer.h"
 #include "booster/learner_view.h"
 #include "booster/settings.h"
-#include "core/stage_timer.h"
-#include "training/trainer_pool.h"
+#include "xgbgpu/trainer_pool.h"
 
 namespace xgbgpu::plugin {
 

@@ -2,8 +2,8 @@
 #ifndef XGBGPU_PLUGIN_BOOSTER_CURRENT_ROUND_H_
 #define XGBGPU_PLUGIN_BOOSTER_CURRENT_ROUND_H_
 
-#include "training/boosting_round.h"
 #include "xgb/api_call.h"
+#include "xgbgpu/boosting_round.h"
 
 namespace xgbgpu::plugin {
 

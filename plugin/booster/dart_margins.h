@@ -10,7 +10,7 @@
 
 #include "booster/margins.h"
 #include "booster/stock_dart.h"
-#include "training/dart.h"
+#include "xgbgpu/dart.h"
 
 namespace xgbgpu::plugin {
 

@@ -9,12 +9,11 @@
 
 #include "base/message.h"
 #include "base/quoted.h"
+#include "base/stages.h"
 #include "booster/booster.h"
-#include "core/stages.h"
 #include "errors/boundary.h"
 #include "group/process_group.h"
 #include "matrix/adapt_input.h"
-#include "metric/ranking.h"
 #include "xgb/api_call.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/host_span.h"
@@ -110,11 +109,11 @@ double Evaluation::EvaluateOnHost(LastPrediction const& last, MetricParams const
                                   std::uint64_t rows, std::uint32_t outputs) const {
   double value = 0;
   trace_.Stage(kMetric, [&] {
-    std::shared_ptr<host::SortedTimes const> times;
+    std::shared_ptr<TimeOrder const> times;
     if (metric.kind == Metric::kCoxNloglik) {
       auto const mark = TargetMark::Of(targets, rows, Objective::kCox, KnownEpoch(), learner_.threads());
       times = time_orders_.Get(KeyOf(last.data, *last.cache), rows, targets, mark);
-      targets.by_time = times->view();
+      targets.by_time = *times;
     }
     value = host::Evaluate(metric, targets, RowMajor(last.evaluated->ConstHostVector().data(), rows, outputs),
                            learner_.threads());

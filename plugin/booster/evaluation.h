@@ -15,10 +15,10 @@
 #include "booster/learner_view.h"
 #include "booster/margins.h"
 #include "params/booster_config.h"
-#include "training/time_orders.h"
 #include "xgb/types.h"
 #include "xgbgpu/metric.h"
 #include "xgbgpu/objective.h"
+#include "xgbgpu/time_orders.h"
 
 namespace xgbgpu::plugin {
 

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "base/float_bits.h"
+#include "base/hash.h"
 #include "base/message.h"
-#include "base/text_hash.h"
+#include "base/stages.h"
 #include "booster/training_checks.h"
-#include "core/stages.h"
 #include "group/group_place.h"
 #include "matrix/adapt_input.h"
 #include "matrix/held_bins.h"

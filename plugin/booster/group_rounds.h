@@ -13,11 +13,11 @@
 #include "booster/learner_view.h"
 #include "booster/settings.h"
 #include "group/process_group.h"
-#include "training/training.h"
 #include "xgb/types.h"
 #include "xgbgpu/metric.h"
 #include "xgbgpu/objective.h"
 #include "xgbgpu/trainer.h"
+#include "xgbgpu/training.h"
 
 namespace xgbgpu::plugin {
 

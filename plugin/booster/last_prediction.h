@@ -6,10 +6,10 @@
 
 #include <memory>
 
-#include "training/training.h"
 #include "xgb/api_call.h"
 #include "xgb/types.h"
 #include "xgbgpu/objective.h"
+#include "xgbgpu/training.h"
 
 namespace xgbgpu::plugin {
 

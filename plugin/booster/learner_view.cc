@@ -1,7 +1,7 @@
 // Reads facts of the model out of XGBoost's learner and stock booster.
 #include "booster/learner_view.h"
 
-#include <optional>
+#include <functional>
 #include <string>
 
 #include "matrix/adapt_input.h"
@@ -19,12 +19,8 @@ std::int64_t LearnerView::TreesPerOutput() const {
 }
 
 ModelView LearnerView::Model() const {
-  return {rounds(),
-          outputs(),
-          static_cast<FeatureIndex>(model_->num_feature),
-          base_score(),
-          [stock = stock_](std::optional<float> rounding_base) { return ForestOf(*stock, rounding_base); },
-          [stock = stock_] { return PathForestOf(*stock); }};
+  return {rounds(), outputs(), static_cast<FeatureIndex>(model_->num_feature), base_score(),
+          [stock = stock_](std::function<void(ModelTree const&)> const& visit) { VisitTrees(*stock, visit); }};
 }
 
 }  // namespace xgbgpu::plugin

@@ -8,9 +8,9 @@
 
 #include <cstdint>
 
-#include "prediction/model_view.h"
 #include "xgb/types.h"
 #include "xgbgpu/base_margins.h"
+#include "xgbgpu/model_view.h"
 
 namespace xgbgpu::plugin {
 

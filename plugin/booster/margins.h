@@ -14,11 +14,11 @@
 #include "booster/prediction.h"
 #include "booster/prediction_source.h"
 #include "params/booster_config.h"
-#include "training/boosting_round.h"
-#include "training/margin_bases.h"
-#include "training/trainer_pool.h"
 #include "xgb/types.h"
+#include "xgbgpu/boosting_round.h"
+#include "xgbgpu/margin_bases.h"
 #include "xgbgpu/span.h"
+#include "xgbgpu/trainer_pool.h"
 
 namespace xgbgpu::plugin {
 

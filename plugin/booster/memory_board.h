@@ -7,9 +7,9 @@
 #include <mutex>
 #include <string>
 
-#include "training/trainer_pool.h"
-#include "training/training.h"
 #include "xgbgpu/trainer.h"
+#include "xgbgpu/trainer_pool.h"
+#include "xgbgpu/training.h"
 
 namespace xgbgpu::plugin {
 

@@ -13,12 +13,12 @@
 #include "booster/learner_view.h"
 #include "booster/prediction_source.h"
 #include "params/booster_config.h"
-#include "prediction/device_prediction.h"
-#include "prediction/explanation.h"
-#include "prediction/host_prediction.h"
-#include "prediction/model_view.h"
 #include "xgb/api_call.h"
 #include "xgb/types.h"
+#include "xgbgpu/device_prediction.h"
+#include "xgbgpu/explanation.h"
+#include "xgbgpu/host_prediction.h"
+#include "xgbgpu/model_view.h"
 
 namespace xgbgpu::plugin {
 

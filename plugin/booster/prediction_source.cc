@@ -7,8 +7,8 @@
 #include "matrix/held_bins.h"
 #include "matrix/held_matrix.h"
 #include "matrix/value_matrix.h"
-#include "prediction/prediction_policy.h"
 #include "xgb/api_call.h"
+#include "xgbgpu/prediction_policy.h"
 
 namespace xgbgpu::plugin {
 

@@ -6,20 +6,19 @@
 #include <utility>
 #include <vector>
 
-#include "backend/device_policy.h"
+#include "base/stages.h"
 #include "booster/current_round.h"
 #include "booster/stand_in.h"
 #include "booster/training_checks.h"
-#include "core/stages.h"
 #include "errors/boundary.h"
 #include "errors/notice.h"
 #include "group/process_group.h"
 #include "matrix/adapt_input.h"
 #include "matrix/held_bins.h"
 #include "matrix/matrix_rows.h"
-#include "quantile/quantile_policy.h"
 #include "xgb/api_call.h"
 #include "xgb/objective.h"
+#include "xgbgpu/device_policy.h"
 #include "xgbgpu/host_span.h"
 
 namespace xgbgpu::plugin {
@@ -43,11 +42,9 @@ class CacheGuard {
 
 /// Returns how many of `wanted` devices train fastest with these data and parameters.
 int DevicesFor(xgboost::MetaInfo const& info, TreeParam const& param, int wanted) {
-  double const places = static_cast<double>(info.num_row_) * static_cast<double>(info.num_col_);
-  bool const may_share = static_cast<double>(info.num_nonzero_) >= QuantilePolicy{}.dense_from * places &&
-                         CategoricalFeatures(info).empty() && param.grow_policy != "symmetric";
-  int const devices = DevicesWorthWhile(
-      wanted, {info.num_nonzero_, info.num_col_, param.max_bin, param.max_depth, param.max_leaves, may_share});
+  bool const may_share = CategoricalFeatures(info).empty() && param.grow_policy != "symmetric";
+  int const devices = DevicesWorthWhile(wanted, {info.num_nonzero_, info.num_col_, info.num_row_, param.max_bin,
+                                                 param.max_depth, param.max_leaves, may_share});
   if (devices < wanted) {
     std::string const size = std::to_string(info.num_row_) + " rows, " + std::to_string(info.num_nonzero_) + " values";
     InformOnce("n_gpus " + size, "parameter n_gpus allows " + std::to_string(wanted) + " GPUs, and " +
@@ -222,7 +219,7 @@ bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const
   if (on_host) {
     bool const is_cox = objective.kind == Objective::kCox;
     auto const times = is_cox ? parts_.time_orders->Get(DataKey{owner}, rows, targets, mark) : nullptr;
-    if (times != nullptr) targets.by_time = times->view();
+    if (times != nullptr) targets.by_time = *times;
     auto const gradients = Resize(out, rows, outputs);
     parts_.trace->Stage(kObjective, [&] {
       host::ComputeGradients(objective, targets, RowMajor(values.data(), rows, outputs),

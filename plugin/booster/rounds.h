@@ -15,11 +15,11 @@
 #include "booster/margins.h"
 #include "booster/prediction.h"
 #include "booster/settings.h"
-#include "training/boosting_round.h"
-#include "training/time_orders.h"
-#include "training/trainer_pool.h"
 #include "xgb/types.h"
+#include "xgbgpu/boosting_round.h"
 #include "xgbgpu/objective.h"
+#include "xgbgpu/time_orders.h"
+#include "xgbgpu/trainer_pool.h"
 
 namespace xgbgpu::plugin {
 

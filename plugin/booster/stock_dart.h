@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "training/dart.h"
 #include "xgb/types.h"
+#include "xgbgpu/dart.h"
 
 namespace xgbgpu::plugin {
 

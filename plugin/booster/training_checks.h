@@ -8,7 +8,7 @@
 #include <string>
 
 #include "params/plugin_params.h"
-#include "training/boosting_round.h"
+#include "xgbgpu/boosting_round.h"
 #include "xgbgpu/objective.h"
 
 namespace xgbgpu::plugin {

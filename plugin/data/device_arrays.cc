@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/message.h"
-#include "core/array_source.h"
 #include "data/array_view.h"
+#include "xgbgpu/array_source.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {

@@ -13,8 +13,8 @@
 
 #include "base/message.h"
 #include "base/parallel.h"
-#include "core/array_source.h"
 #include "data/array_view.h"
+#include "xgbgpu/array_source.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {

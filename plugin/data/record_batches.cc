@@ -152,7 +152,7 @@ bool MarkMissing(RowTable<float> const& table, std::vector<Column> const& column
 
 /// Null for what is left to stock code: no rows, float64 values that no float32 is near. Throws InvalidArgument for
 /// what does not follow the interface.
-std::unique_ptr<HeldRows> HoldBatches(std::vector<Column> const& columns, std::vector<arrow::Array*> const& batches,
+std::unique_ptr<HeldRows> HoldRecords(std::vector<Column> const& columns, std::vector<arrow::Array*> const& batches,
                                       float missing, int threads) {
   if (batches.empty()) return nullptr;
   HostSpan span{"hold values"};
@@ -225,7 +225,7 @@ int RecordBatches::Import(arrow::Array* batch, arrow::Schema* schema) {
 }
 
 int RecordBatches::ImportToXGBoost(arrow::Array* batch, arrow::Schema* schema) {
-  static auto* const kImport = NextFunction<decltype(XGImportArrowRecordBatch)>("XGImportArrowRecordBatch");
+  static auto* const kImport = XGBGPU_NEXT(XGImportArrowRecordBatch);
   return kImport(importer_, batch, schema);
 }
 
@@ -242,7 +242,7 @@ void RecordBatches::PassOn() {
 
 void RecordBatches::MakeRows() {
   try {
-    if (!columns_.empty()) rows_ = HoldBatches(columns_, batches_, missing_, threads_);
+    if (!columns_.empty()) rows_ = HoldRecords(columns_, batches_, missing_, threads_);
   } catch (InvalidArgument const& error) {  // stock code would read what is not of the batches
     problem_ = error.what();
     return;

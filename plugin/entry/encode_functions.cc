@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "base/message.h"
-#include "encode/encode.h"
-#include "encode/encode_device.h"
 #include "errors/fail.h"
 #include "matrix/held_matrix.h"
+#include "xgbgpu/encode.h"
 #include "xgbgpu/trainer.h"
 #include "xgboost_gpu.h"
 

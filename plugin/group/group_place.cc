@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.h"
 #include "base/message.h"
 #include "errors/notice.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/process_devices.h"
 
 namespace xgbgpu::plugin {
 

@@ -12,22 +12,14 @@
 #include <memory>
 #include <mutex>
 
-#include "backend/backend.h"
 #include "base/message.h"
 #include "xgb/api_call.h"
+#include "xgb/communicator.h"
+#include "xgbgpu/process_devices.h"
 
 namespace xgbgpu::plugin {
 
 namespace {
-
-// Numbers of XGBoost's enumerations, which no public header has (those of types changed in 2.1).
-constexpr int kInt64 = 4;
-constexpr int kMax = 0;
-constexpr int kSum = 2;
-
-/// XGBoost combines up to 32,768 elements along a tree. More go round a ring, whose second half reads a closed
-/// connection for ever: when a worker dies there, the others hang.
-constexpr std::size_t kPiece = 1 << 15;
 
 /// While it is alive, writing to a connection that the other side has closed is an error of the call, and does not end
 /// the process: XGBoost's sockets raise SIGPIPE, which Python ignores and other programs may not.
@@ -120,7 +112,7 @@ void ProcessGroup::CheckReached(int result) {
   throw ShardsLost{failure_};
 }
 
-void ProcessGroup::Combine(Span<Span<std::int64_t> const> parts, int operation) {
+void ProcessGroup::Combine(Span<Span<std::int64_t> const> parts, Reduction reduction) {
   CheckMaySpeak();
   NoBrokenPipes const no_broken_pipes;
   std::size_t left = 0;
@@ -140,7 +132,7 @@ void ProcessGroup::Combine(Span<Span<std::int64_t> const> parts, int operation) 
     }
   };
   while (left > 0) {
-    std::size_t const n = std::min(left, kPiece);
+    std::size_t const n = std::min(left, kMostReduced);
     piece_.resize(std::max(piece_.size(), n));
     walk(n, &from, &from_at, [&](std::int64_t* values, std::size_t done, std::size_t here) {
       std::copy_n(values, here, piece_.data() + done);
@@ -148,7 +140,7 @@ void ProcessGroup::Combine(Span<Span<std::int64_t> const> parts, int operation) 
     int result;
     {
       LinkWatch::Call const call{CallState::OfThisThread().link_watch.get()};
-      result = XGCommunicatorAllreduce(piece_.data(), n, kInt64, operation);
+      result = AllReduce(piece_.data(), n, reduction);
     }
     CheckReached(result);
     walk(n, &to, &to_at, [&](std::int64_t* values, std::size_t done, std::size_t here) {
@@ -158,9 +150,9 @@ void ProcessGroup::Combine(Span<Span<std::int64_t> const> parts, int operation) 
   }
 }
 
-void ProcessGroup::Sum(Span<Span<std::int64_t> const> parts) { Combine(parts, kSum); }
+void ProcessGroup::Sum(Span<Span<std::int64_t> const> parts) { Combine(parts, Reduction::kSum); }
 
-void ProcessGroup::Max(Span<std::int64_t> values) { Combine({&values, 1}, kMax); }
+void ProcessGroup::Max(Span<std::int64_t> values) { Combine({&values, 1}, Reduction::kMax); }
 
 std::vector<std::vector<std::uint32_t>> ProcessGroup::Gather(Span<std::uint32_t const> own) {
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(workers_));

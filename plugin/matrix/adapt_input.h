@@ -11,10 +11,10 @@
 
 #include "matrix/held_bins.h"
 #include "matrix/matrix_rows.h"
-#include "training/dataset_cache.h"
 #include "xgb/api_call.h"
 #include "xgb/types.h"
 #include "xgbgpu/base_margins.h"
+#include "xgbgpu/dataset_cache.h"
 #include "xgbgpu/metric.h"
 #include "xgbgpu/objective.h"
 #include "xgbgpu/span.h"

@@ -228,8 +228,7 @@ std::shared_ptr<xgboost::DMatrix> HeldBins::Twin(char const* who) {
   if (twin_ != nullptr) return twin_;
   AtBoundary("making XGBoost's bins of a matrix", [&] {
     OutsideProcessGroup([&] {
-      static auto* const kMake =
-          NextFunction<decltype(XGQuantileDMatrixCreateFromCallback)>("XGQuantileDMatrixCreateFromCallback");
+      static auto* const kMake = XGBGPU_NEXT(XGQuantileDMatrixCreateFromCallback);
       Feed feed{*rows_, Ctx()->Threads()};
       xgboost::MetaInfo* const info = feed.info();
       info->weights_.HostVector() = cuts_of_.weights;

@@ -122,7 +122,7 @@ MatrixConfig ReadMatrixConfig(char const* json) {
 }
 
 DMatrixHandle MakeHeldMatrix(std::shared_ptr<HeldRows const> rows, int nthread) {
-  static auto* const kMake = NextFunction<decltype(XGDMatrixCreateFromMat_omp)>("XGDMatrixCreateFromMat_omp");
+  static auto* const kMake = XGBGPU_NEXT(XGDMatrixCreateFromMat_omp);
   float const nothing = 0;
   DMatrixHandle handle = nullptr;
   if (kMake(&nothing, 0, rows->features(), std::numeric_limits<float>::quiet_NaN(), &handle, LimitThreads(nthread)) !=

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "backend/backend.h"
 #include "base/message.h"
 #include "data/device_arrays.h"
 #include "matrix/adapt_input.h"
@@ -102,7 +101,7 @@ class BinnedRows final : public HeldRows {
   std::shared_ptr<Dataset const> BinsWithin(MemoryLimits const& limits) const override {
     std::lock_guard<std::mutex> const lock{mutex_};
     auto within = Dataset::Within(bins_, limits);
-    if (!FactsOf(*bins_->device_matrix()).in_pages) bins_ = within;
+    if (!bins_->in_device_pages()) bins_ = within;
     return within;
   }
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
@@ -110,7 +109,7 @@ class BinnedRows final : public HeldRows {
   }
   void VisitSome(std::uint64_t first, std::uint64_t count, int threads,
                  std::function<void(RowBatch const&)> const& visit) const override {
-    VisitLowerEnds(*bins()->device_matrix(), first, count, threads, visit);
+    bins()->VisitLowerEnds(first, count, threads, visit);
   }
   std::unique_ptr<HeldRows> Slice(Span<std::int32_t const>, int) const override {
     throw Unsupported{"A QuantileDMatrix has no slices"};

@@ -13,6 +13,7 @@
 #include "base/message.h"
 #include "base/parallel.h"
 #include "models/json_members.h"
+#include "xgb/json_values.h"
 
 namespace xgbgpu::plugin {
 
@@ -43,7 +44,7 @@ class List {
       case xgboost::Value::ValueKind::kI64Array:
         Set(&i64_, xgboost::get<xgboost::I64Array const>(list));
         break;
-      case xgboost::Value::ValueKind::kNumberArray:
+      case kFloatList:
         size_ = xgboost::get<xgboost::F32Array const>(list).size();
         break;
       default:

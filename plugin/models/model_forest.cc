@@ -1,4 +1,4 @@
-// Reads the trees of a stock booster from its saved model, as the engine's forests.
+// Reads the trees of a stock booster from the JSON that it saves.
 #include "models/model_forest.h"
 
 #include <xgboost/json.h>
@@ -74,9 +74,9 @@ Categories CategoriesOf(xgboost::Json const& tree, std::size_t nodes) {
   return categories;
 }
 
-/// Calls visit(saved tree, arrays of it, output, weight) for each tree of a gbtree or dart in order.
-template <typename Visit>
-void VisitTrees(xgboost::GradientBooster const& gbtree, Visit&& visit) {
+}  // namespace
+
+void VisitTrees(xgboost::GradientBooster const& gbtree, std::function<void(ModelTree const&)> const& visit) {
   xgboost::Json saved{xgboost::Object{}};
   gbtree.SaveModel(&saved);
   bool const is_dart = xgboost::get<xgboost::String const>(saved["name"]) == "dart";
@@ -95,32 +95,9 @@ void VisitTrees(xgboost::GradientBooster const& gbtree, Visit&& visit) {
                             Values<xgboost::U8Array>(tree, "default_left"),
                             categories.ptr,
                             categories.bits};
-    visit(tree, arrays, static_cast<std::uint32_t>(xgboost::get<xgboost::Integer const>(outputs[i])),
-          WeightOf(saved, i));
+    visit({arrays, Values<xgboost::F32Array>(tree, "sum_hessian"),
+           static_cast<std::uint32_t>(xgboost::get<xgboost::Integer const>(outputs[i])), WeightOf(saved, i)});
   }
-}
-
-}  // namespace
-
-Forest ForestOf(xgboost::GradientBooster const& gbtree, std::optional<float> rounding_base) {
-  Forest forest;
-  VisitTrees(gbtree, [&](xgboost::Json const&, TreeArrays arrays, std::uint32_t output, float weight) {
-    std::vector<float> values{arrays.threshold_or_leaf.begin(), arrays.threshold_or_leaf.end()};
-    for (std::size_t n = 0; rounding_base && n < values.size(); ++n) {
-      if (arrays.left[n] == kNoNode) values[n] = (*rounding_base + values[n]) - *rounding_base;
-    }
-    arrays.threshold_or_leaf = values;
-    forest.Add(arrays, output, weight);
-  });
-  return forest;
-}
-
-PathForest PathForestOf(xgboost::GradientBooster const& gbtree) {
-  PathForest forest;
-  VisitTrees(gbtree, [&](xgboost::Json const& tree, TreeArrays const& arrays, std::uint32_t output, float weight) {
-    forest.Add(arrays, Values<xgboost::F32Array>(tree, "sum_hessian"), output, weight);
-  });
-  return forest;
 }
 
 }  // namespace xgbgpu::plugin

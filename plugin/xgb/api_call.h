@@ -2,8 +2,6 @@
 #ifndef XGBGPU_PLUGIN_XGB_API_CALL_H_
 #define XGBGPU_PLUGIN_XGB_API_CALL_H_
 
-#include <xgboost/c_api.h>
-
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,7 +12,7 @@
 
 namespace xgbgpu {
 
-class DeviceFloats;  // user_arrays/device_rows.h
+class DeviceFloats;  // xgbgpu/device_rows.h
 
 }  // namespace xgbgpu
 
@@ -30,7 +28,7 @@ class ValuesOnDevice;   // data/device_arrays.h
 struct LastPrediction;  // booster/last_prediction.h
 
 /// The function of XGBoost's that a thread runs. It is known for callers that reach XGBoost through our functions of the
-/// same names (entry/api_hooks.cc), and kOther for all others. It saves work: results are the same without it.
+/// same names (entry/), and kOther for all others. It saves work: results are the same without it.
 enum class ApiCall : std::uint8_t {
   kOther,
   kUpdate,    ///< XGBoosterUpdateOneIter: its caller reads neither margins nor gradients
@@ -89,10 +87,6 @@ class CallScope {
 };
 
 inline ApiCall CurrentApiCall() { return CallState::OfThisThread().call; }
-
-/// XGBoost's XGBoosterPredictFromDense for arrays.values, with `arrays` as this thread's in_place_arrays meanwhile.
-int PredictFromDense(InPlaceArrays const& arrays, BoosterHandle booster, char const* config, DMatrixHandle info,
-                     bst_ulong const** shape, bst_ulong* dimensions, float const** out);
 
 /// Changes MetaInfoEpoch before a call that sets labels, weights, groups or margins, and after it, so that no other
 /// thread takes old labels for new ones.

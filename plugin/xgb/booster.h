@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "prediction/model_view.h"
 #include "xgb/types.h"
+#include "xgbgpu/model_view.h"
 
 namespace xgbgpu::plugin {
 

@@ -19,6 +19,9 @@ F* NextFunction(char const* name) {
   return reinterpret_cast<F*>(found);
 }
 
+/// NextFunction of a function that XGBoost's header declares.
+#define XGBGPU_NEXT(function) ::xgbgpu::plugin::NextFunction<decltype(function)>(#function)
+
 }  // namespace xgbgpu::plugin
 
 #endif  // XGBGPU_PLUGIN_XGB_NEXT_FUNCTION_H_

@@ -9,7 +9,7 @@
 #include <functional>
 #include <memory>
 
-#include "training/boosting_round.h"
+#include "xgbgpu/boosting_round.h"
 #include "xgb/listing.h"
 #include "xgb/types.h"
 

@@ -12,6 +12,7 @@
 #include "xgbgpu/api.h"
 #include "xgbgpu/collective.h"
 #include "xgbgpu/params.h"
+#include "xgbgpu/process_devices.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/trace.h"
 #include "xgbgpu/trainer.h"
@@ -21,7 +22,7 @@ namespace xgbgpu {
 
 class DeviceMatrix;   // matrix/device_matrix.h
 struct SortedMatrix;  // exact/sorted_matrix.h
-class ResidentRows;   // rounds/resident_rows.h
+class ResidentRows;   // xgbgpu/resident_rows.h
 
 /// A device offers this beside trees: rounds whose margins and gradients stay on it.
 /// docs/adr/0008-rounds-on-the-device.md
@@ -111,22 +112,6 @@ std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::vector<std::shared_ptr<Dev
 /// make one at the same time (shards/group_builder.h).
 std::unique_ptr<TreeBuilder> MakeGroupBuilder(std::shared_ptr<DeviceMatrix const> matrix, Shard const& place,
                                               int threads);
-/// A process of a group among those of its host.
-struct WorkerPlace {
-  int device;             ///< if it names none (DeviceOfWorker in backend/device_policy.h)
-  std::uint64_t on_host;  ///< processes of the group that are on its host, this one included
-};
-/// Returns where this process is, which sees `devices` devices. All processes of the group ask at the same time for the
-/// first time, and know it then.
-XGBGPU_API WorkerPlace PlaceOfWorker(Collective* group, int devices);
-/// Can the devices of all processes train together? All processes ask at the same time; each tells its own device.
-/// *why_not is set if not (shards/group_devices.h).
-XGBGPU_API bool DevicesCanMeet(Collective* group, int device, std::string* why_not);
-/// The group has ended: what connects its devices is torn down. A build without CUDA does nothing.
-XGBGPU_API void ForgetDevices(Collective const* group);
-/// Returns the version and the file of NCCL, as "2.28.9 from /usr/lib/libnccl.so.2"; or an empty text, with *why_not
-/// set. Loads it, and starts nothing. A build without CUDA has none.
-XGBGPU_API std::string NcclHere(std::string* why_not);
 /// Deals `rows` rows, 1 or more, to at most so many shards, all of which have some. Returns the number of each shard's
 /// first row, and `rows`. Shards begin at multiples of 2,048 rows: a block of random numbers or of a metric's sum
 /// belongs to one of them.
@@ -140,11 +125,11 @@ struct DeviceMatrixFacts {
   Cuts const* cuts;  ///< lives as long as the matrix
   bool in_pages;
 };
-XGBGPU_API DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix);
+DeviceMatrixFacts FactsOf(DeviceMatrix const& matrix);
 
 /// Reads rows of a matrix on a device back: matrix/lower_ends.h.
-XGBGPU_API void VisitLowerEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64_t count, int threads,
-                               std::function<void(RowBatch const&)> const& visit);
+void VisitLowerEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64_t count, int threads,
+                    std::function<void(RowBatch const&)> const& visit);
 
 /// Makes cuts and bins on a device as Dataset::Build does, or as Dataset::FromBinEdges does if max_bin is 0.
 /// The bins are in pages if a training would take more than `memory` allows in core (matrix/paged_builder_cuda.h).

@@ -9,14 +9,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "collective/collective_policy.h"
-#include "tree/shared_bytes.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {
 
-/// Times of a tree's parts, in microseconds, measured on two H100 with NVLink: docs/log/2026-11-25-several-devices.md.
+/// Times of a tree's parts, in microseconds, measured on two H100 with NVLink (docs/kernels.md, "Limits").
 struct DevicePolicy {
   double of_value{0.5e-6};        ///< to look at a value at one level: the least of all data sets measured
   double of_level{10};            ///< for devices to tell each other the sums of a level, however few these are
@@ -29,48 +27,6 @@ struct DevicePolicy {
   int most_shared_bins{1023};  ///< for shares: with more, sums do not fit shared memory, and data are stored sparsely
   int deep_levels{10};         ///< of trees without a limit of depth
 };
-
-/// What a training is about, as far as it is known before data are quantised.
-struct WorkShape {
-  std::uint64_t values;  ///< that are not missing
-  std::uint64_t features;
-  int max_bin, max_depth, max_leaves;
-  /// May devices search shares of the features? If half of the values are there or more (QuantilePolicy::dense_from),
-  /// none of them are categories, and trees are not symmetric.
-  bool may_share{false};
-};
-
-/// Returns how many of `wanted` devices, 1 or more, train fastest: more of them divide the rows, but have to tell each
-/// other the sums of the nodes that are built, of which a level has half as many as nodes. Where histograms are large,
-/// each searches a share of the features (split/split_shares.h). A device sends every other one all of its sums, or those
-/// of that one's share alone. There are kMostDevices at most.
-inline int DevicesWorthWhile(int wanted, WorkShape const& shape) {
-  DevicePolicy const policy;
-  int const levels = shape.max_depth > 0 ? std::min(shape.max_depth, 30) : policy.deep_levels;
-  double nodes = std::exp2(levels - 1);
-  if (shape.max_leaves > 0) nodes = std::min(nodes, 0.5 * shape.max_leaves + levels);
-  double const cells = static_cast<double>(shape.features) * shape.max_bin;
-  auto const shares = [&](int devices) {
-    std::size_t const least = LeastSharedBytes(CollectivePolicy{}.least_shared_bytes, devices);
-    // Each needs a tile of the columns.
-    return shape.may_share && shape.max_bin <= policy.most_shared_bins &&
-           shape.features > policy.tile_columns * static_cast<std::uint64_t>(devices - 1) &&
-           cells * sizeof(GradientSum) >= static_cast<double>(least);
-  };
-  double const sums = nodes * cells * policy.cell_bytes * policy.of_byte;
-  double const rows = policy.of_value * static_cast<double>(shape.values) * levels;
-  auto const time = [&](int devices) {
-    if (devices == 1) return rows;
-    bool const shared = shares(devices);
-    double const waits = policy.of_tree + (policy.of_level + (shared ? policy.of_winners : 0.0)) * levels;
-    return rows / devices + waits + sums * (devices - 1) / (shared ? devices : 1);
-  };
-  int best = 1;
-  for (int devices = 2; devices <= std::min(wanted, kMostDevices); ++devices) {
-    if (time(devices) < time(best)) best = devices;
-  }
-  return best;
-}
 
 /// Returns the device of a worker of a process group that names none, among those that it sees: the one of its rank
 /// among the workers of its host; or its first, if each worker of this host sees another one first. Tools that start

@@ -1,4 +1,5 @@
-#include "core/array_source.h"
+// Makes batches of rows from an array on the host.
+#include "xgbgpu/array_source.h"
 
 #include <algorithm>
 #include <vector>

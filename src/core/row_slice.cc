@@ -1,9 +1,10 @@
+// Cuts the batches and arrays of a source to some consecutive rows.
 #include "core/row_slice.h"
 
 #include <algorithm>
 
 #include "base/message.h"
-#include "core/array_source.h"
+#include "xgbgpu/array_source.h"
 
 namespace xgbgpu {
 

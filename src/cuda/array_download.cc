@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "base/buffer.h"
-#include "core/array_source.h"
 #include "cuda/device.h"
+#include "xgbgpu/array_source.h"
 
 namespace xgbgpu {
 

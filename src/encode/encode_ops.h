@@ -1,79 +1,26 @@
-/// The order of rows, and the statistic of one row, for host and device.
+/// The statistic of one row, for host and device.
 #ifndef XGBGPU_ENCODE_ENCODE_OPS_H_
 #define XGBGPU_ENCODE_ENCODE_OPS_H_
 
 #include <cstdint>
 
 #include "base/hd.h"
+#include "xgbgpu/encode.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {
 
-/// An order of rows as a function of the place: nothing is stored, and any thread finds any row of it.
-///
-/// A Feistel network of kRounds steps permutes the numbers of as many bits as the rows need. Each step adds, bit by
-/// bit, a hash of one half of the bits to the other half, which is its own inverse, so the whole is a bijection. There
-/// may be up to twice as many numbers as rows: a number that is no row goes through the network once more. The walk
-/// ends, because it goes round a cycle that has a row in it, the place that it began with; two places cannot end at one
-/// row, because the network has an inverse.
-///
-/// From  Black, Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002 (walking the cycle); Mitchell, Stokes,
-///       Frank, Holmes, "Bandwidth-optimal random shuffling for GPUs", 2021, arXiv:2106.06161 (as a shuffle)
-struct RowOrder {
-  static constexpr int kRounds = 8;
-
-  std::uint64_t rows;
-  bool is_given;  ///< the rows' own order
-  std::uint32_t low_bits, high_bits;
-  std::uint32_t keys[kRounds];
-
-  /// Returns the row at a place. Both are below `rows`.
-  XGBGPU_HD RowIndex Row(std::uint64_t place) const {
-    auto const number = static_cast<std::uint32_t>(place);
-    return is_given ? number : Walk(Permute(number));
-  }
-  /// Returns the row that a walk ends at, which has come to this number.
-  XGBGPU_HD RowIndex Walk(std::uint32_t number) const {
-    while (number >= rows) number = Permute(number);
-    return number;
-  }
-  /// One time through the network. Numbers have low_bits + high_bits bits, 32 at most.
-  XGBGPU_HD std::uint32_t Permute(std::uint32_t number) const {
-    std::uint32_t const low_mask = (1U << low_bits) - 1, high_mask = (1U << high_bits) - 1;
-    std::uint32_t low = number & low_mask, high = number >> low_bits;
-    for (int round = 0; round < kRounds; round += 2) {
-      low ^= Hash(high ^ keys[round]) & low_mask;
-      high ^= Hash(low ^ keys[round + 1]) & high_mask;
-    }
-    return (high << low_bits) | low;
-  }
-
- private:
-  XGBGPU_HD static std::uint32_t Hash(std::uint32_t x) {  // a multiplication carries bits up, a shift brings them down
-    x = (x ^ (x >> 16)) * 0x7FEB352DU;
-    x = (x ^ (x >> 15)) * 0x846CA68BU;
-    return x ^ (x >> 16);
-  }
-};
-
-/// Sums over rows of one category: exact, hence independent of order.
+/// Sums over rows of one category: exact, so independent of the order.
 struct CategorySum {
-  std::int64_t value;   ///< of targets times weights
-  std::int64_t weight;  ///< of weights
+  std::int64_t value;   ///< sum of targets times weights
+  std::int64_t weight;  ///< sum of weights
 
   friend XGBGPU_HD CategorySum operator+(CategorySum a, CategorySum b) {
     return {a.value + b.value, a.weight + b.weight};
   }
 };
 
-/// What the integers of a CategorySum mean, and how much the prior counts.
-struct StatisticRule {
-  double value_unit;    ///< a power of two
-  double weight_unit;   ///< a power of two
-  double prior_weight;  ///< above 0: that of so many rows
-};
-
-/// The target of a category as far as the rows of `sum` tell: with none of them the prior.
+/// Returns the statistic of a category from the rows of `sum`: the prior if there are none.
 XGBGPU_HD float TargetStatistic(CategorySum sum, StatisticRule const& rule, double prior) {
   double const value = static_cast<double>(sum.value) * rule.value_unit;
   double const weight = static_cast<double>(sum.weight) * rule.weight_unit;

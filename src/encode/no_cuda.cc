@@ -1,5 +1,5 @@
 /// Stands in for the CUDA backend in a build without it.
-#include "encode/encode_device.h"
+#include "xgbgpu/encode.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

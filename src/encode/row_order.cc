@@ -1,6 +1,7 @@
+// Makes orders of rows: the given order and shuffled orders.
 #include "core/fixed_point.h"
 #include "core/random.h"
-#include "encode/encode.h"
+#include "xgbgpu/encode.h"
 
 namespace xgbgpu {
 

@@ -52,7 +52,7 @@ constexpr std::uint32_t kChunkEntries = 512;
 /// A forest, the means of its nodes, and its paths from root to leaf. A tree of L leaves with D features a path takes
 /// 16 L D bytes; a tree of one leaf has no path. With splits on categories an element takes 8 bytes more, and each
 /// child of such a split has a set: of those categories that all tests of the feature from the root to it let pass.
-class XGBGPU_API PathForest {
+class PathForest {
  public:
   /// Adds a tree, as Forest::Add, with its weight for good; sum_hess [nodes]. Of a node with sum_hess 0 each child has
   /// one half of the rows. Throws InvalidArgument: as Forest::Add; sum_hess of another length, negative, infinite or

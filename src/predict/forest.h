@@ -21,27 +21,14 @@
 #include "xgbgpu/row_views.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
+#include "xgbgpu/tree_arrays.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu {
 
-/// A tree as it is given: arrays with one element for each node, the root first. Nodes that nobody points at are left
-/// out.
-struct TreeArrays {
-  Span<NodeIndex const> left;  ///< kNoNode for a leaf
-  Span<NodeIndex const> right;
-  Span<FeatureIndex const> feature;
-  Span<float const> threshold_or_leaf;  ///< the threshold of a node that has children, the value of one that has none
-  Span<std::uint8_t const> default_left;
-  /// [nodes + 1], or empty: category_ptr of include/xgbgpu/tree.h. A node with words and children splits on categories;
-  /// its threshold does not count.
-  Span<std::uint32_t const> category_ptr{};
-  Span<std::uint32_t const> category_bits{};
-};
-
 /// All trees of a model, or those added since, as they are copied to a device: breadth first, so that the upper levels
 /// lie together, and the children of a node side by side.
-class XGBGPU_API Forest {
+class Forest {
  public:
   /// Adds a tree. weight: as for SetWeight.
   /// Throws InvalidArgument (arrays of different lengths or empty; children that do not exist, or that two nodes share;

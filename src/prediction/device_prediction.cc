@@ -1,25 +1,79 @@
-#include "prediction/device_prediction.h"
+// Deals rows to devices that have the model, and falls back to fewer devices or to the host.
+#include "xgbgpu/device_prediction.h"
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "backend/backend.h"
 #include "collective/in_process.h"
+#include "predict/predictor.h"
+#include "prediction/read_model.h"
 #include "user_arrays/read_in_parts.h"
+#include "xgbgpu/error.h"
 #include "xgbgpu/row_views.h"
 #include "xgbgpu/trainer.h"
 
 namespace xgbgpu {
 
-bool DevicePrediction::IsWork(ModelView const& model, std::uint64_t rows, std::uint32_t rounds, bool has_model) const {
+class DevicePrediction::Impl {
+ public:
+  Impl(Warn warn, bool rounds_leaves, PredictionPolicy const& policy)
+      : warn_{std::move(warn)}, rounds_leaves_{rounds_leaves}, policy_{policy} {}
+
+  bool IsWorthwhile(ModelView const& model, std::uint64_t rows, std::uint32_t rounds);
+  bool PredictMargins(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds,
+                      BaseMargins const* base, std::vector<float>* margins);
+  bool PredictLeaves(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds,
+                     std::vector<float>* leaves);
+  void Forget();
+  int devices() const;
+
+ private:
+  /// Is this work for a device, which has the model or has to read it?
+  bool IsWork(ModelView const& model, std::uint64_t rows, std::uint32_t rounds, bool has_model) const;
+  bool HasModel(ModelView const& model, int device) const;
+  /// Returns how many devices are worth while for the rows.
+  int DevicesFor(WorkPlace where, RowSource const& rows, std::uint64_t work) const;
+  /// Reads the model, if it is another or some of the devices do not have it.
+  bool TakeModel(ModelView const& model, Place const& place, int devices);
+  /// What several devices, or one, could not do is not asked of them again.
+  void GiveUp(int devices, Error const& why);
+  /// predict(devices, trees of a round), once the model is on so many devices and the rounds are in it. If they fail,
+  /// fewer are tried unless predict has set *spoilt.
+  template <typename F>
+  bool OnDevices(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds, bool const* spoilt,
+                 F&& predict);
+  /// Has each of the devices read its part of the rows: predict(predictor, part, threads of the host).
+  template <typename F>
+  void Deal(int devices, RowSource const& rows, int threads, F&& predict);
+
+  Warn warn_;
+  bool rounds_leaves_;
+  PredictionPolicy policy_;
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<DevicePredictor>> predictors_;  ///< of each device that has the model, in their order
+  std::uint32_t rounds_{0};                                   ///< of the model in predictors_
+  int device_{0};                                             ///< the first
+  float base_{0};                                             ///< that leaves were rounded to
+  std::atomic<std::uint64_t> turned_away_{0};                 ///< rows × rounds × outputs, since the model was read
+  bool impossible_{false};                                    ///< the model, or the device, is not for this
+  bool several_fail_{false};                                  ///< only one device can be used
+};
+
+bool DevicePrediction::Impl::IsWork(ModelView const& model, std::uint64_t rows, std::uint32_t rounds,
+                                    bool has_model) const {
   std::uint64_t const outputs = model.outputs;
   return policy_.IsForDevice(rows * rounds * outputs, has_model ? 0 : model.rounds * outputs, turned_away_,
                              CudaIsInUse());
 }
 
-bool DevicePrediction::IsWorthwhile(ModelView const& model, std::uint64_t rows, std::uint32_t rounds) {
+bool DevicePrediction::Impl::IsWorthwhile(ModelView const& model, std::uint64_t rows, std::uint32_t rounds) {
   if (!IsWork(model, rows, rounds, true)) return false;
   std::unique_lock<std::mutex> const lock{mutex_, std::try_to_lock};
   std::uint64_t const work = rows * rounds * model.outputs;
@@ -29,28 +83,28 @@ bool DevicePrediction::IsWorthwhile(ModelView const& model, std::uint64_t rows, 
   return is_work;
 }
 
-int DevicePrediction::devices() const {
+int DevicePrediction::Impl::devices() const {
   std::lock_guard<std::mutex> const lock{mutex_};
   return static_cast<int>(predictors_.size());
 }
 
-bool DevicePrediction::HasModel(ModelView const& model, int device) const {
+bool DevicePrediction::Impl::HasModel(ModelView const& model, int device) const {
   bool const same_leaves = !rounds_leaves_ || base_ == model.base_score;
   return !predictors_.empty() && rounds_ == model.rounds && device_ == device && same_leaves;
 }
 
-int DevicePrediction::DevicesFor(WorkPlace where, RowSource const& rows, std::uint64_t work) const {
+int DevicePrediction::Impl::DevicesFor(WorkPlace where, RowSource const& rows, std::uint64_t work) const {
   bool const may_deal = !several_fail_ && MayBeDealt(rows);
   return may_deal ? PredictionPolicy::Devices(where.place.devices, work, policy_.dealt_work) : 1;
 }
 
-bool DevicePrediction::TakeModel(ModelView const& model, Place const& place, int devices) {
+bool DevicePrediction::Impl::TakeModel(ModelView const& model, Place const& place, int devices) {
   auto const wanted = static_cast<std::size_t>(devices);
   if (HasModel(model, place.device) && predictors_.size() >= wanted) return true;
   predictors_.clear();
   impossible_ = true;  // a model that is not for us is read once
   base_ = model.base_score;
-  auto const forest = model.read_forest(rounds_leaves_ ? std::optional<float>{base_} : std::nullopt);
+  auto const forest = ReadForest(model, rounds_leaves_ ? std::optional<float>{base_} : std::nullopt);
   if (forest.trees() % model.rounds != 0) return false;
   impossible_ = false;
   std::vector<int> const ordinals = OrdinalsOf(place);
@@ -65,7 +119,7 @@ bool DevicePrediction::TakeModel(ModelView const& model, Place const& place, int
   return true;
 }
 
-void DevicePrediction::GiveUp(int devices, Error const& why) {
+void DevicePrediction::Impl::GiveUp(int devices, Error const& why) {
   predictors_.clear();
   if (devices > 1) {
     several_fail_ = true;
@@ -78,8 +132,8 @@ void DevicePrediction::GiveUp(int devices, Error const& why) {
 }
 
 template <typename F>
-bool DevicePrediction::OnDevices(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds,
-                                 bool const* spoilt, F&& predict) {
+bool DevicePrediction::Impl::OnDevices(ModelView const& model, WorkPlace where, RowSource const& rows,
+                                       RoundRange rounds, bool const* spoilt, F&& predict) {
   if (rounds.last > model.rounds || rounds.first >= rounds.last) return false;
   std::uint32_t const n_rounds = rounds.last - rounds.first;
   if (!IsWork(model, rows.rows(), n_rounds, HasModel(model, where.place.device))) return false;
@@ -99,14 +153,14 @@ bool DevicePrediction::OnDevices(ModelView const& model, WorkPlace where, RowSou
 }
 
 template <typename F>
-void DevicePrediction::Deal(int devices, RowSource const& rows, int threads, F&& predict) {
+void DevicePrediction::Impl::Deal(int devices, RowSource const& rows, int threads, F&& predict) {
   ReadInParts(rows, devices, [&](int i, RowSource const& part) {
     predict(predictors_[static_cast<std::size_t>(i)].get(), part, std::max(1, threads / devices));
   });
 }
 
-bool DevicePrediction::PredictMargins(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds,
-                                      BaseMargins const* base, std::vector<float>* margins) {
+bool DevicePrediction::Impl::PredictMargins(ModelView const& model, WorkPlace where, RowSource const& rows,
+                                            RoundRange rounds, BaseMargins const* base, std::vector<float>* margins) {
   std::lock_guard<std::mutex> const lock{mutex_};
   bool touched = false, spoilt = false;
   bool const done = OnDevices(model, where, rows, rounds, &spoilt, [&](int devices, std::size_t trees) {
@@ -126,8 +180,8 @@ bool DevicePrediction::PredictMargins(ModelView const& model, WorkPlace where, R
   return done;
 }
 
-bool DevicePrediction::PredictLeaves(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds,
-                                     std::vector<float>* leaves) {
+bool DevicePrediction::Impl::PredictLeaves(ModelView const& model, WorkPlace where, RowSource const& rows,
+                                           RoundRange rounds, std::vector<float>* leaves) {
   std::lock_guard<std::mutex> const lock{mutex_};
   bool const spoilt = false;
   return OnDevices(model, where, rows, rounds, &spoilt, [&](int devices, std::size_t trees) {
@@ -139,12 +193,35 @@ bool DevicePrediction::PredictLeaves(ModelView const& model, WorkPlace where, Ro
   });
 }
 
-void DevicePrediction::Forget() {
+void DevicePrediction::Impl::Forget() {
   std::lock_guard<std::mutex> const lock{mutex_};
   predictors_.clear();
   turned_away_ = 0;
   impossible_ = false;
   several_fail_ = false;
 }
+
+DevicePrediction::DevicePrediction(Warn warn, bool rounds_leaves, PredictionPolicy const& policy)
+    : impl_{std::make_unique<Impl>(std::move(warn), rounds_leaves, policy)} {}
+
+DevicePrediction::~DevicePrediction() = default;
+
+bool DevicePrediction::IsWorthwhile(ModelView const& model, std::uint64_t rows, std::uint32_t rounds) {
+  return impl_->IsWorthwhile(model, rows, rounds);
+}
+
+bool DevicePrediction::PredictMargins(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds,
+                                      BaseMargins const* base, std::vector<float>* margins) {
+  return impl_->PredictMargins(model, where, rows, rounds, base, margins);
+}
+
+bool DevicePrediction::PredictLeaves(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds,
+                                     std::vector<float>* leaves) {
+  return impl_->PredictLeaves(model, where, rows, rounds, leaves);
+}
+
+void DevicePrediction::Forget() { impl_->Forget(); }
+
+int DevicePrediction::devices() const { return impl_->devices(); }
 
 }  // namespace xgbgpu

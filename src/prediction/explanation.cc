@@ -1,10 +1,18 @@
-#include "prediction/explanation.h"
+// Explains predictions by the paths of a model's trees, on devices or on the host.
+#include "xgbgpu/explanation.h"
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "backend/backend.h"
+#include "predict/contributions.h"
 #include "predict/predictor.h"
+#include "prediction/read_model.h"
 #include "user_arrays/read_in_parts.h"
 #include "xgbgpu/error.h"
 
@@ -33,6 +41,34 @@ std::uint64_t InteractionWork(RowSource const& rows, std::uint32_t rounds) {
 
 }  // namespace
 
+class Explanation::Impl {
+ public:
+  Impl(Warn warn, PredictionPolicy const& policy) : warn_{std::move(warn)}, policy_{policy} {}
+
+  bool Contributions(ModelView const& model, WorkPlace where, RowSource const& rows, BaseMargins const& base,
+                     std::uint32_t rounds, bool approximate, std::vector<float>* out);
+  bool Interactions(ModelView const& model, WorkPlace where, RowSource const& rows, BaseMargins const& base,
+                    std::uint32_t rounds, std::vector<float>* out);
+  void Forget();
+
+ private:
+  /// Returns null if the host has to do it.
+  std::shared_ptr<PathForest const> PathsFor(ModelView const& model, RowSource const& rows);
+  std::shared_ptr<PathForest const> Paths(ModelView const& model);
+  /// Has devices explain the rows, if they are the place and can do it: on_device(part of the rows, device, threads of
+  /// the host), on several if there is work for them. Else calls on_host().
+  template <typename OnDevice, typename OnHost>
+  void Explain(WorkPlace where, char const* what, RowSource const& rows, std::uint64_t work, OnDevice&& on_device,
+               OnHost&& on_host) const;
+
+  Warn warn_;
+  PredictionPolicy policy_;
+  std::mutex mutex_;
+  std::shared_ptr<PathForest const> paths_;
+  std::uint32_t rounds_{0};  ///< rounds of the model in paths_
+  mutable std::atomic<bool> several_fail_{false};
+};
+
 bool Explanation::IsForDevice(RowSource const& rows, std::uint32_t rounds) {
   return ContributionWork(rows, rounds) >= kPredictionPolicy.device_explanations;
 }
@@ -42,8 +78,8 @@ bool Explanation::AreInteractionsForDevice(RowSource const& rows, std::uint32_t 
 }
 
 template <typename OnDevice, typename OnHost>
-void Explanation::Explain(WorkPlace where, char const* what, RowSource const& rows, std::uint64_t work,
-                          OnDevice&& on_device, OnHost&& on_host) const {
+void Explanation::Impl::Explain(WorkPlace where, char const* what, RowSource const& rows, std::uint64_t work,
+                                OnDevice&& on_device, OnHost&& on_host) const {
   if (where.place.backend == BackendKind::kCuda) {
     std::vector<int> const ordinals = OrdinalsOf(where.place);
     int devices = 1;
@@ -69,13 +105,13 @@ void Explanation::Explain(WorkPlace where, char const* what, RowSource const& ro
   on_host();
 }
 
-std::shared_ptr<PathForest const> Explanation::Paths(ModelView const& model) {
+std::shared_ptr<PathForest const> Explanation::Impl::Paths(ModelView const& model) {
   std::lock_guard<std::mutex> lock{mutex_};
   if (rounds_ != model.rounds) {
     paths_.reset();
     rounds_ = model.rounds;  // a model that is not for us is read once
     try {
-      paths_ = std::make_shared<PathForest const>(model.read_paths());
+      paths_ = std::make_shared<PathForest const>(ReadPaths(model));
     } catch (InvalidArgument const&) {
       // Trees without sums of hessians: the host makes of them what it can.
     }
@@ -83,15 +119,16 @@ std::shared_ptr<PathForest const> Explanation::Paths(ModelView const& model) {
   return paths_;
 }
 
-std::shared_ptr<PathForest const> Explanation::PathsFor(ModelView const& model, RowSource const& rows) {
+std::shared_ptr<PathForest const> Explanation::Impl::PathsFor(ModelView const& model, RowSource const& rows) {
   if (model.rounds == 0 || rows.features() > model.features) return nullptr;
   auto paths = Paths(model);
   bool const fits = paths != nullptr && paths->trees() % model.rounds == 0 && paths->features() <= model.features;
   return fits ? paths : nullptr;
 }
 
-bool Explanation::Contributions(ModelView const& model, WorkPlace where, RowSource const& rows, BaseMargins const& base,
-                                std::uint32_t rounds, bool approximate, std::vector<float>* out) {
+bool Explanation::Impl::Contributions(ModelView const& model, WorkPlace where, RowSource const& rows,
+                                      BaseMargins const& base, std::uint32_t rounds, bool approximate,
+                                      std::vector<float>* out) {
   if (rows.rows() < policy_.explained_rows) return false;
   auto const paths = PathsFor(model, rows);
   if (paths == nullptr) return false;
@@ -111,8 +148,8 @@ bool Explanation::Contributions(ModelView const& model, WorkPlace where, RowSour
   return true;
 }
 
-bool Explanation::Interactions(ModelView const& model, WorkPlace where, RowSource const& rows, BaseMargins const& base,
-                               std::uint32_t rounds, std::vector<float>* out) {
+bool Explanation::Impl::Interactions(ModelView const& model, WorkPlace where, RowSource const& rows,
+                                     BaseMargins const& base, std::uint32_t rounds, std::vector<float>* out) {
   if (rows.rows() * model.features < policy_.interaction_columns) return false;
   auto const paths = PathsFor(model, rows);
   if (paths == nullptr) return false;
@@ -132,11 +169,28 @@ bool Explanation::Interactions(ModelView const& model, WorkPlace where, RowSourc
   return true;
 }
 
-void Explanation::Forget() {
+void Explanation::Impl::Forget() {
   std::lock_guard<std::mutex> lock{mutex_};
   paths_.reset();
   rounds_ = 0;
   several_fail_ = false;
 }
+
+Explanation::Explanation(Warn warn, PredictionPolicy const& policy)
+    : impl_{std::make_unique<Impl>(std::move(warn), policy)} {}
+
+Explanation::~Explanation() = default;
+
+bool Explanation::Contributions(ModelView const& model, WorkPlace where, RowSource const& rows, BaseMargins const& base,
+                                std::uint32_t rounds, bool approximate, std::vector<float>* out) {
+  return impl_->Contributions(model, where, rows, base, rounds, approximate, out);
+}
+
+bool Explanation::Interactions(ModelView const& model, WorkPlace where, RowSource const& rows, BaseMargins const& base,
+                               std::uint32_t rounds, std::vector<float>* out) {
+  return impl_->Interactions(model, where, rows, base, rounds, out);
+}
+
+void Explanation::Forget() { impl_->Forget(); }
 
 }  // namespace xgbgpu

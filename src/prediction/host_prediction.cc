@@ -1,10 +1,15 @@
-#include "prediction/host_prediction.h"
+// Predicts with symmetric trees on the host, once their number of rows is worth reading the model.
+#include "xgbgpu/host_prediction.h"
 
+#include <memory>
+#include <mutex>
 #include <new>
 #include <utility>
 
-#include "prediction/prediction_policy.h"
+#include "predict/level_forest.h"
+#include "prediction/read_model.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/prediction_policy.h"
 
 namespace xgbgpu {
 
@@ -13,7 +18,7 @@ namespace {
 /// Null if trees are not symmetric, or only stock code takes them.
 std::shared_ptr<LevelForest const> Read(ModelView const& model) {
   try {
-    Forest const forest = model.read_forest({});
+    Forest const forest = ReadForest(model);
     if (forest.trees() % model.rounds != 0) return nullptr;
     auto levels = LevelForest::Of(forest);
     return levels ? std::make_shared<LevelForest const>(std::move(*levels)) : nullptr;
@@ -24,7 +29,29 @@ std::shared_ptr<LevelForest const> Read(ModelView const& model) {
 
 }  // namespace
 
-void HostPrediction::LookAt(ModelView const& model) {
+class HostPrediction::Impl {
+ public:
+  bool IsWorthwhile(ModelView const& model, std::uint64_t rows, RoundRange rounds, int threads);
+  bool PredictMargins(ModelView const& model, int threads, RowSource const& rows, RoundRange rounds,
+                      BaseMargins const* base, std::vector<float>* margins);
+  void Forget();
+
+ private:
+  /// Forgets what is known of a model of other rounds. mutex_ is held.
+  void LookAt(ModelView const& model);
+  /// The model, which is read if it was not; or null.
+  std::shared_ptr<LevelForest const> TakeModel(ModelView const& model);
+
+  std::mutex reading_;  ///< is held by whoever reads the model
+  std::mutex mutex_;    ///< guards all below, and is never held for long
+  std::uint32_t rounds_{0};
+  std::shared_ptr<LevelForest const> forest_;  ///< these rounds; null: they were not read
+  /// What trees were found when the model was read, perhaps with fewer rounds. One that is not symmetric settles it.
+  enum class Trees { kUnknown, kSymmetric, kOther } trees_{Trees::kUnknown};
+  std::uint64_t turned_away_{0};  ///< rows × rounds that stock code has predicted with the model
+};
+
+void HostPrediction::Impl::LookAt(ModelView const& model) {
   if (rounds_ == model.rounds) return;
   if (rounds_ > model.rounds) trees_ = Trees::kUnknown;
   rounds_ = model.rounds;
@@ -32,7 +59,7 @@ void HostPrediction::LookAt(ModelView const& model) {
   turned_away_ = 0;
 }
 
-bool HostPrediction::IsWorthwhile(ModelView const& model, std::uint64_t rows, RoundRange rounds, int threads) {
+bool HostPrediction::Impl::IsWorthwhile(ModelView const& model, std::uint64_t rows, RoundRange rounds, int threads) {
   if (rows < kPredictionPolicy.symmetric_rows || rounds.last > model.rounds || rounds.first >= rounds.last)
     return false;
   std::lock_guard<std::mutex> const lock{mutex_};
@@ -48,7 +75,7 @@ bool HostPrediction::IsWorthwhile(ModelView const& model, std::uint64_t rows, Ro
   return false;
 }
 
-std::shared_ptr<LevelForest const> HostPrediction::TakeModel(ModelView const& model) {
+std::shared_ptr<LevelForest const> HostPrediction::Impl::TakeModel(ModelView const& model) {
   auto const known = [&] {
     std::lock_guard<std::mutex> const lock{mutex_};
     LookAt(model);
@@ -65,8 +92,8 @@ std::shared_ptr<LevelForest const> HostPrediction::TakeModel(ModelView const& mo
   return forest;
 }
 
-bool HostPrediction::PredictMargins(ModelView const& model, int threads, RowSource const& rows, RoundRange rounds,
-                                    BaseMargins const* base, std::vector<float>* margins) {
+bool HostPrediction::Impl::PredictMargins(ModelView const& model, int threads, RowSource const& rows, RoundRange rounds,
+                                          BaseMargins const* base, std::vector<float>* margins) {
   bool touched = false;
   try {
     auto const forest = TakeModel(model);
@@ -89,11 +116,26 @@ bool HostPrediction::PredictMargins(ModelView const& model, int threads, RowSour
   }
 }
 
-void HostPrediction::Forget() {
+void HostPrediction::Impl::Forget() {
   std::lock_guard<std::mutex> const lock{mutex_};
   forest_.reset();
   trees_ = Trees::kUnknown;
   turned_away_ = 0;
 }
+
+HostPrediction::HostPrediction() : impl_{std::make_unique<Impl>()} {}
+
+HostPrediction::~HostPrediction() = default;
+
+bool HostPrediction::IsWorthwhile(ModelView const& model, std::uint64_t rows, RoundRange rounds, int threads) {
+  return impl_->IsWorthwhile(model, rows, rounds, threads);
+}
+
+bool HostPrediction::PredictMargins(ModelView const& model, int threads, RowSource const& rows, RoundRange rounds,
+                                    BaseMargins const* base, std::vector<float>* margins) {
+  return impl_->PredictMargins(model, threads, rows, rounds, base, margins);
+}
+
+void HostPrediction::Forget() { impl_->Forget(); }
 
 }  // namespace xgbgpu

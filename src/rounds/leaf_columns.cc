@@ -1,8 +1,8 @@
-#include "rounds/leaf_columns.h"
-
+// Finds the leaf columns that a sum lacks, by comparing weights.
 #include <algorithm>
 
 #include "base/message.h"
+#include "rounds/column_sums.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

@@ -1,10 +1,11 @@
 #include <algorithm>
 
 #include "cuda/grid.h"
-#include "rounds/leaf_columns.h"
+#include "rounds/column_sums.h"
 #include "rounds/leaf_columns_cuda.h"
 #include "rounds/leaf_columns_policy.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/leaf_columns.h"
 
 namespace xgbgpu::cuda {
 

@@ -5,8 +5,9 @@
 
 #include "base/message.h"
 #include "base/parallel.h"
-#include "rounds/leaf_columns.h"
+#include "rounds/column_sums.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/leaf_columns.h"
 
 namespace xgbgpu::host {
 

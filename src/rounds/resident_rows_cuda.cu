@@ -5,7 +5,7 @@
 
 #include "base/float_bits.h"
 #include "base/message.h"
-#include "core/stages.h"
+#include "base/stages.h"
 #include "cuda/block_totals.cuh"
 #include "cuda/grid.h"
 #include "cuda/long_copies.h"

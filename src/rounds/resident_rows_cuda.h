@@ -17,7 +17,7 @@
 #include "predict/predict_cuda.h"
 #include "predict/raw_matrix_cuda.h"
 #include "rounds/leaf_columns_cuda.h"
-#include "rounds/resident_rows.h"
+#include "xgbgpu/resident_rows.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/tree.h"
 #include "xgbgpu/types.h"

@@ -16,8 +16,8 @@
 
 #include "backend/backend.h"
 #include "backend/device_policy.h"
+#include "base/hash.h"
 #include "base/message.h"
-#include "base/text_hash.h"
 #include "collective/nccl_devices_cuda.h"
 #include "collective/peer_devices_cuda.h"
 #include "xgbgpu/error.h"

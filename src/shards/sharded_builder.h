@@ -32,7 +32,7 @@ class ShardedBuilder final : public TreeBuilder, public DeviceRounds {
   ~ShardedBuilder() override;
 
   /// Does each device search a share of the features (split/split_shares.h)?
-  bool searches_shares() const { return builders_[0]->searches_share(); }
+  bool deals_features() const { return builders_[0]->deals_features(); }
 
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;
   void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override;

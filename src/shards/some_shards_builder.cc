@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/stages.h"
+#include "base/stages.h"
 #include "tree/tree_words.h"
 
 namespace xgbgpu {

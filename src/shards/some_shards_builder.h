@@ -7,7 +7,7 @@
 
 #include "backend/backend.h"
 #include "backend/finished_tree.h"
-#include "core/stage_timer.h"
+#include "base/stage_timer.h"
 #include "xgbgpu/some_shards.h"
 
 namespace xgbgpu {

@@ -1,4 +1,4 @@
-#include "training/boosting_round.h"
+#include "xgbgpu/boosting_round.h"
 
 #include <algorithm>
 #include <cmath>

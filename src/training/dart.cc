@@ -1,4 +1,4 @@
-#include "training/dart.h"
+#include "xgbgpu/dart.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "training/dataset_cache.h"
+#include "xgbgpu/dataset_cache.h"
 
 #include <algorithm>
 #include <random>

@@ -1,4 +1,4 @@
-#include "training/margin_bases.h"
+#include "xgbgpu/margin_bases.h"
 
 #include <algorithm>
 

@@ -13,12 +13,12 @@
 #include "page/memory_policy.h"
 #include "quantile/fit_cuts.h"
 #include "quantile/quantile.h"
-#include "rounds/resident_rows.h"
 #include "shards/some_shards_builder.h"
 #include "trees_host/hist_host.h"
 #include "trees_host/training_memory.h"
 #include "xgbgpu/collective.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/resident_rows.h"
 #include "xgbgpu/some_shards.h"
 
 namespace xgbgpu {
@@ -101,6 +101,13 @@ Dataset::Dataset(Place place, std::shared_ptr<SortedMatrix const> sorted)
       rows_{sorted_->rows},
       features_{sorted_->features()},
       bytes_{sorted_->bytes()} {}
+bool Dataset::in_device_pages() const { return FactsOf(*device_matrix()).in_pages; }
+
+void Dataset::VisitLowerEnds(std::uint64_t first, std::uint64_t count, int threads,
+                             std::function<void(RowBatch const&)> const& visit) const {
+  xgbgpu::VisitLowerEnds(*device_matrix(), first, count, threads, visit);
+}
+
 Dataset::~Dataset() = default;
 
 std::shared_ptr<Dataset const> Dataset::BinOnHost(RowSource const& source, Cuts cuts, Place const& place, int threads) {

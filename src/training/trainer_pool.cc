@@ -1,4 +1,4 @@
-#include "training/trainer_pool.h"
+#include "xgbgpu/trainer_pool.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "training/training.h"
+#include "xgbgpu/training.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/parallel.h"
-#include "training/boosting_round.h"
+#include "xgbgpu/boosting_round.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

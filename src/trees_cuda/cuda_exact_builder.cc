@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/stages.h"
+#include "base/stages.h"
 #include "exact/exact_growth.h"
 #include "exact/exact_memory.h"
 #include "predict/predict_cuda.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/stages.h"
+#include "base/stages.h"
 #include "growth/make_tree.h"
 
 namespace xgbgpu {

@@ -39,8 +39,8 @@ class CudaTreeBuilder final : public CudaBuilder {
   }
   cudaStream_t LastStream() const { return last_->stream(); }
 
-  /// cuda::HistTree::searches_share
-  bool searches_share() const { return lanes_[0]->tree().searches_share(); }
+  /// cuda::HistTree::deals_features
+  bool deals_features() const { return lanes_[0]->tree().deals_features(); }
   /// Times what the first lane's tree does from now on, as cuda::HistTree::SetTimeline says.
   void SetTimeline(Timeline* timeline) override { lanes_[0]->tree().SetTimeline(timeline); }
   MemoryReport memory() const override;

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "cuda/recorded_graph.h"
 #include "tree/tree_shape.h"
@@ -15,27 +17,13 @@
 
 namespace xgbgpu::cuda {
 
-/// A recorded tree depends on these numbers: if one of them differs, the tree is recorded again.
-struct GraphKey {
-  std::uint64_t memory;  ///< ClearedWorkspace::version
-  int max_depth, levels;
-  bool ordered;
-  std::uint32_t open;  ///< 1 + nodes that may be split; 0: the tree is not open
-  bool sampled, weighted, by_paths, walks_speculatively, shared;
-  bool symmetric;
-  std::uint32_t const* level_features;
-  FeatureSetsView features;
-  std::uint32_t sample_workspace, slots;
-  GradientPair const* gradients;
-  GradientMaxima const* maxima;
-  bool computes;  ///< gradients, with what follows
-  ObjectiveParams objective;
-  float const *labels, *weights;
-  int processors;
-  NodeLimitsView limits;
-
-  friend bool operator==(GraphKey const& a, GraphKey const& b);
-};
+/// Returns what a recorded tree depends on: if anything differs, the tree is recorded again. `levels`: enqueued.
+inline auto MakeGraphKey(TreeParts const& parts, TreeLeaves const& leaves, TreeShape const& shape, int levels) {
+  std::uint32_t const open = shape.open ? 1 + shape.most_splits : 0;
+  return std::tuple_cat(parts.RecordingKey(), leaves.RecordingKey(), std::tuple{levels, shape.ordered, open});
+}
+using GraphKey = decltype(MakeGraphKey(std::declval<TreeParts const&>(), std::declval<TreeLeaves const&>(),
+                                       std::declval<TreeShape const&>(), 0));
 
 /// How many levels of open trees (TreeShape::open) are enqueued in one go: as many as the trees before had.
 class LevelForecast {
@@ -62,14 +50,12 @@ class LevelForecast {
 
 class DeviceDrivenTree : public TreeGrowth {
  public:
-  DeviceDrivenTree(TreeParts* parts, TreeLeaves* leaves) : parts_{*parts}, leaves_{*leaves} {}
+  DeviceDrivenTree(TreeParts* parts, TreeLeaves* leaves) : parts_{*parts}, device_{parts->device}, leaves_{*leaves} {}
 
   /// Would a tree of these parameters be device-driven?
   bool CanGrow(TrainParams const& params) const;
   /// The matrix is in pages: can trees of these parameters be grown on a copy of a sample, in core?
   bool CanCopySample(TrainParams const& params) const;
-  /// Can rows of such trees go by paths?
-  bool CanUsePaths() const;
 
   void Reserve(SpeculativeMargins const& speculative) override;
   void SetFeatures() override;
@@ -88,27 +74,24 @@ class DeviceDrivenTree : public TreeGrowth {
 
  private:
   void Wait() const;
-  bool MakeRoom();
   void WaitForTree();
   bool GrowOn();
   void EnqueueLevels(int first, int end);
   void EnqueueTree();
   void EnqueueWalk();
-  void ReserveRows();
-  std::uint64_t BytesOfSample(TrainParams const& params, TreeShape const& shape) const;
-  GraphKey Key() const;
 
   TreeParts& parts_;
+  TreeDevice& device_;
   TreeLeaves& leaves_;
   TreeShape shape_;
   SymmetricNodes symmetric_;
   LevelForecast forecast_;
   int enqueued_levels_{0};
   RecordedGraph graph_;
-  GraphKey recorded_{};                           ///< what graph_ depends on
+  std::optional<GraphKey> recorded_;              ///< what graph_ depends on
   Event returned_;                                ///< what is back on the host is the tree
   mutable std::optional<TrainParams> sample_of_;  ///< parameters that CanCopySample was asked about last …
-  mutable bool has_room_for_sample_{false};       ///< … and its answer
+  mutable bool has_memory_for_sample_{false};     ///< … and its answer
 };
 
 }  // namespace xgbgpu::cuda

@@ -44,6 +44,8 @@ class TreeLane {
                      Event const* order);
 
  private:
+  cuda::TreeRequest Request(TrainParams const& params, std::uint32_t tree_number) const;
+
   DeviceMatrix const& matrix_;
   DeviceArena* arena_;
   std::unique_ptr<Stream const> own_stream_;

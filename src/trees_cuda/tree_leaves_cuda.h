@@ -3,6 +3,7 @@
 #define XGBGPU_TREES_CUDA_TREE_LEAVES_CUDA_H_
 
 #include <cstddef>
+#include <tuple>
 #include <vector>
 
 #include "growth/batch_growth.h"
@@ -18,7 +19,7 @@ namespace xgbgpu::cuda {
 /// when the tree is finished.
 class TreeLeaves {
  public:
-  explicit TreeLeaves(TreeParts* parts) : parts_{*parts} {}
+  explicit TreeLeaves(TreeParts* parts) : parts_{*parts}, device_{parts->device} {}
 
   /// The next tree is device-driven, of this shape; its rows' margins go to `speculative`, if it says where and they
   /// can.
@@ -45,12 +46,13 @@ class TreeLeaves {
   /// The tree has been cut out of the nodes that the device made, if its shape says so. `leaf`: see
   /// BatchGrowth::LeafNumbers. Positions follow.
   void Cut(std::vector<NodeIndex> leaf);
-  /// Behind the growth of a tree whose rows are in lists: those outside the sample walk through `nodes`. Enqueued.
+  /// Behind the growth of a tree whose rows are in lists: rows outside the sample walk through `nodes`, which are on
+  /// the device. Enqueued.
   void FindUnsampled(Node const* nodes) const;
 
-  /// Behind the growth of a host-driven tree in pages, whose rows know the nodes that they are in: these become leaves.
-  /// `leaf`: see BatchGrowth::LeafNumbers. Waits.
-  void RenumberNodes(std::vector<NodeIndex> const& leaf);
+  /// Behind the growth of a host-driven tree: finds the leaves of all rows. `made`: the nodes as the device made them.
+  /// `leaf`: see BatchGrowth::LeafNumbers. `tree`: the nodes of the finished tree. Waits.
+  void FindHostDriven(Span<Node const> made, std::vector<NodeIndex> const& leaf, Span<Node const> tree);
 
   /// Returns [rows] on the device: the leaf of every row in the finished tree, or its complement for rows outside the
   /// sample. Enqueued.
@@ -59,18 +61,22 @@ class TreeLeaves {
   /// `limits`.
   void AddLeafValues(float const* node_values, float* margins, std::size_t stride, DeviceLimits const& limits) const;
 
+  /// Returns what a recorded tree depends on.
+  auto RecordingKey() const { return std::tuple{margins_are_speculative_}; }
+
  private:
-  bool device_driven() const { return shape_.levels != 0; }
-  /// Is the tree cut out by the host, so that walks and positions have the numbers of nodes as they were made?
+  /// Tells whether the host cuts the tree out, so that walks and positions have the numbers of nodes as they were made.
   bool IsCutLate() const { return shape_.cut && !shape_.ordered; }
-  /// Are rows' leaves noted when somebody asks? Nobody may: margins are advanced on the way.
-  bool WalksLate() const { return parts_.by_paths && (parts_.copies_sample || margins_are_speculative_); }
+  /// Tells whether leaves are written when they are asked for. They may never be: margins are advanced on the way.
+  bool WalksLate() const { return parts_.rows.by_paths() && (parts_.rows.copies_sample() || margins_are_speculative_); }
   WalkTree Walk() const;
   void WriteLeaves() const;
+  void RenumberNodes(std::vector<NodeIndex> const& leaf);
   void Renumber() const;
   float const* SpreadValues(float const* node_values) const;
 
   TreeParts& parts_;
+  TreeDevice& device_;
   TreeShape shape_;  ///< a shape without levels: the tree is host-driven
   SpeculativeMargins speculative_;
   bool margins_are_speculative_{false};
@@ -80,6 +86,7 @@ class TreeLeaves {
   DeviceBuffer<float> leaf_values_;       ///< if margins are speculative
   DeviceBuffer<NodeIndex> leaf_of_node_;  ///< leaf_numbers_, or TreeNumbers::leaf_of_node
   DeviceBuffer<float> values_of_nodes_;   ///< IsCutLate and WalksLate
+  DeviceBuffer<Node> tree_nodes_;         ///< a host-driven tree, for rows outside the sample
 };
 
 }  // namespace xgbgpu::cuda

@@ -8,8 +8,8 @@
 #include "backend/finished_tree.h"
 #include "base/buffer.h"
 #include "base/parallel.h"
-#include "core/stage_timer.h"
-#include "core/stages.h"
+#include "base/stage_timer.h"
+#include "base/stages.h"
 #include "exact/exact.h"
 #include "gradient/gradient.h"
 #include "gradient/gradient_ops.h"
@@ -144,7 +144,7 @@ class HostExactBuilder final : public TreeBuilder {
       limits_.Filter(static_cast<NodeIndex>(n), &allowed.back());
     }
     timer_.Run(kSplit, nodes_[first].depth, [&] {
-      host::FindExactSplits(*matrix_, rows_.span(), *split_params_, constraints_, limits_, first, allowed, threads_,
+      host::FindExactSplits({*matrix_, rows_.span(), *split_params_, constraints_, limits_, first, allowed}, threads_,
                             &nodes_);
     });
   }

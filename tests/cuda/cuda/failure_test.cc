@@ -9,9 +9,9 @@
 #include "cuda/device.h"
 #include "exact/exact_memory.h"
 #include "matrix/device_matrix.h"
-#include "rounds/resident_rows.h"
 #include "support/grow.h"
 #include "trees_cuda/equality_case.h"
+#include "xgbgpu/resident_rows.h"
 
 namespace xgbgpu::testing {
 namespace {

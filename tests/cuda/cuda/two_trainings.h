@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "rounds/resident_rows.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
 #include "trees_cuda/cuda_tree_builder.h"
 #include "xgbgpu/objective.h"
+#include "xgbgpu/resident_rows.h"
 
 namespace xgbgpu {
 namespace testing {

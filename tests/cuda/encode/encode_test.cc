@@ -1,10 +1,11 @@
 // Codes and ordered target statistics on a device, bit for bit those of the host; arrays in either memory; errors.
+#include "xgbgpu/encode.h"
+
 #include <gtest/gtest.h>
 
 #include <cstring>
 
 #include "cuda/device.h"
-#include "encode/encode_device.h"
 #include "support/encode_case.h"
 #include "support/grow.h"
 

@@ -4,11 +4,11 @@
 #include <cstring>
 
 #include "objective/leaf_median_cuda.h"
-#include "rounds/resident_rows.h"
 #include "support/grow.h"
 #include "support/leaf_median_case.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/objective.h"
+#include "xgbgpu/resident_rows.h"
 
 namespace xgbgpu::testing {
 namespace {

@@ -14,16 +14,16 @@
 #include <utility>
 #include <vector>
 
-#include "core/array_source.h"
 #include "cuda/device.h"
-#include "prediction/device_prediction.h"
-#include "prediction/explanation.h"
 #include "support/data.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
 #include "support/host_model.h"
 #include "user_arrays/array_case.h"
+#include "xgbgpu/array_source.h"
+#include "xgbgpu/device_prediction.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/explanation.h"
 
 namespace xgbgpu::testing {
 namespace {
@@ -108,7 +108,7 @@ TEST_P(DealtPredictionTest, MarginsAndLeavesAreThoseOfTheWalkByHand) {
     }
   }
   EXPECT_EQ(prediction.devices(), devices);
-  EXPECT_EQ(model.forests_read, 1);
+  EXPECT_EQ(model.times_read, 1);
   EXPECT_EQ(model.warnings, 0);
 }
 
@@ -291,11 +291,11 @@ TEST(DealtPredictionPolicyTest, DevicesComeWithTheWork) {
   EXPECT_EQ(devices_for(199, kAll, 4), 1);
   EXPECT_EQ(devices_for(200, {0, kRounds - 1}, 4), 1);
   EXPECT_EQ(devices_for(200, kAll, 4), 2);
-  EXPECT_EQ(model.forests_read, 2) << "once for one device, once for two";
+  EXPECT_EQ(model.times_read, 2) << "once for one device, once for two";
   EXPECT_EQ(devices_for(350, kAll, 4), 3);
   EXPECT_EQ(devices_for(5000, kAll, 2), 3) << "who has the model keeps it";
   EXPECT_EQ(devices_for(10, kAll, 4), 3);
-  EXPECT_EQ(model.forests_read, 3);
+  EXPECT_EQ(model.times_read, 3);
   prediction.Forget();
   EXPECT_EQ(prediction.devices(), 0);
   EXPECT_EQ(devices_for(5000, kAll, 4), 4);

@@ -1,14 +1,14 @@
 // Weighed leaf columns on a device: sums one by one, trees of several outputs in lanes, kept trees of evaluation sets.
-#include "rounds/leaf_columns.h"
+#include "xgbgpu/leaf_columns.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
 #include "cuda/device.h"
-#include "rounds/resident_rows.h"
 #include "support/column_case.h"
 #include "support/grow.h"
+#include "xgbgpu/resident_rows.h"
 
 namespace xgbgpu::testing {
 namespace {

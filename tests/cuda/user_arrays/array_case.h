@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "core/array_source.h"
 #include "cuda/device.h"
+#include "xgbgpu/array_source.h"
 
 namespace xgbgpu::testing {
 

@@ -1,34 +1,46 @@
 // backend/device_policy.h: how many devices are worth while, and which is a worker's.
-#include "backend/device_policy.h"
+#include "xgbgpu/device_policy.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <vector>
 
+#include "backend/device_policy.h"
+#include "collective/collective_policy.h"
+#include "tree/shared_bytes.h"
+#include "xgbgpu/types.h"
+
 namespace xgbgpu {
 namespace {
 
 constexpr std::uint64_t kMillion = 1'000'000;
 
+/// Data without missing values.
+WorkShape Dense(std::uint64_t values, std::uint64_t features, int max_bin, int max_depth, int max_leaves,
+                bool may_share = false) {
+  return {values, features, values / features, max_bin, max_depth, max_leaves, may_share};
+}
+
 TEST(DevicePolicy, SmallDataStayOnOneDevice) {
-  EXPECT_EQ(DevicesWorthWhile(8, {28 * 10'000, 28, 256, 6, 0}), 1);
-  EXPECT_EQ(DevicesWorthWhile(8, {28 * kMillion, 28, 256, 6, 0}), 1);
+  EXPECT_EQ(DevicesWorthWhile(8, Dense(28 * 10'000, 28, 256, 6, 0)), 1);
+  EXPECT_EQ(DevicesWorthWhile(8, Dense(28 * kMillion, 28, 256, 6, 0)), 1);
 }
 
 TEST(DevicePolicy, LargeDataAreDealtToAll) {
-  EXPECT_EQ(DevicesWorthWhile(2, {294 * kMillion, 28, 256, 6, 0}), 2);
-  EXPECT_EQ(DevicesWorthWhile(2, {1495 * kMillion, 13, 256, 8, 0}), 2);
-  EXPECT_EQ(DevicesWorthWhile(8, {1495 * kMillion, 13, 256, 0, 0}), 8);
-  EXPECT_EQ(DevicesWorthWhile(1, {1495 * kMillion, 13, 256, 8, 0}), 1);
+  EXPECT_EQ(DevicesWorthWhile(2, Dense(294 * kMillion, 28, 256, 6, 0)), 2);
+  EXPECT_EQ(DevicesWorthWhile(2, Dense(1495 * kMillion, 13, 256, 8, 0)), 2);
+  EXPECT_EQ(DevicesWorthWhile(8, Dense(1495 * kMillion, 13, 256, 0, 0)), 8);
+  EXPECT_EQ(DevicesWorthWhile(1, Dense(1495 * kMillion, 13, 256, 8, 0)), 1);
 }
 
 TEST(DevicePolicy, SharesOfTheFeaturesDivideHistograms) {
-  EXPECT_EQ(DevicesWorthWhile(2, {800 * kMillion, 2000, 256, 8, 0, true}), 2);
-  EXPECT_EQ(DevicesWorthWhile(8, {800 * kMillion, 2000, 256, 8, 0, true}), 8);
-  EXPECT_EQ(DevicesWorthWhile(2, {100 * kMillion, 2000, 256, 8, 0, true}), 1) << "rows are few";
-  EXPECT_EQ(DevicesWorthWhile(2, {800 * kMillion, 2000, 4096, 8, 0, true}), 1) << "so many bins are stored sparsely";
-  EXPECT_EQ(DevicesWorthWhile(2, {28 * kMillion, 28, 256, 6, 0, true}), 1);
+  EXPECT_EQ(DevicesWorthWhile(2, Dense(800 * kMillion, 2000, 256, 8, 0, true)), 2);
+  EXPECT_EQ(DevicesWorthWhile(8, Dense(800 * kMillion, 2000, 256, 8, 0, true)), 8);
+  EXPECT_EQ(DevicesWorthWhile(2, Dense(100 * kMillion, 2000, 256, 8, 0, true)), 1) << "rows are few";
+  EXPECT_EQ(DevicesWorthWhile(2, Dense(800 * kMillion, 2000, 4096, 8, 0, true)), 1)
+      << "so many bins are stored sparsely";
+  EXPECT_EQ(DevicesWorthWhile(2, Dense(28 * kMillion, 28, 256, 6, 0, true)), 1);
 }
 
 /// More devices would send more whole sums: 64 columns have shares on four, not on two.
@@ -41,20 +53,20 @@ TEST(DevicePolicy, MoreDevicesShareSmallerHistograms) {
     EXPECT_LT(LeastSharedBytes(on_two, devices + 1), LeastSharedBytes(on_two, devices));
   }
   // Whole sums of so few rows take eight devices longer than two; shares do not, if there is a tile for each.
-  EXPECT_LT(DevicesWorthWhile(8, {512 * kMillion, 256, 256, 8, 0}), 8);
-  EXPECT_EQ(DevicesWorthWhile(8, {512 * kMillion, 256, 256, 8, 0, true}), 8);
-  EXPECT_EQ(DevicesWorthWhile(8, {384 * kMillion, 128, 256, 8, 0, true}), 4) << "four tiles";
+  EXPECT_LT(DevicesWorthWhile(8, Dense(512 * kMillion, 256, 256, 8, 0)), 8);
+  EXPECT_EQ(DevicesWorthWhile(8, Dense(512 * kMillion, 256, 256, 8, 0, true)), 8);
+  EXPECT_EQ(DevicesWorthWhile(8, Dense(384 * kMillion, 128, 256, 8, 0, true)), 4) << "four tiles";
 }
 
 /// Without shares.
 TEST(DevicePolicy, HistogramsMayCostMoreThanRows) {
-  EXPECT_EQ(DevicesWorthWhile(2, {800 * kMillion, 2000, 256, 8, 0}), 1);
-  EXPECT_EQ(DevicesWorthWhile(2, {800 * kMillion, 2000, 256, 8, 8}), 2) << "few leaves have few histograms";
-  EXPECT_EQ(DevicesWorthWhile(2, {800 * kMillion, 2000, 16, 8, 0}), 2) << "few bins have small ones";
+  EXPECT_EQ(DevicesWorthWhile(2, Dense(800 * kMillion, 2000, 256, 8, 0)), 1);
+  EXPECT_EQ(DevicesWorthWhile(2, Dense(800 * kMillion, 2000, 256, 8, 8)), 2) << "few leaves have few histograms";
+  EXPECT_EQ(DevicesWorthWhile(2, Dense(800 * kMillion, 2000, 16, 8, 0)), 2) << "few bins have small ones";
 }
 
 TEST(DevicePolicy, NoMoreDevicesThanCanMeet) {
-  EXPECT_EQ(DevicesWorthWhile(64, {1'000'000 * kMillion, 13, 256, 8, 0}), kMostDevices);
+  EXPECT_EQ(DevicesWorthWhile(64, Dense(1'000'000 * kMillion, 13, 256, 8, 0)), kMostDevices);
 }
 
 std::vector<int> DevicesOfWorkers(std::vector<std::int64_t> const& hosts, std::vector<std::int64_t> const& first,

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "collective/in_process.h"
-#include "core/array_source.h"
 #include "core/row_values.h"
 #include "exact/sorted_matrix.h"
 #include "matrix/matrix.h"
@@ -24,6 +23,7 @@
 #include "quantile/quantile.h"
 #include "support/data.h"
 #include "support/given_trees.h"
+#include "xgbgpu/array_source.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/trainer.h"
 

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/array_source.h"
 #include "core/reading_turns.h"
 #include "metric/metric_sum.h"
 #include "support/data.h"
+#include "xgbgpu/array_source.h"
 #include "xgbgpu/device_rows.h"
 #include "xgbgpu/error.h"
 

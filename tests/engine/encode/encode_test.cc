@@ -1,5 +1,5 @@
 // encode: codes of keys, the shuffled order, ordered target statistics beside loops that nobody needs to think about.
-#include "encode/encode.h"
+#include "xgbgpu/encode.h"
 
 #include <gtest/gtest.h>
 

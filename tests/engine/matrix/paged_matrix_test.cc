@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/array_source.h"
 #include "support/data.h"
 #include "support/layouts.h"
 #include "support/paged.h"
+#include "xgbgpu/array_source.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/host_memory.h"
-#include "prediction/host_prediction.h"
 #include "support/data.h"
 #include "support/given_trees.h"
+#include "xgbgpu/host_prediction.h"
 
 namespace xgbgpu {
 namespace {
@@ -143,16 +143,12 @@ struct HostCase {
   }();
   int reads{0};
   std::function<void()> while_read = [] {};
-  ModelView model{kRounds,
-                  kOutputs,
-                  7,
-                  0.5f,
-                  [this](std::optional<float>) {
+  ModelView model{kRounds, kOutputs, 7, 0.5f, [this](std::function<void(ModelTree const&)> const& visit) {
                     ++reads;
                     while_read();
-                    return testing::MakeForest({trees.begin(), trees.begin() + 2 * model.rounds});
-                  },
-                  {}};
+                    std::vector<float> const covers(64, 1.0f);
+                    for (std::uint32_t i = 0; i < 2 * model.rounds; ++i) trees[i].VisitBy(visit, covers);
+                  }};
   HostPrediction prediction;
   std::vector<float> margins;
 };

@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "prediction/device_prediction.h"
-#include "prediction/explanation.h"
-#include "prediction/prediction_policy.h"
 #include "support/covered_trees.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
 #include "support/host_model.h"
+#include "xgbgpu/device_prediction.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/explanation.h"
+#include "xgbgpu/prediction_policy.h"
 
 namespace xgbgpu {
 namespace {
@@ -34,7 +34,7 @@ TEST(DevicePredictionTest, LittleWorkIsTheHosts) {
   EXPECT_FALSE(prediction.PredictMargins(model.View(), {{BackendKind::kCuda, 0}, 2}, MemorySource{values}, {0, kRounds},
                                          &base, &margins));
   EXPECT_EQ(margins, (std::vector<float>{1, 2, 3})) << "they are as before";
-  EXPECT_EQ(model.forests_read, 0);
+  EXPECT_EQ(model.times_read, 0);
   EXPECT_EQ(model.warnings, 0);
 }
 
@@ -47,7 +47,7 @@ TEST(DevicePredictionTest, RoundsThatAreNotThereAreTheHosts) {
     EXPECT_FALSE(prediction.PredictMargins(model.View(), {{BackendKind::kCuda, 0}, 2}, MemorySource{values}, rounds,
                                            nullptr, &margins));
   }
-  EXPECT_EQ(model.forests_read, 0);
+  EXPECT_EQ(model.times_read, 0);
 }
 
 TEST(DevicePredictionTest, ADeviceThatFailsIsWarnedOfAndNotAskedAgain) {
@@ -69,13 +69,13 @@ TEST(DevicePredictionTest, ADeviceThatFailsIsWarnedOfAndNotAskedAgain) {
         prediction.PredictMargins(model.View(), {{BackendKind::kCuda, 0}, 2}, source, {0, kRounds}, nullptr, &margins));
   }
   EXPECT_EQ(margins, (std::vector<float>{1, 2, 3}));
-  EXPECT_EQ(model.forests_read, 1);
+  EXPECT_EQ(model.times_read, 1);
   EXPECT_EQ(model.warnings, 1);
   EXPECT_EQ(prediction.devices(), 0);
   prediction.Forget();
   EXPECT_FALSE(
       prediction.PredictMargins(model.View(), {{BackendKind::kCuda, 0}, 2}, source, {0, kRounds}, nullptr, &margins));
-  EXPECT_EQ(model.forests_read, 2) << "another model is tried";
+  EXPECT_EQ(model.times_read, 2) << "another model is tried";
 }
 
 TEST(DevicePredictionTest, OneDeviceIsTriedWhereSeveralFail) {
@@ -92,7 +92,7 @@ TEST(DevicePredictionTest, OneDeviceIsTriedWhereSeveralFail) {
   EXPECT_FALSE(prediction.PredictLeaves(model.View(), where, source, {0, kRounds}, &leaves));
   EXPECT_EQ(margins, std::vector<float>(rows, 3.0f));
   EXPECT_EQ(leaves, std::vector<float>{5});
-  EXPECT_EQ(model.forests_read, 2) << "for three devices and for one, and then never again";
+  EXPECT_EQ(model.times_read, 2) << "for three devices and for one, and then never again";
   EXPECT_EQ(model.warnings, 2);
 }
 
@@ -119,7 +119,7 @@ TEST(DevicePredictionTest, GivesTheBitsOfTheWalkByHand) {
   std::vector<float> leaves;
   ASSERT_TRUE(prediction.PredictLeaves(model.View(), where, source, {0, kRounds}, &leaves));
   EXPECT_EQ(leaves, testing::LeavesByHand(model.trees(), 0, kRounds, values));
-  EXPECT_EQ(model.forests_read, 1);
+  EXPECT_EQ(model.times_read, 1);
   EXPECT_EQ(model.warnings, 0);
 }
 
@@ -162,7 +162,7 @@ TEST_P(ExplanationTest, RowsSumToMargins) {
       ASSERT_NEAR(sum_of_pairs, margins[row], bound) << row;
     }
   }
-  EXPECT_EQ(model.paths_read, 1);
+  EXPECT_EQ(model.times_read, 1);
   EXPECT_EQ(model.warnings, 0);
 }
 
@@ -177,11 +177,11 @@ TEST_P(ExplanationTest, WhatIsNotForItIsTheHosts) {
   };
   EXPECT_FALSE(explain(few));
   EXPECT_FALSE(explain(wide)) << "a column that the model does not have";
-  EXPECT_EQ(model.paths_read, 0);
+  EXPECT_EQ(model.times_read, 0);
   model.cannot_be_explained = true;
   EXPECT_FALSE(explain(fits));
   EXPECT_FALSE(explain(fits));
-  EXPECT_EQ(model.paths_read, 1) << "a model that is not for us is read once";
+  EXPECT_EQ(model.times_read, 1) << "a model that is not for us is read once";
   EXPECT_EQ(out, (std::vector<float>{1, 2}));
   model.cannot_be_explained = false;
   explanation.Forget();

@@ -17,11 +17,11 @@
 
 #include "base/float_bits.h"
 #include "collective/in_process.h"
-#include "core/array_source.h"
 #include "core/row_slice.h"
 #include "quantile/key_counter_host.h"
 #include "quantile/quantile.h"
 #include "support/data.h"
+#include "xgbgpu/array_source.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/params.h"
 

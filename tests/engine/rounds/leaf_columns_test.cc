@@ -1,5 +1,5 @@
 // rounds: weighed leaf columns on the host.
-#include "rounds/leaf_columns.h"
+#include "xgbgpu/leaf_columns.h"
 
 #include <gtest/gtest.h>
 

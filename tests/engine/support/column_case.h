@@ -7,9 +7,9 @@
 #include <cstring>
 #include <vector>
 
-#include "rounds/leaf_columns.h"
 #include "support/data.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/leaf_columns.h"
 
 namespace xgbgpu::testing {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/array_source.h"
+#include "xgbgpu/array_source.h"
 
 namespace xgbgpu::testing {
 

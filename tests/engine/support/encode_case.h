@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "encode/encode.h"
 #include "support/data.h"
+#include "xgbgpu/encode.h"
 
 namespace xgbgpu::testing {
 

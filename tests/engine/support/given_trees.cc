@@ -54,6 +54,11 @@ void GivenTree::AddTo(PathForest* forest, std::vector<float> const& covers) cons
   forest->Add(words.Arrays(*this), covers, output, weight);
 }
 
+void GivenTree::VisitBy(std::function<void(ModelTree const&)> const& visit, std::vector<float> const& covers) const {
+  CategoryWords const words{*this};
+  visit({words.Arrays(*this), covers, output, weight});
+}
+
 bool GivenTree::GoesLeft(std::size_t node, reference::Values const& values, std::size_t row) const {
   float const x = feature[node] < values.features ? values(row, feature[node]) : reference::kMissing;
   if (std::isnan(x)) return default_left[node] != 0;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "predict/contributions.h"
@@ -28,6 +29,8 @@ struct GivenTree {
   void Resize(std::size_t nodes);
   void AddTo(Forest* forest) const;
   void AddTo(PathForest* forest, std::vector<float> const& covers) const;
+  /// Calls visit(this tree), as a ModelView does.
+  void VisitBy(std::function<void(ModelTree const&)> const& visit, std::vector<float> const& covers) const;
   /// Does the row go left at a node that is no leaf? A feature that the values do not have is missing.
   bool GoesLeft(std::size_t node, reference::Values const& values, std::size_t row) const;
   /// Returns the leaf of a row. A feature that the values do not have is missing.

@@ -1,16 +1,15 @@
-/// A model as a host shows it, which counts what the host is asked.
+/// A model of random trees, which counts how often it is read.
 #ifndef XGBGPU_TESTS_ENGINE_SUPPORT_HOST_MODEL_H_
 #define XGBGPU_TESTS_ENGINE_SUPPORT_HOST_MODEL_H_
 
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "prediction/model_view.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
-#include "xgbgpu/error.h"
+#include "xgbgpu/model_view.h"
 
 namespace xgbgpu::testing {
 
@@ -30,20 +29,11 @@ class HostModel {
   }
 
   ModelView View() {
-    return {kRounds,
-            1,
-            kFeatures,
-            0.25f,
-            [this](std::optional<float>) {
-              ++forests_read;
-              return MakeForest(trees_);
-            },
-            [this] {
-              ++paths_read;
-              if (cannot_be_explained) throw InvalidArgument{"A node has no cover"};
-              PathForest paths;
-              for (std::size_t i = 0; i < trees_.size(); ++i) trees_[i].AddTo(&paths, covers_[i]);
-              return paths;
+    return {kRounds, 1, kFeatures, 0.25f, [this](std::function<void(ModelTree const&)> const& visit) {
+              ++times_read;
+              std::vector<float> const no_covers(1, -1.0f);
+              for (std::size_t i = 0; i < trees_.size(); ++i)
+                trees_[i].VisitBy(visit, cannot_be_explained ? no_covers : covers_[i]);
             }};
   }
   std::vector<float> MarginsByHand(reference::Values const& values, RoundRange rounds,
@@ -57,8 +47,8 @@ class HostModel {
     return [this](std::string const&, std::string const&) { ++warnings; };
   }
 
-  int forests_read{0}, paths_read{0}, warnings{0};
-  bool cannot_be_explained{false};
+  int times_read{0}, warnings{0};
+  bool cannot_be_explained{false};  ///< sums of hessians are missing
 
  private:
   std::vector<GivenTree> trees_;

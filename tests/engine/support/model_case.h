@@ -13,10 +13,10 @@
 #include "support/data.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
-#include "training/boosting_round.h"
-#include "training/dataset_cache.h"
-#include "training/trainer_pool.h"
+#include "xgbgpu/boosting_round.h"
+#include "xgbgpu/dataset_cache.h"
 #include "xgbgpu/objective.h"
+#include "xgbgpu/trainer_pool.h"
 
 namespace xgbgpu::testing {
 

@@ -1,6 +1,6 @@
 // driver: rounds of a dart; when the host is asked for weights, and which columns are made, kept, begun anew or given
 // up.
-#include "training/dart.h"
+#include "xgbgpu/dart.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 
 #include "support/grow.h"
 #include "support/model_case.h"
-#include "training/boosting_round.h"
+#include "xgbgpu/boosting_round.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

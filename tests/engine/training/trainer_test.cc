@@ -14,11 +14,11 @@
 #include "matrix/matrix.h"
 #include "reference/gradient.h"
 #include "reference/tree.h"
-#include "rounds/resident_rows.h"
 #include "support/data.h"
 #include "support/grow.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/resident_rows.h"
 
 namespace xgbgpu {
 namespace {

@@ -9,12 +9,12 @@
 #include "collective/in_process.h"
 #include "support/grow.h"
 #include "support/model_case.h"
-#include "training/dataset_cache.h"
-#include "training/margin_bases.h"
-#include "training/time_orders.h"
-#include "training/trainer_pool.h"
 #include "xgbgpu/base_margins.h"
 #include "xgbgpu/data_key.h"
+#include "xgbgpu/dataset_cache.h"
+#include "xgbgpu/margin_bases.h"
+#include "xgbgpu/time_orders.h"
+#include "xgbgpu/trainer_pool.h"
 
 namespace xgbgpu {
 namespace {
@@ -268,7 +268,7 @@ TEST(TimeOrdersTest, SortsOnceForTheLabelsThatThereAre) {
   auto const second = get(2);
   EXPECT_NE(second, first);
   EXPECT_EQ(second->rows[data.rows() - 1], 0U);
-  std::weak_ptr<host::SortedTimes const> const kept = second;
+  std::weak_ptr<TimeOrder const> const kept = second;
   data.Die();
   orders.DropExpired();
   EXPECT_EQ(kept.use_count(), 1) << "only we have it";

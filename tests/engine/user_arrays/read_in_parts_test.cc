@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/array_source.h"
 #include "support/data.h"
+#include "xgbgpu/array_source.h"
 #include "xgbgpu/collective.h"
 #include "xgbgpu/error.h"
 

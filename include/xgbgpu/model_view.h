@@ -1,0 +1,43 @@
+/// A model that predictions are made with: its shape, and a way to read its trees.
+#ifndef XGBGPU_MODEL_VIEW_H_
+#define XGBGPU_MODEL_VIEW_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "xgbgpu/trainer.h"
+#include "xgbgpu/tree_arrays.h"
+#include "xgbgpu/types.h"
+
+namespace xgbgpu {
+
+/// The model as it is now. Engine code reads its trees at most once for each number of rounds.
+struct ModelView {
+  std::uint32_t rounds;
+  std::uint32_t outputs;
+  FeatureIndex features;
+  float base_score;
+  /// Calls visit(tree) for each tree of the model in order. Spans are valid during the call. Cost: tens of microseconds
+  /// a tree.
+  std::function<void(std::function<void(ModelTree const&)> const& visit)> visit_trees;
+};
+
+/// Rounds first … last - 1 of a model.
+struct RoundRange {
+  std::uint32_t first;
+  std::uint32_t last;
+};
+
+/// A place for work, and the number of host threads that may take part.
+struct WorkPlace {
+  Place place;
+  int threads;
+};
+
+/// Receives a warning. `about` is its subject: a receiver shows one warning for each subject.
+using Warn = std::function<void(std::string const& about, std::string const& text)>;
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_MODEL_VIEW_H_

@@ -1,0 +1,19 @@
+/// Which leaf columns a sum of columns lacks.
+#ifndef XGBGPU_ROUNDS_COLUMN_SUMS_H_
+#define XGBGPU_ROUNDS_COLUMN_SUMS_H_
+
+#include <cstddef>
+
+#include "xgbgpu/span.h"
+
+namespace xgbgpu {
+
+/// Throws InvalidArgument unless there is one weight for each column.
+void CheckColumnWeights(std::size_t weights, std::size_t columns);
+/// A sum has columns with the weights `applied` and shall have `weights`: returns the first column that is to be added.
+/// 0 means that the sum has to begin anew from the base.
+std::size_t FirstColumnToAdd(Span<float const> weights, Span<float const> applied);
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_ROUNDS_COLUMN_SUMS_H_
