@@ -20,13 +20,13 @@
 namespace xgbgpu {
 
 /// Another shard failed; this one did not.
-class OtherShardFailed : public Error {
+class XGBGPU_API OtherShardFailed : public Error {
  public:
   using Error::Error;
 };
 
 /// The shards do not reach each other any more. No further call succeeds.
-class ShardsLost : public OtherShardFailed {
+class XGBGPU_API ShardsLost : public OtherShardFailed {
  public:
   using OtherShardFailed::OtherShardFailed;
 };

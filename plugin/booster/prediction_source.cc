@@ -8,7 +8,7 @@
 #include "matrix/held_matrix.h"
 #include "matrix/value_matrix.h"
 #include "xgb/api_call.h"
-#include "xgbgpu/prediction_policy.h"
+#include "xgbgpu/device_prediction.h"
 
 namespace xgbgpu::plugin {
 
@@ -26,7 +26,7 @@ std::shared_ptr<xgboost::DMatrix> PredictionSource::Choose(xgboost::DMatrix* dat
   ApiCall const call = CurrentApiCall();
   bool const comes_again = call == ApiCall::kEvaluate || (call == ApiCall::kUpdate && learner_.is_dart());
   bool const is_worthwhile =
-      !data->IsDense() || (for_device && rounds >= kPredictionPolicy.binned_rounds * data->Info().num_col_);
+      !data->IsDense() || (for_device && DevicePrediction::IsWorthMakingValues(rounds, data->Info().num_col_));
   try {
     if (comes_again) return binned_values_.Keep(KeyOf(data, out), data, learner_.threads());
     return is_worthwhile ? ValuesOfBins(data, learner_.threads()) : nullptr;

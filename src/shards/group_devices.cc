@@ -1,3 +1,4 @@
+// Connects the devices of a process group, by shared memory or by NCCL, and keeps the connections.
 #include "shards/group_devices.h"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// Grows trees on several devices of this process, one thread for each device.
 #include "shards/sharded_builder.h"
 
 #include <algorithm>

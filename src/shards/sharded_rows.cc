@@ -1,3 +1,4 @@
+// Forwards the calls of a round to the rows of each device, or to one device that has all rows.
 #include "shards/sharded_rows.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-/// Exact trees on a device.
+// Grows exact trees on a device.
 
 #include <algorithm>
 #include <optional>

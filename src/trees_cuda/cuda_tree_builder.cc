@@ -1,3 +1,4 @@
+// Begins the trees of a round in lanes, and finishes them in their order.
 #include "trees_cuda/cuda_tree_builder.h"
 
 #include <algorithm>
@@ -79,8 +80,8 @@ Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
     }
     return finished;
   });
-  Tree tree = MakeTree(result.tree.nodes, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate,
-                       lane->tree().constraints(), result.tree.sets, result.tree.weights);
+  Tree tree = MakeTree(result.tree, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate,
+                       lane->tree().constraints());
   last_ = lane;
   speculative_values_ = lane->tree().margins_are_speculative() ? tree.leaf_value : std::vector<float>{};
   speculative_rows_ = round_.rows;

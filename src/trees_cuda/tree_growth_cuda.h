@@ -2,11 +2,9 @@
 #ifndef XGBGPU_TREES_CUDA_TREE_GROWTH_CUDA_H_
 #define XGBGPU_TREES_CUDA_TREE_GROWTH_CUDA_H_
 
+#include "growth/make_tree.h"
 #include "predict/predict_cuda.h"
-#include "split/category_split.h"
-#include "tree/node.h"
 #include "xgbgpu/params.h"
-#include "xgbgpu/span.h"
 
 namespace xgbgpu::cuda {
 
@@ -18,13 +16,6 @@ struct GrowthLimits {
 };
 /// Levels of symmetric trees are limited, and weak ones are cut off by the host.
 inline GrowthLimits LimitsOfSymmetric(TrainParams const& params) { return {0.0f, params.SymmetricDepth(), 0}; }
-
-/// A finished tree, valid until the next one begins.
-struct GrownTree {
-  Span<Node const> nodes;
-  Span<float const> weights;  ///< [nodes] of a symmetric tree; else none
-  CategorySets sets;          ///< sets of the splits by categories
-};
 
 /// One of these ways. HistTree chooses one for each tree; the tree is the same whichever it is. The calls come in this
 /// order, all of them on TreeParts that have been told the parameters of the tree.
@@ -45,7 +36,7 @@ class TreeGrowth {
   virtual bool Finish() = 0;
   /// Instead of Finish: waits until nothing of the tree is under way but rows that walk.
   virtual void Discard() = 0;
-  /// Takes the tree, after Finish. Its nodes mean nothing if a gradient is not finite.
+  /// Takes the tree, after Finish. It is valid until the next tree begins. Its nodes mean nothing if a gradient is not finite.
   virtual GrownTree Take() = 0;
 };
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/stages.h"
+#include "base/stages.h"
 #include "histogram/histogram_cuda.h"
 #include "partition/partition_policy.h"
 #include "sample/sample_ops.h"

@@ -32,7 +32,7 @@ def dynamic_section(library: str) -> Dict[str, List[str]]:
 
 def marked_names() -> Set[str]:
     """The classes and functions that headers mark with XGBGPU_API."""
-    headers = [path for folder in ("base", "include", "src") for path in (ROOT / folder).rglob("*.h")]
+    headers = [path for folder in ("base", "include") for path in (ROOT / folder).rglob("*.h")]
     return {a or b for path in headers for a, b in MARK.findall(path.read_text(encoding="utf-8"))}
 
 
