@@ -1,4 +1,4 @@
-// Notes the batches of a caller while XGBoost or this library goes through them.
+// Reads the batches of a caller for XGBoost, and notes what each of them has.
 #include "data/batches.h"
 
 #include <xgboost/json.h>
@@ -17,12 +17,8 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// The batches of which this thread is making a matrix, or null.
-thread_local Batches* open_batches = nullptr;
-
-/// Throws if there are fewer weights than rows. Stock code needs the weight of every row for quantiles, and ends the
-/// process where there is none. It checks weights of groups itself. When it trains, it also checks for too many
-/// weights, and weights of data that share bins.
+/// Stock code needs the weight of every row for quantiles, and ends the process where there is none. (It checks weights
+/// of groups itself; when it trains, also too many weights and those of data with the bins of other data.)
 void CheckWeightsOfBatch(xgboost::MetaInfo const& info) {
   std::uint64_t const weights = info.weights_.Size();
   if (weights == 0 || weights >= info.num_row_ || !info.group_ptr_.empty()) return;
@@ -46,18 +42,11 @@ void CheckMaxBin(char const* config) {
 
 Batches::Batches(DataIterHandle caller, DMatrixHandle proxy, bool have_ref, DataIterResetCallback* reset,
                  XGDMatrixCallbackNext* next, char const* config)
-    : caller_{caller},
-      proxy_{proxy},
-      have_ref_{have_ref},
-      reset_{reset},
-      next_{next},
-      config_{config},
-      outer_{std::exchange(open_batches, this)} {}
-
-Batches::~Batches() { open_batches = outer_; }
+    : caller_{caller}, proxy_{proxy}, have_ref_{have_ref}, reset_{reset}, next_{next}, config_{config}, scope_{this} {}
 
 Batches* Batches::Of(DMatrixHandle proxy) {
-  return open_batches != nullptr && open_batches->proxy_ == proxy ? open_batches : nullptr;
+  Batches* const innermost = CallState::OfThisThread().batches;
+  return innermost != nullptr && innermost->proxy_ == proxy ? innermost : nullptr;
 }
 
 void Batches::Reset() {

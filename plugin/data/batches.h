@@ -23,7 +23,6 @@ class Batches {
   /// the matrix is made with. It may be null, and must outlive this object.
   Batches(DataIterHandle caller, DMatrixHandle proxy, bool have_ref, DataIterResetCallback* reset,
           XGDMatrixCallbackNext* next, char const* config);
-  ~Batches();
   Batches(Batches const&) = delete;
   Batches& operator=(Batches const&) = delete;
 
@@ -69,7 +68,7 @@ class Batches {
   DataIterResetCallback* reset_;
   XGDMatrixCallbackNext* next_;
   char const* config_;
-  Batches* outer_;       ///< of the matrix that waits while a caller makes another one
+  CallScope<&CallState::batches> scope_;
   bool may_stay_{true};  ///< batches on a GPU stay there, because XGBoost does not read them in this pass
   std::optional<DeviceTable> table_;
   std::unique_ptr<AscendingRows> ascending_;

@@ -24,8 +24,6 @@ namespace {
 
 using Column = RecordBatches::Column;
 
-thread_local RecordBatches* open_records = nullptr;
-
 constexpr char kFloat64 = 'g';
 
 /// Returns true for a table of numbers with names, which XGBoost takes. It reads the first letter of a format.
@@ -169,17 +167,17 @@ std::unique_ptr<HeldRows> HoldRecords(std::vector<Column> const& columns, std::v
 }  // namespace
 
 RecordBatches::RecordBatches(XGDMatrixCallbackNext* next, float missing, int threads)
-    : next_{next}, missing_{missing}, threads_{threads}, outer_{std::exchange(open_records, this)} {}
+    : next_{next}, missing_{missing}, threads_{threads}, scope_{this} {}
 
-RecordBatches::~RecordBatches() {
-  open_records = outer_;
-  Release();
+RecordBatches::~RecordBatches() { Release(); }
+
+int RecordBatches::NextForXGBoost(DataIterHandle importer) {
+  return CallState::OfThisThread().record_batches->Next(importer);
 }
 
-int RecordBatches::NextForXGBoost(DataIterHandle importer) { return open_records->Next(importer); }
-
 RecordBatches* RecordBatches::Of(DataIterHandle importer) {
-  return open_records != nullptr && open_records->importer_ == importer ? open_records : nullptr;
+  RecordBatches* const innermost = CallState::OfThisThread().record_batches;
+  return innermost != nullptr && innermost->importer_ == importer ? innermost : nullptr;
 }
 
 int RecordBatches::Next(DataIterHandle importer) {

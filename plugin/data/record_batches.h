@@ -13,6 +13,7 @@
 
 #include "data/arrow_structs.h"
 #include "data/held_rows.h"
+#include "xgb/api_call.h"
 
 namespace xgbgpu::plugin {
 
@@ -61,7 +62,7 @@ class RecordBatches {
   XGDMatrixCallbackNext* next_;
   float missing_;
   int threads_;
-  RecordBatches* outer_;  ///< of the matrix that waits while a caller makes another one
+  CallScope<&CallState::record_batches> scope_;
   DataIterHandle importer_{nullptr};
   std::vector<Column> columns_;         ///< empty: no schema has come
   std::vector<arrow::Array*> batches_;  ///< held

@@ -46,7 +46,7 @@ class DecoratedLinear final : public XgbBooster {
     }
     stock()->Configure(in_stock_words);
   }
-  void ModelComes(xgboost::Json const* in) override {
+  void BeginLoad(xgboost::Json const* in) override {
     if (in == nullptr) {
       loaded_.Forget();
     } else {

@@ -1,4 +1,4 @@
-// Decides which device a worker of a process group trains on.
+// Agrees with the other workers whether all train on GPUs, and on which.
 #include "group/group_place.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// Watches the connections to other workers, and cuts them when nothing comes for too long.
+// Finds the sockets of XGBoost's communicator, and cuts them when a call waits too long.
 #include "group/link_watch.h"
 
 #include <dirent.h>

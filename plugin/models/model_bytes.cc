@@ -1,4 +1,4 @@
-// Refuses damaged bytes of models and configurations, and finds out which version wrote them.
+// Walks through the bytes of a saved model, and refuses what XGBoost's parsers would crash on.
 #include "models/model_bytes.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Declares parameters, and translates them to the engine's.
+// Parses parameters of trees and of this library, and refuses values with their ranges.
 #include "params/plugin_params.h"
 
 #include <dmlc/strtonum.h>

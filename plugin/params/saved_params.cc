@@ -1,4 +1,4 @@
-// Reads parameters of objectives and metrics from what they save.
+// Reads the parameters of objectives and metrics out of their saved configurations.
 #include "params/saved_params.h"
 
 #include <string>

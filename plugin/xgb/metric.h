@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "xgb/listing.h"
 #include "xgb/types.h"
 
 namespace xgbgpu::plugin {
@@ -18,7 +19,6 @@ namespace xgbgpu::plugin {
 class XgbMetric : public xgboost::Metric {
  public:
   explicit XgbMetric(std::unique_ptr<xgboost::Metric> stock);
-  ~XgbMetric() override;
   XgbMetric(XgbMetric const&) = delete;
   XgbMetric& operator=(XgbMetric const&) = delete;
 
@@ -45,6 +45,7 @@ class XgbMetric : public xgboost::Metric {
 
   std::unique_ptr<xgboost::Metric> stock_;
   mutable std::atomic<XgbContext const*> context_{nullptr};
+  Listing<XgbMetric> listing_{this};
 };
 
 /// Returns the names of the metrics that the learner with this context has now, in the order in which they were made,

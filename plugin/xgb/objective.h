@@ -4,10 +4,12 @@
 
 #include <xgboost/objective.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 
+#include "xgb/listing.h"
 #include "xgb/types.h"
 #include "xgbgpu/boosting_round.h"
 
@@ -18,7 +20,6 @@ namespace xgbgpu::plugin {
 class XgbObjective : public xgboost::ObjFunction {
  public:
   explicit XgbObjective(std::unique_ptr<xgboost::ObjFunction> stock);
-  ~XgbObjective() override;
   XgbObjective(XgbObjective const&) = delete;
   XgbObjective& operator=(XgbObjective const&) = delete;
 
@@ -45,6 +46,8 @@ class XgbObjective : public xgboost::ObjFunction {
     stock()->UpdateTreeLeaf(position, info, predictions, tree);
   }
 
+  /// The learner's context, as it was when XGBoost configured the objective last; null before. Any thread may ask.
+  XgbContext const* configured_context() const { return configured_context_; }
   /// Returns true if leaves that this objective sets are medians of what the rows lack.
   virtual bool SetsMedians() const = 0;
 
@@ -75,6 +78,8 @@ class XgbObjective : public xgboost::ObjFunction {
   xgboost::ObjFunction* stock() const;
 
   std::unique_ptr<xgboost::ObjFunction> stock_;
+  std::atomic<XgbContext const*> configured_context_{nullptr};
+  Listing<XgbObjective> listing_{this};
 };
 
 /// Returns true if the learner with this context has a decorated objective, which asks for the margins and predictions

@@ -11,15 +11,16 @@
 #include <utility>
 #include <vector>
 
+#include "xgb/api_call.h"
 #include "xgb/types.h"
 
 namespace xgbgpu::plugin {
 
-/// While it is alive, sees which trees stock code predicts on this thread for `data`.
+/// Sees which trees stock code predicts on this thread for `data`, while it is alive.
 class TreeWatch {
  public:
-  explicit TreeWatch(xgboost::DMatrix const* data);
-  virtual ~TreeWatch();
+  explicit TreeWatch(xgboost::DMatrix const* data) : data_{data}, scope_{this} {}
+  virtual ~TreeWatch() = default;
   TreeWatch(TreeWatch const&) = delete;
   TreeWatch& operator=(TreeWatch const&) = delete;
 
@@ -34,7 +35,7 @@ class TreeWatch {
 
  private:
   xgboost::DMatrix const* data_;
-  TreeWatch* outer_;
+  CallScope<&CallState::tree_watch> scope_;
 };
 
 /// Passes everything on to the inner predictor, and tells a TreeWatch of PredictBatch.
