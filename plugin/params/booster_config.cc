@@ -11,6 +11,7 @@
 #include "params/constraint_text.h"
 #include "params/foreign_words.h"
 #include "xgb/registry.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/trainer.h"
 
@@ -112,9 +113,7 @@ bool Grows(std::string const& updater) { return updater.compare(0, 5, "grow_") =
 /// With an empty one alone it would have no updaters, and training would crash. With sync, which does nothing here, and
 /// none that grows, trees would have no splits.
 void CheckAreUpdaters(std::string const& sequence) {
-  auto const is_updater = [](std::string const& name) {
-    return name == kPublicUpdater || IsUpdater(name);
-  };
+  auto const is_updater = [](std::string const& name) { return name == kPublicUpdater || IsUpdater(name); };
   auto const names = SplitSequence(sequence);
   auto const is_sync = [](std::string const& name) { return name == "sync"; };
   bool const syncs = std::any_of(names.cbegin(), names.cend(), is_sync);

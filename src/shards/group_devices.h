@@ -8,6 +8,7 @@
 
 #include "collective/collective_cuda.h"
 #include "xgbgpu/collective.h"
+#include "xgbgpu/process_devices.h"
 
 namespace xgbgpu {
 
@@ -32,6 +33,8 @@ class GroupDevices {
   ///
   /// Throws  Unsupported, with the reason; ShardsLost
   static std::shared_ptr<GroupDevices> Of(Collective* group, int device);
+  /// xgbgpu::PlaceOfWorker (xgbgpu/process_devices.h)
+  static WorkerPlace PlaceOf(Collective* group, int devices);
   /// The group has ended: what connects its GPUs is torn down. Trainings that are left cannot go on.
   static void Forget(Collective const* group);
 };

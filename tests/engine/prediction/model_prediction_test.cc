@@ -10,6 +10,7 @@
 #include "support/grow.h"
 #include "support/host_model.h"
 #include "xgbgpu/device_prediction.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/explanation.h"
 #include "xgbgpu/prediction_policy.h"
