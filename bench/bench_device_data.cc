@@ -23,6 +23,7 @@
 #include "quantile/quantile_policy.h"
 #include "quantile/sorted_columns_cuda.h"
 #include "xgbgpu/array_source.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/trainer.h"
 

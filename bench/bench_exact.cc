@@ -29,6 +29,7 @@
 #include "core/random.h"
 #include "exact/sorted_matrix.h"
 #include "options.h"
+#include "training/dataset_storage.h"
 #include "trees_cuda/cuda_builder.h"
 #include "xgbgpu/resident_rows.h"
 #include "xgbgpu/trainer.h"
@@ -170,7 +171,7 @@ class Training {
     double const start = Seconds();
     auto const dataset = Dataset::BuildSorted(data, threads, {BackendKind::kCuda, 0});
     double const sorted = Seconds();
-    builder_ = MakeCudaExactBuilder(dataset->sorted_matrix(), 0, threads);
+    builder_ = MakeCudaExactBuilder(MatrixOf<SortedColumns>(*dataset).matrix, 0, threads);
     rows_ = builder_->rounds()->MakeResidentRows(1);
     rows_->SetTargets(data.targets());
     sort_seconds_ = sorted - start;

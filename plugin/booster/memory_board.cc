@@ -16,9 +16,8 @@ namespace {
 
 TrainingFacts FactsOf(Trainer const& trainer) {
   Dataset const& data = trainer.data();
-  return {trainer.backend(), data.place().device, static_cast<int>(data.device_shards().size()),
-          data.rows(),       data.features(),     data.bytes(),
-          trainer.memory()};
+  return {trainer.backend(), data.place().device, data.devices(),  data.rows(),
+          data.features(),   data.bytes(),        trainer.memory()};
 }
 
 nlohmann::ordered_json Describe(TrainingFacts const& facts) {

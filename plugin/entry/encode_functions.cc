@@ -8,6 +8,7 @@
 #include "base/message.h"
 #include "errors/fail.h"
 #include "matrix/held_matrix.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/encode.h"
 #include "xgbgpu/trainer.h"
 #include "xgboost_gpu.h"

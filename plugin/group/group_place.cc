@@ -6,6 +6,7 @@
 
 #include "base/message.h"
 #include "errors/notice.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/process_devices.h"
 

@@ -102,7 +102,7 @@ class BinnedRows final : public HeldRows {
   std::shared_ptr<Dataset const> BinsWithin(MemoryLimits const& limits) const override {
     std::lock_guard<std::mutex> const lock{mutex_};
     auto within = Dataset::Within(bins_, limits);
-    if (!bins_->in_device_pages()) bins_ = within;
+    if (!bins_->in_pages()) bins_ = within;
     return within;
   }
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {

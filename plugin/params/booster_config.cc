@@ -14,6 +14,7 @@
 #include "xgb/json_values.h"
 #include "xgb/registry.h"
 #include "xgb/saved_gbtree.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/trainer.h"
 

@@ -16,6 +16,7 @@
 #include "errors/notice.h"
 #include "params/constraint_text.h"
 #include "params/foreign_words.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {

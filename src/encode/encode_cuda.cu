@@ -1,4 +1,4 @@
-// Sums targets by category and numbers keys on a device.
+// Sums the targets of categories and numbers keys on a CUDA device, with sorts and scans.
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
@@ -9,13 +9,12 @@
 #include "base/message.h"
 #include "core/fixed_point.h"
 #include "cuda/grid.h"
+#include "encode/encode_cuda.h"
 #include "encode/encode_ops.h"
 #include "xgbgpu/encode.h"
 #include "xgbgpu/error.h"
 
-namespace xgbgpu {
-
-namespace cuda {
+namespace xgbgpu::cuda {
 
 namespace {
 
@@ -296,46 +295,44 @@ void CheckRows(std::uint64_t rows) {
 
 }  // namespace
 
-}  // namespace cuda
-
-void OrderTargetsOnDevice(CategoryTargets const& columns, RowOrder const& order, StatisticRule const& rule,
-                          double const* priors, StatisticsView statistics, CategoryTotals totals, int device) {
-  cuda::CheckRows(columns.rows);
+void OrderTargets(CategoryTargets const& columns, RowOrder const& order, StatisticRule const& rule,
+                  double const* priors, StatisticsView statistics, CategoryTotals totals, int device) {
+  CheckRows(columns.rows);
   DeviceScope const scope{device};
-  cuda::Work work;
+  Work work;
   std::size_t const n = columns.rows, targets = columns.targets, categories = columns.categories;
-  cuda::Input const codes{&work, columns.codes, n};
-  cuda::Input const values{&work, columns.values, targets * n};
-  cuda::Input const weights{&work, columns.weights, columns.weights == nullptr ? 0 : n};
-  cuda::Output const total_values{&work, totals.values, targets * categories};
-  cuda::Output const total_weights{&work, totals.weights, categories};
-  bool const is_copied = statistics.data != nullptr && n != 0 && !cuda::IsOnDevice(statistics.data);
+  Input const codes{&work, columns.codes, n};
+  Input const values{&work, columns.values, targets * n};
+  Input const weights{&work, columns.weights, columns.weights == nullptr ? 0 : n};
+  Output const total_values{&work, totals.values, targets * categories};
+  Output const total_weights{&work, totals.weights, categories};
+  bool const is_copied = statistics.data != nullptr && n != 0 && !IsOnDevice(statistics.data);
   DeviceBuffer<float> room{&work.arena, "results", is_copied ? n * targets : 0};
-  cuda::OrderTargets({codes.data(), n, columns.categories, values.data(), columns.targets, weights.data()}, order, rule,
-                     priors, is_copied ? StatisticsView{room.data(), targets} : statistics,
-                     {total_values.data(), total_weights.data()}, &work);
+  OrderTargets({codes.data(), n, columns.categories, values.data(), columns.targets, weights.data()}, order, rule,
+               priors, is_copied ? StatisticsView{room.data(), targets} : statistics,
+               {total_values.data(), total_weights.data()}, &work);
   if (is_copied) {
     std::size_t const bytes = targets * sizeof(float);
     CheckCuda(cudaMemcpy2DAsync(statistics.data, statistics.row_stride * sizeof(float), room.data(), bytes, bytes, n,
                                 cudaMemcpyDeviceToHost, work.stream),
-              cuda::kWhat);
+              kWhat);
   }
   total_values.Deliver(work.stream);
   total_weights.Deliver(work.stream);
-  work.stream.Wait(cuda::kWhat);
+  work.stream.Wait(kWhat);
 }
 
-std::uint32_t NumberKeysOnDevice(Span<std::uint64_t const> keys, std::uint32_t* codes, int device) {
+std::uint32_t NumberKeys(Span<std::uint64_t const> keys, std::uint32_t* codes, int device) {
   if (keys.size() == 0) return 0;
-  cuda::CheckRows(keys.size());
+  CheckRows(keys.size());
   DeviceScope const scope{device};
-  cuda::Work work;
-  cuda::Input const in{&work, keys.data(), keys.size()};
-  cuda::Output const out{&work, codes, keys.size()};
-  std::uint32_t const distinct = cuda::NumberKeys(in.data(), keys.size(), out.data(), &work);
+  Work work;
+  Input const in{&work, keys.data(), keys.size()};
+  Output const out{&work, codes, keys.size()};
+  std::uint32_t const distinct = NumberKeys(in.data(), keys.size(), out.data(), &work);
   out.Deliver(work.stream);
-  work.stream.Wait(cuda::kWhat);
+  work.stream.Wait(kWhat);
   return distinct;
 }
 
-}  // namespace xgbgpu
+}  // namespace xgbgpu::cuda

@@ -27,19 +27,6 @@ class DevicePredictor {
   virtual void PredictLeaves(RowSource const& source, std::size_t first, std::size_t last, float* out, int threads) = 0;
 };
 
-/// Makes a predictor on a CUDA device. Throws Unsupported, DeviceError, OutOfDeviceMemory.
-std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const& forest, int device);
-
-/// host::PredictContributions (contributions.h) with rows streamed through a CUDA device. Writes nothing for rows that
-/// the source skips (user_arrays/read_in_parts.h). Throws the same, and Unsupported, DeviceError, OutOfDeviceMemory;
-/// the contributions of some rows may be written then.
-void PredictContributionsOnDevice(RowSource const& source, PathForest const& forest, std::size_t first,
-                                  std::size_t last, bool approximate, ContributionsView out, int device, int threads);
-
-/// host::PredictInteractions (interactions.h) in the same way.
-void PredictInteractionsOnDevice(RowSource const& source, PathForest const& forest, std::size_t first, std::size_t last,
-                                 InteractionsView out, int device, int threads);
-
 }  // namespace xgbgpu
 
 #endif  // XGBGPU_PREDICT_PREDICTOR_H_

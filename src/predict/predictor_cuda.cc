@@ -1,14 +1,13 @@
-// Predicts whole models on a device with streamed rows.
+// Predicts whole models on a CUDA device, to which rows are streamed.
+#include "predict/predictor_cuda.h"
+
 #include <map>
 #include <mutex>
 #include <optional>
 
 #include "cuda/device.h"
-#include "predict/contributions_cuda.h"
 #include "predict/forest_cuda.h"
-#include "predict/interactions_cuda.h"
 #include "predict/level_forest_cuda.h"
-#include "predict/predictor.h"
 #include "predict/row_stream_cuda.h"
 
 namespace xgbgpu {
@@ -88,18 +87,8 @@ class CudaPredictor final : public DevicePredictor {
 
 }  // namespace
 
-std::unique_ptr<DevicePredictor> MakeDevicePredictor(Forest const& forest, int device) {
+std::unique_ptr<DevicePredictor> cuda::MakePredictor(Forest const& forest, int device) {
   return std::make_unique<CudaPredictor>(forest, device);
-}
-
-void PredictContributionsOnDevice(RowSource const& source, PathForest const& forest, std::size_t first,
-                                  std::size_t last, bool approximate, ContributionsView out, int device, int threads) {
-  cuda::PredictContributionsStreamed(source, forest, first, last, approximate, out, device, threads);
-}
-
-void PredictInteractionsOnDevice(RowSource const& source, PathForest const& forest, std::size_t first, std::size_t last,
-                                 InteractionsView out, int device, int threads) {
-  cuda::PredictInteractionsStreamed(source, forest, first, last, out, device, threads);
 }
 
 }  // namespace xgbgpu

@@ -17,9 +17,9 @@
 #include "prediction/read_model.h"
 #include "prediction/with_policy.h"
 #include "user_arrays/read_in_parts.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/row_views.h"
-#include "xgbgpu/trainer.h"
 
 namespace xgbgpu {
 
@@ -111,7 +111,7 @@ bool DevicePrediction::Impl::TakeModel(ModelView const& model, Place const& plac
   impossible_ = false;
   std::vector<int> const ordinals = OrdinalsOf(place);
   std::vector<std::unique_ptr<DevicePredictor>> made(wanted);
-  auto const make = [&](std::size_t i) { made[i] = MakeDevicePredictor(forest, ordinals[i]); };
+  auto const make = [&](std::size_t i) { made[i] = DeviceBackend::Get().MakePredictor(forest, ordinals[i]); };
   ShardThreads threads{devices};
   threads.Run([&](int i) { make(static_cast<std::size_t>(i)); });
   predictors_ = std::move(made);

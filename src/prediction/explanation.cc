@@ -142,7 +142,7 @@ bool Explanation::Impl::Contributions(ModelView const& model, WorkPlace where, R
   Explain(
       where, "contributions", rows, ContributionWork(rows, model.rounds),
       [&](RowSource const& part, int device, int threads) {
-        PredictContributionsOnDevice(part, *paths, 0, trees, approximate, view, device, threads);
+        DeviceBackend::Get().PredictContributions(part, *paths, 0, trees, approximate, view, device, threads);
       },
       [&] { host::PredictContributions(rows, *paths, 0, trees, approximate, view, where.threads); });
   AddBase(base, view.columns(), &values);
@@ -163,7 +163,7 @@ bool Explanation::Impl::Interactions(ModelView const& model, WorkPlace where, Ro
   Explain(
       where, "interactions", rows, InteractionWork(rows, model.rounds),
       [&](RowSource const& part, int device, int threads) {
-        PredictInteractionsOnDevice(part, *paths, 0, trees, view, device, threads);
+        DeviceBackend::Get().PredictInteractions(part, *paths, 0, trees, view, device, threads);
       },
       [&] { host::PredictInteractions(rows, *paths, 0, trees, view, where.threads); });
   AddBase(base, view.columns() * view.columns(), &values);

@@ -1,10 +1,5 @@
-// Grows trees on the device of this process, with the devices of the other processes of its group.
+// Grows trees on the device of this process, together with the other processes of a group.
 #include "shards/group_builder.h"
-
-#include <string>
-#include <utility>
-
-#include "xgbgpu/error.h"
 
 namespace xgbgpu {
 
@@ -25,24 +20,5 @@ Tree GroupBuilder::Grow(TrainParams const& params, Span<GradientPair const> grad
     throw;
   }
 }
-
-std::unique_ptr<TreeBuilder> MakeGroupBuilder(std::shared_ptr<DeviceMatrix const> matrix, Shard const& place,
-                                              int threads) {
-  return std::make_unique<GroupBuilder>(std::move(matrix), place, threads);
-}
-
-bool DevicesCanMeet(Collective* group, int device, std::string* why_not) {
-  try {
-    GroupDevices::Of(group, device);
-    return true;
-  } catch (ShardsLost const&) {
-    throw;
-  } catch (Error const& error) {
-    *why_not = error.what();
-    return false;
-  }
-}
-
-void ForgetDevices(Collective const* group) { GroupDevices::Forget(group); }
 
 }  // namespace xgbgpu

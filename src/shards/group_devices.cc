@@ -1,4 +1,4 @@
-// Connects the devices of a process group, by shared memory or by NCCL, and keeps the connections.
+// Connects the GPUs of a process group, with memory that all can write to or with NCCL.
 #include "shards/group_devices.h"
 
 #include <unistd.h>
@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "backend/backend.h"
 #include "backend/device_policy.h"
 #include "base/hash.h"
 #include "base/message.h"
@@ -206,17 +205,7 @@ class AllGroups {
 
 }  // namespace
 
-std::string NcclHere(std::string* why_not) {
-  try {
-    cuda::NcclLibrary const& library = cuda::LoadNccl();
-    return library.VersionText() + " from " + library.path;
-  } catch (Unsupported const& error) {
-    *why_not = error.what();
-    return {};
-  }
-}
-
-WorkerPlace PlaceOfWorker(Collective* group, int devices) {
+WorkerPlace GroupDevices::PlaceOf(Collective* group, int devices) {
   // A group is of one thread, and no address of a group comes twice. Some workers of a group are a group of their own:
   // who has asked for which, all of that one know.
   thread_local std::map<Collective const*, WorkerPlace> places;

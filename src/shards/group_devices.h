@@ -8,6 +8,7 @@
 
 #include "collective/collective_cuda.h"
 #include "xgbgpu/collective.h"
+#include "xgbgpu/process_devices.h"
 
 namespace xgbgpu {
 
@@ -33,7 +34,9 @@ class GroupDevices {
   ///
   /// Throws  Unsupported, with the reason; ShardsLost
   static std::shared_ptr<GroupDevices> Of(Collective* group, int device);
-  /// The group has ended: disconnects its GPUs. Trainings that are left cannot go on.
+  /// xgbgpu::PlaceOfWorker (xgbgpu/process_devices.h)
+  static WorkerPlace PlaceOf(Collective* group, int devices);
+  /// The group has ended: what connects its GPUs is torn down. Trainings that are left cannot go on.
   static void Forget(Collective const* group);
 };
 

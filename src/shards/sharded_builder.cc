@@ -1,4 +1,4 @@
-// Grows trees on several devices of this process, one thread for each device.
+// Grows one tree on several CUDA devices of this process, with a thread for each.
 #include "shards/sharded_builder.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "core/row_slice.h"
 #include "cuda/device.h"
 #include "objective/leaf_median.h"
+#include "shards/deal_rows.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {
@@ -256,20 +257,6 @@ void ShardedBuilder::AddLeafValues(Span<float const> node_values, ResidentRows* 
   for (std::size_t s = 0; s < builders_.size(); ++s) {
     builders_[s]->AddLeafValues(node_values, sharded->shard(s), output);
   }
-}
-
-std::vector<std::uint64_t> DealRows(std::uint64_t rows, std::size_t most_shards) {
-  std::uint64_t const blocks = std::max<std::uint64_t>(1, (rows + kRowStep - 1) / kRowStep);
-  std::uint64_t const shards = std::min<std::uint64_t>(blocks, most_shards);
-  std::vector<std::uint64_t> first;
-  for (std::uint64_t s = 0; s <= shards; ++s) first.push_back(std::min(rows, blocks * s / shards * kRowStep));
-  return first;
-}
-
-std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> const& shards,
-                                                 int threads) {
-  if (shards.size() == 1) return MakeCudaTreeBuilder(shards[0], threads);
-  return std::make_unique<ShardedBuilder>(shards, threads);
 }
 
 }  // namespace xgbgpu

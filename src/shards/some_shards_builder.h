@@ -5,8 +5,8 @@
 #include <functional>
 #include <memory>
 
-#include "backend/backend.h"
 #include "backend/finished_tree.h"
+#include "backend/tree_builder.h"
 #include "base/stage_timer.h"
 #include "xgbgpu/some_shards.h"
 

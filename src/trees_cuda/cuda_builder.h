@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "backend/backend.h"
 #include "backend/finished_tree.h"
+#include "backend/tree_builder.h"
 #include "core/work_sizes.h"
 #include "cuda/device.h"
 #include "cuda/timeline.h"

@@ -1,4 +1,5 @@
-// Grows exact trees on a device.
+// Grows exact trees on a CUDA device.
+#include "trees_cuda/cuda_exact_builder.h"
 
 #include <algorithm>
 #include <optional>

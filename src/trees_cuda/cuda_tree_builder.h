@@ -97,6 +97,9 @@ class CudaTreeBuilder final : public CudaBuilder {
   TrainParams train_;
 };
 
+/// Makes a builder on the matrix's device. `threads` are for the host's part. A DeviceError names the sizes of the data.
+std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads);
+
 }  // namespace xgbgpu
 
 #endif  // XGBGPU_TREES_CUDA_CUDA_TREE_BUILDER_H_

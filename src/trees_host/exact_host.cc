@@ -1,9 +1,9 @@
-// Grows exact trees on the host, by the host implementations of exact/.
+// Grows exact trees on the host, with the host implementations of exact/.
+#include "trees_host/exact_host.h"
 
 #include <optional>
 #include <vector>
 
-#include "backend/backend.h"
 #include "backend/copy_positions.h"
 #include "backend/finished_tree.h"
 #include "base/buffer.h"

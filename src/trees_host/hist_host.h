@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "backend/backend.h"
+#include "backend/tree_builder.h"
 #include "histogram/histogram_policy.h"
 #include "matrix/matrix.h"
 #include "matrix/paged_matrix.h"
@@ -20,6 +20,8 @@ namespace xgbgpu {
 /// Memory  37 bytes a row at most, 8 more where rows are sampled; `histogram_bytes`, or two histograms; scratch
 std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, Shard const& shard, int threads,
                                                  std::size_t histogram_bytes = HostHistogramPolicy{}.cache_bytes);
+/// Makes a builder for a matrix that has all rows.
+std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, int threads);
 
 /// Does the same with a matrix in pages. Either no shard's matrix is in pages, or all are; working_bytes is the same in
 /// all. A tree whose sample fits half of what it leaves beside two histograms, in all shards, grows on a copy of the

@@ -1,4 +1,4 @@
-// Copies users' tables on a device to float32 rows, and checks their addresses.
+// Copies arrays in the memory of a CUDA device to rows of float32.
 #include <cuda_fp16.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "cuda/array_download.h"
 #include "cuda/device.h"
 #include "cuda/grid.h"
+#include "user_arrays/device_arrays_cuda.h"
 #include "user_arrays/device_pointer.h"
 #include "xgbgpu/device_rows.h"
 
@@ -272,61 +273,68 @@ class CopiedFloats final : public DeviceFloats {
   DeviceBuffer<float> values_;
 };
 
+class CudaArrays final : public DeviceArrays {
+ public:
+  int DeviceOf(void const* address) const override { return OrdinalOf(address); }
+  int DeviceOf(DeviceTable const& table) const override {
+    int const device = OrdinalOf(table.columns.front().data);
+    if (device == kHostMemory) CheckTable(table, 0);  // throws
+    return device;
+  }
+
+  std::unique_ptr<DeviceRowsBuilder> MakeRowsBuilder(int device, std::uint64_t rows,
+                                                     FeatureIndex features) const override {
+    return std::make_unique<RowsBuilder>(device, rows, features);
+  }
+  std::size_t BytesOfRows(int device) const override { return device < 0 ? 0 : BytesHeld(device).load(); }
+  std::size_t FreeMemory(int device) const override {
+    DeviceScope const scope{device};
+    return CurrentMemory().free;
+  }
+
+  int CurrentDevice() const override {
+    int device = 0;
+    CheckCuda(cudaGetDevice(&device), "asking for the current device");
+    return device;
+  }
+  void RunOn(int device, std::function<void()> const& function) const override {
+    DeviceScope const scope{device};
+    function();
+  }
+
+  std::unique_ptr<DeviceRows> Copy(DeviceTable const& table, float missing) const override {
+    RowsBuilder builder{DeviceOf(table), table.rows, static_cast<FeatureIndex>(table.columns.size())};
+    builder.Append(table, missing);
+    return builder.Finish();
+  }
+  void CopyToHost(DeviceTable const& table, float* to) const override {
+    constexpr std::uint64_t kValues = 1 << 21;
+    std::uint64_t const columns = table.columns.size();
+    std::uint64_t const most = std::max<std::uint64_t>(1, kValues / columns);
+    CheckTable(table, DeviceOf(table));
+    for (std::uint64_t first = 0; first < table.rows; first += most) {
+      DeviceTable const part = RowsOf(table, first, std::min(most, table.rows - first));
+      auto const rows = Copy(part, std::numeric_limits<float>::quiet_NaN());
+      rows->CopyToHost(0, part.rows, to + first * columns);
+    }
+  }
+  void CopyToHost(void const* from, std::size_t bytes, std::uintptr_t stream, void* to) const override {
+    int const device = OrdinalOf(from);
+    CheckMemory(0, "values", from, bytes, std::max(device, 0));
+    DeviceScope const scope{device};
+    WaitForWriter(stream);
+    CheckCuda(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "copying an array to the host");
+  }
+  std::unique_ptr<DeviceFloats> CopyFloats(float const* from, std::size_t n, int device) const override {
+    return std::make_unique<CopiedFloats>(from, n, device);
+  }
+};
+
 }  // namespace
 
-int DeviceOf(void const* address) { return OrdinalOf(address); }
-
-std::unique_ptr<DeviceRowsBuilder> MakeDeviceRowsBuilder(int device, std::uint64_t rows, FeatureIndex features) {
-  return std::make_unique<RowsBuilder>(device, rows, features);
-}
-
-std::size_t FreeDeviceMemory(int device) {
-  DeviceScope const scope{device};
-  return CurrentMemory().free;
-}
-
-CallersDevice::CallersDevice() { CheckCuda(cudaGetDevice(&device_), "asking for the current device"); }
-void CallersDevice::Call(std::function<void()> const& function) const {
-  DeviceScope const scope{device_};
-  function();
-}
-
-std::size_t DeviceRowsBytes(int device) { return device < 0 ? 0 : BytesHeld(device).load(); }
-
-int DeviceOfTable(DeviceTable const& table) {
-  int const device = OrdinalOf(table.columns.front().data);
-  if (device == kHostMemory) CheckTable(table, 0);  // throws
-  return device;
-}
-
-std::unique_ptr<DeviceRows> CopyDeviceTable(DeviceTable const& table, float missing) {
-  RowsBuilder builder{DeviceOfTable(table), table.rows, static_cast<FeatureIndex>(table.columns.size())};
-  builder.Append(table, missing);
-  return builder.Finish();
-}
-
-void CopyDeviceTableToHost(DeviceTable const& table, float* to) {
-  constexpr std::uint64_t kValues = 1 << 21;
-  std::uint64_t const columns = table.columns.size();
-  std::uint64_t const most = std::max<std::uint64_t>(1, kValues / columns);
-  CheckTable(table, DeviceOfTable(table));
-  for (std::uint64_t first = 0; first < table.rows; first += most) {
-    DeviceTable const part = RowsOf(table, first, std::min(most, table.rows - first));
-    auto const rows = CopyDeviceTable(part, std::numeric_limits<float>::quiet_NaN());
-    rows->CopyToHost(0, part.rows, to + first * columns);
-  }
-}
-
-void CopyFromDevice(void const* from, std::size_t bytes, std::uintptr_t stream, void* to) {
-  int const device = OrdinalOf(from);
-  CheckMemory(0, "values", from, bytes, std::max(device, 0));
-  DeviceScope const scope{device};
-  WaitForWriter(stream);
-  CheckCuda(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "copying an array to the host");
-}
-
-std::unique_ptr<DeviceFloats> CopyFloatsToDevice(float const* from, std::size_t n, int device) {
-  return std::make_unique<CopiedFloats>(from, n, device);
+DeviceArrays const& cuda::Arrays() {
+  static CudaArrays const kArrays;
+  return kArrays;
 }
 
 }  // namespace xgbgpu

@@ -39,13 +39,14 @@ ARROWS = {
     "exact": "core cuda gradient growth matrix predict quantile sample split tree",
     "rounds": "core cuda gradient metric objective predict",
     "encode": "core cuda",
-    "user_arrays": "cuda collective core",
-    "backend": "cuda collective core matrix predict tree user_arrays quantile",
+    "backend": "collective core exact matrix predict quantile tree",
+    "user_arrays": "backend collective core cuda",
     "trees_host": "backend collective core exact gradient growth histogram matrix page partition predict sample split",
     "trees_cuda": "cuda backend collective core exact gradient growth histogram matrix objective page partition predict rounds "
                   "sample split tree",
     "shards": "cuda backend collective core objective rounds tree trees_cuda",
-    "training": "collective core exact matrix objective page quantile rounds shards trees_host",
+    "backend_cuda": "backend collective core cuda encode matrix page predict shards trees_cuda user_arrays",
+    "training": "backend collective core exact objective page quantile rounds shards",
     "prediction": "backend collective objective predict training user_arrays",
 }
 

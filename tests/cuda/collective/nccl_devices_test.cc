@@ -20,7 +20,9 @@
 #include "support/grow.h"
 #include "trees_cuda/cuda_tree_builder.h"
 #include "trees_cuda/equality_case.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
+#include "xgbgpu/process_devices.h"
 
 namespace xgbgpu::testing {
 namespace {

@@ -10,7 +10,9 @@
 #include "exact/exact_memory.h"
 #include "matrix/device_matrix.h"
 #include "support/grow.h"
+#include "trees_cuda/cuda_exact_builder.h"
 #include "trees_cuda/equality_case.h"
+#include "trees_host/exact_host.h"
 #include "xgbgpu/resident_rows.h"
 
 namespace xgbgpu::testing {

@@ -10,9 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "backend_cuda/device_matrices.h"
+#include "support/dataset_forms.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
 #include "trees_cuda/cuda_tree_builder.h"
+#include "trees_host/hist_host.h"
 #include "xgbgpu/objective.h"
 #include "xgbgpu/resident_rows.h"
 
@@ -38,8 +41,8 @@ class TwoTrainings {
   explicit TwoTrainings(TreeCase const& c, ObjectiveParams const& objective = {Objective::kSquaredError})
       : objective_{objective},
         data_{MakeDataset(c)},
-        host_{MakeHostTreeBuilder(data_->matrix(), kThreads)},
-        cuda_{std::make_unique<CudaTreeBuilder>(CopyMatrixToDevice(data_->matrix(), 0, kThreads), kThreads)},
+        host_{MakeHostTreeBuilder(testing::BinsOf(*data_), kThreads)},
+        cuda_{std::make_unique<CudaTreeBuilder>(CopyMatrixToDevice(testing::BinsOf(*data_), 0, kThreads), kThreads)},
         margins_(c.values.rows),
         gradients_(c.values.rows) {
     bool const of_two = objective.kind == Objective::kLogistic || objective.kind == Objective::kLogitRaw ||

@@ -12,6 +12,7 @@
 
 #include "exact/exact_memory.h"
 #include "support/data.h"
+#include "support/dataset_forms.h"
 #include "support/grow.h"
 #include "trees_cuda/equality_case.h"
 #include "xgbgpu/error.h"
@@ -151,7 +152,7 @@ std::uint64_t ExactLevelBytes(std::uint64_t features, std::uint64_t nodes, std::
 double ExpectPeakAsTold(EqualityCase const& c, CaseRows const& rows, std::vector<GradientPair> const& gradients) {
   Trainer trainer{Dataset::BuildSorted(rows, 2, {BackendKind::kCuda, 0}), BackendKind::kCuda, 2};
   Tree const tree = trainer.Grow(c.params, gradients, {});
-  auto const stored = trainer.data().sorted_matrix()->stored();
+  auto const stored = testing::SortedOf(trainer.data()).stored();
   auto const told =
       static_cast<double>(ExactDeviceBytes(c.rows, stored) + ExactLevelBytes(c.columns, WidestLevel(tree), stored));
   auto const peak = static_cast<double>(trainer.memory().peak_bytes);

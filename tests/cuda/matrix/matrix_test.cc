@@ -9,9 +9,11 @@
 #include "matrix/lower_ends.h"
 #include "matrix/matrix_cuda.h"
 #include "quantile/quantile.h"
+#include "support/dataset_forms.h"
 #include "support/grow.h"
 #include "user_arrays/array_case.h"
 #include "user_arrays/data_case.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/trainer.h"
 
@@ -178,13 +180,13 @@ TEST_F(CudaDatasetTest, TellsWhereItLies) {
   auto const on_host = Dataset::Build(source, {}, 64, 2);
   auto const on_device = Dataset::Build(source, {}, 64, 2, kDevice);
   EXPECT_EQ(on_host->place().backend, BackendKind::kHost);
-  EXPECT_EQ(on_host->device_matrix(), nullptr);
+  EXPECT_EQ(on_host->devices(), 0);
   EXPECT_EQ(on_device->place().backend, BackendKind::kCuda);
   EXPECT_EQ(on_device->place().device, 0);
   EXPECT_EQ(on_device->rows(), 1000U);
   EXPECT_EQ(on_device->features(), 5U);
   EXPECT_EQ(on_device->cuts(), on_host->cuts());
-  EXPECT_EQ(on_device->bytes(), on_device->device_matrix()->arena.bytes());
+  EXPECT_EQ(on_device->bytes(), testing::DeviceMatrixOf(*on_device).arena.bytes());
   EXPECT_GE(on_device->bytes(), 5000U);
   EXPECT_EQ(Dataset::Build(source, {}, 64, 2, {BackendKind::kAuto, 0})->place().backend, BackendKind::kCuda);
 }
@@ -317,7 +319,7 @@ TEST_F(CudaDatasetTest, EveryAllocationMayFail) {
         continue;
       }
       // Without tiles the matrix is CSR, or records if these take less.
-      DeviceMatrix const& matrix = *data->device_matrix();
+      DeviceMatrix const& matrix = testing::DeviceMatrixOf(*data);
       EXPECT_EQ(matrix.view.dense, layout.missing == 0.0) << "allocation " << n;
       EXPECT_FALSE(matrix.view.sparse_in_tiles()) << "allocation " << n;
       EXPECT_EQ(matrix.row_cells.size(), matrix.view.dense ? 0 : matrix.stored);
@@ -330,8 +332,8 @@ TEST_F(CudaDatasetTest, EveryAllocationMayFail) {
     EXPECT_EQ(FreeMemory(), before);
     auto const data = build();
     EXPECT_EQ(data->cuts(), host::ComputeCuts(source, weights, layout.max_bin, 2));
-    EXPECT_EQ(data->device_matrix()->view.sparse_in_tiles(), layout.in_tiles);
-    EXPECT_EQ(data->device_matrix()->view.dense, !layout.in_tiles && layout.missing == 0.0);
+    EXPECT_EQ(testing::DeviceMatrixOf(*data).view.sparse_in_tiles(), layout.in_tiles);
+    EXPECT_EQ(testing::DeviceMatrixOf(*data).view.dense, !layout.in_tiles && layout.missing == 0.0);
   }
 }
 

@@ -161,7 +161,7 @@ TEST(CudaContributionsErrorTest, NoRowsAndNoFeaturesAreNothing) {
   MemorySource const no_features{std::vector<std::vector<Entry>>(40), 0};
   for (bool const approximate : {false, true}) {
     std::vector<float> out(40);
-    PredictContributionsOnDevice(no_features, forest, 0, 1, approximate, {out.data(), 40, 1, 0}, 0, 2);
+    cuda::PredictContributionsStreamed(no_features, forest, 0, 1, approximate, {out.data(), 40, 1, 0}, 0, 2);
     EXPECT_EQ(out, std::vector<float>(40, 0.5f));
   }
 }

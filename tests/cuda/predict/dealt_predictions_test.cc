@@ -22,6 +22,8 @@
 #include "support/host_model.h"
 #include "user_arrays/array_case.h"
 #include "xgbgpu/array_source.h"
+#include "xgbgpu/device_prediction.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::testing {

@@ -13,10 +13,11 @@
 #include "predict/forest_cuda.h"
 #include "predict/forest_policy.h"
 #include "predict/level_forest_cuda.h"
-#include "predict/predictor.h"
+#include "predict/predictor_cuda.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
 #include "user_arrays/array_case.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::testing {
@@ -341,7 +342,7 @@ TEST(CudaPredictorTest, TakesForestsOfAnyTrees) {
   }
   auto const compare = [&] {
     Forest const forest = MakeForest(trees);
-    auto const predictor = MakeDevicePredictor(forest, 0);
+    auto const predictor = cuda::MakePredictor(forest, 0);
     ASSERT_EQ(predictor->trees(), trees.size());
     for (auto const& [first, last] : {std::pair<std::size_t, std::size_t>{0, 30}, {4, 25}, {29, 30}}) {
       auto expected = RandomMargins(20000 * kOutputs, 96);

@@ -131,7 +131,7 @@ TEST(CudaInteractionsErrorTest, NoRowsAndNoFeaturesAreNothing) {
   cuda::PredictInteractionsStreamed(empty, forest, 0, 1, {nullptr, 0, 1, 3}, 0, 1);
   MemorySource const no_features{std::vector<std::vector<Entry>>(40), 0};
   std::vector<float> out(40);
-  PredictInteractionsOnDevice(no_features, forest, 0, 1, {out.data(), 40, 1, 0}, 0, 2);
+  cuda::PredictInteractionsStreamed(no_features, forest, 0, 1, {out.data(), 40, 1, 0}, 0, 2);
   EXPECT_EQ(out, std::vector<float>(40, 0.5f));
 }
 

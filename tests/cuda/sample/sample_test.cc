@@ -10,11 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "backend_cuda/device_matrices.h"
 #include "sample/sample_ops.h"
 #include "sample/sample_policy.h"
+#include "support/dataset_forms.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
 #include "trees_cuda/cuda_tree_builder.h"
+#include "trees_host/hist_host.h"
 
 namespace xgbgpu {
 namespace {
@@ -29,8 +32,8 @@ class Pair {
  public:
   explicit Pair(TreeCase const& c)
       : data_{testing::MakeDataset(c)},
-        host_{MakeHostTreeBuilder(data_->matrix(), kThreads)},
-        cuda_{std::make_unique<CudaTreeBuilder>(CopyMatrixToDevice(data_->matrix(), 0, kThreads), kThreads)} {}
+        host_{MakeHostTreeBuilder(testing::BinsOf(*data_), kThreads)},
+        cuda_{std::make_unique<CudaTreeBuilder>(CopyMatrixToDevice(testing::BinsOf(*data_), 0, kThreads), kThreads)} {}
 
   /// Grows a tree in both and compares all results.
   void Compare(TreeCase const& c, TreeKey key) {
@@ -353,7 +356,7 @@ TEST(SampleWorkspaceTest, GradientsThatAreNotFiniteAreNamedInTheSampleOrOutside)
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   TreeCase c = testing::RandomCase({5000, 5}, 33);
   auto const data = testing::MakeDataset(c);
-  CudaTreeBuilder cuda{CopyMatrixToDevice(data->matrix(), 0, kThreads), kThreads};
+  CudaTreeBuilder cuda{CopyMatrixToDevice(testing::BinsOf(*data), 0, kThreads), kThreads};
   for (auto method : {SamplingMethod::kUniform, SamplingMethod::kGradientBased, SamplingMethod::kGoss}) {
     c.params = Params(method, 0.01f);
     for (std::size_t row : {0U, 1234U, 4999U}) {

@@ -14,12 +14,14 @@
 #include <thread>
 #include <vector>
 
+#include "backend_cuda/device_matrices.h"
 #include "cuda/device.h"
 #include "matrix/shards_cuda.h"
 #include "shards/sharded_builder.h"
 #include "support/data.h"
 #include "support/grow.h"
 #include "trees_cuda/equality_case.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/metric.h"
 #include "xgbgpu/objective.h"

@@ -16,6 +16,7 @@
 #include "support/grow.h"
 #include "user_arrays/array_case.h"
 #include "user_arrays/data_case.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/trainer.h"
 

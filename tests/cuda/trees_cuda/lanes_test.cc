@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "backend_cuda/device_matrices.h"
 #include "cuda/device.h"
 #include "cuda/recorded_graph.h"
 #include "support/given_trees.h"

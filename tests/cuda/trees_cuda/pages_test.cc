@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/backend.h"
+#include "backend_cuda/device_matrices.h"
 #include "cuda/device.h"
 #include "matrix/lower_ends.h"
 #include "matrix/page_stream_cuda.h"
@@ -26,6 +26,8 @@
 #include "sample/sample.h"
 #include "sample/sample_ops.h"
 #include "sample/sample_policy.h"
+#include "shards/deal_rows.h"
+#include "shards/sharded_builder.h"
 #include "support/data.h"
 #include "support/grow.h"
 #include "trees_cuda/cuda_tree_builder.h"
@@ -153,7 +155,7 @@ TEST_P(PagedShardsTest, SameTreesAsInCore) {
     matrices.push_back(std::move(part));
   }
   Side host{MakeTreeBuilder(BackendKind::kHost, *matrix, threads)};
-  Side cuda{MakeCudaTreeBuilder(matrices, threads)};
+  Side cuda{std::make_unique<ShardedBuilder>(matrices, threads)};
   host.margins.resize(c.rows * c.stride);
   for (std::uint32_t t = 0; t < 2; ++t) {
     auto const gradients = loss.Gradients(host.margins);
@@ -375,7 +377,7 @@ TEST_P(WidePagesTest, SameTreesOnTwoDevices) {
   auto built = cuda::BuildShards(rows, {c.max_bin, {}}, shards, {2, 0, Limits(false), SmallPages(0.5)});
   std::vector<std::shared_ptr<DeviceMatrix const>> matrices;
   for (auto& part : built) matrices.push_back(std::move(part));
-  WidePair pair{c, MakeCudaTreeBuilder(matrices, 2)};
+  WidePair pair{c, std::make_unique<ShardedBuilder>(matrices, 2)};
   for (std::uint32_t t = 0; t < 2; ++t) {
     SCOPED_TRACE("tree " + std::to_string(t));
     ASSERT_NO_FATAL_FAILURE(pair.Compare({t, 0}));
@@ -525,7 +527,7 @@ TEST_F(WideSampleTest, RoundsAreThoseInCore) {
         labels.push_back(std::min(classes - 1, std::floor((g.grad + 1) / 2 * classes)));
       }
       MemorySource const source = SourceOf(c);
-      auto const in_core = BuildDeviceMatrix(source, Span<float const>{}, c.max_bin, 0, 2);
+      auto const in_core = BuildDeviceMatrix(source, CutRule{c.max_bin, {}}, 0, 2);
       ASSERT_EQ(in_core->pages, nullptr);
       auto const paged = PagedMatrix(source, c.max_bin, 2, Limits(false), SmallPages(0));
       Rounds const expected = RunRounds(in_core, c.params, labels, outputs, per_output);
@@ -569,7 +571,7 @@ TEST_F(PagedDataTest, BinsAreThoseOfTheMatrixInCore) {
       SCOPED_TRACE(std::to_string(shape.features) + " columns, " + std::to_string(max_bin) + " bins");
       MemorySource const rows{RandomValues(shape, 17), 4096};
       auto const paged = PagedMatrix(rows, max_bin, threads, Limits(false), SmallPages(1));
-      auto const in_core = BuildDeviceMatrix(rows, Span<float const>{}, max_bin, 0, threads);
+      auto const in_core = BuildDeviceMatrix(rows, CutRule{max_bin, {}}, 0, threads);
       ASSERT_NE(paged->pages, nullptr);
       ASSERT_EQ(in_core->pages, nullptr);
       EXPECT_EQ(ReadBack(*paged, threads), ReadBack(*in_core, threads));
@@ -584,7 +586,7 @@ TEST_F(PagedDataTest, BinsOfArraysAreThoseOfTheMatrixInCore) {
     SCOPED_TRACE(c.name);
     CaseArray array{c};
     auto const copy = array.on_device(0);
-    auto const in_core = BuildDeviceMatrix(array.on_host(), Span<float const>{}, 256, 0, 2);
+    auto const in_core = BuildDeviceMatrix(array.on_host(), CutRule{256, {}}, 0, 2);
     auto const expected = ReadBack(*in_core, 2);
     std::uint64_t const most = c.rows / 3 + 1;
     ArraysSource const parts{array.on_host(), most}, copied_parts{copy, most};
@@ -606,7 +608,7 @@ TEST_F(PagedDataTest, BinsInCoreAreMoved) {
       SCOPED_TRACE(std::to_string(shape.features) + " columns, " + std::to_string(shape.missing) + " missing, " +
                    std::to_string(max_bin) + " bins");
       MemorySource const rows{RandomValues(shape, 18), 4096};
-      auto const in_core = BuildDeviceMatrix(rows, Span<float const>{}, max_bin, 0, 2);
+      auto const in_core = BuildDeviceMatrix(rows, CutRule{max_bin, {}}, 0, 2);
       auto const expected = ReadBack(*in_core, 2);
       DeviceScope const scope{0};
       EXPECT_EQ(cuda::MatrixWithin(in_core, {}), in_core);
@@ -638,9 +640,9 @@ TEST_F(PagedDataTest, InCoreIfThereIsRoom) {
   MemorySource const rows{RandomValues({9000, 13, 0.1}, 17), 4096};
   MemoryLimits limits;
   limits.training_bytes = std::uint64_t{1} << 30;
-  EXPECT_EQ(BuildDeviceMatrix(rows, Span<float const>{}, 256, 0, 2, limits)->pages, nullptr);
+  EXPECT_EQ(BuildDeviceMatrix(rows, CutRule{256, {}}, 0, 2, limits)->pages, nullptr);
   limits.training_bytes = std::uint64_t{32} << 20;
-  auto const paged = BuildDeviceMatrix(rows, Span<float const>{}, 256, 0, 2, limits);
+  auto const paged = BuildDeviceMatrix(rows, CutRule{256, {}}, 0, 2, limits);
   ASSERT_NE(paged->pages, nullptr);
 }
 
@@ -649,7 +651,7 @@ TEST_F(PagedDataTest, ALimitBelowTheLeastIsRefused) {
   MemoryLimits limits;
   limits.training_bytes = 1 << 20;
   try {
-    BuildDeviceMatrix(rows, Span<float const>{}, 256, 0, 2, limits);
+    BuildDeviceMatrix(rows, CutRule{256, {}}, 0, 2, limits);
     FAIL() << "a limit of 1 MiB was accepted";
   } catch (InvalidArgument const& error) {
     std::string const words = error.what();

@@ -20,6 +20,7 @@
 #include "quantile/gather_columns.h"
 #include "quantile/quantile.h"
 #include "support/data.h"
+#include "support/dataset_forms.h"
 #include "support/grow.h"
 #include "support/shards.h"
 #include "support/tree_cases.h"
@@ -126,8 +127,8 @@ TEST(ShardedTreesTest, WithRoomForFewHistograms) {
       auto const s = static_cast<std::size_t>(collective.shard());
       TreeCase const own = testing::Slice(c, first[s], first[s + 1]);
       auto const data = MakeDataset(own, &collective);
-      auto const builder = MakeHostTreeBuilder(data->matrix(), Shard::Place(&collective, own.values.rows), kThreads,
-                                               slots * data->matrix().cells() * sizeof(GradientSum));
+      auto const builder = MakeHostTreeBuilder(testing::BinsOf(*data), Shard::Place(&collective, own.values.rows),
+                                               kThreads, slots * testing::BinsOf(*data).cells() * sizeof(GradientSum));
       EXPECT_EQ(builder->Grow(c.params, own.gradients, c.key), expected) << slots;
     });
   }

@@ -15,6 +15,7 @@
 #include "collective/in_process.h"
 #include "shards/some_shards_builder.h"
 #include "support/data.h"
+#include "support/dataset_forms.h"
 #include "support/grow.h"
 #include "support/shards.h"
 #include "support/tree_cases.h"
@@ -171,7 +172,7 @@ TEST_P(SomeShardsTreesTest, AreThoseOfAllRows) {
     return Dataset::Build(source, own.weights, own.max_bin, kThreads, {BackendKind::kHost, 0, shards});
   };
   auto const whole = build(c, nullptr);
-  auto const alone = MakeHostTreeBuilder(whole->matrix(), kThreads);
+  auto const alone = MakeHostTreeBuilder(testing::BinsOf(*whole), kThreads);
   std::vector<Tree> expected;
   for (std::uint32_t t = 0; t < 2; ++t) expected.push_back(alone->Grow(c.params, c.gradients, {0, t}));
   EXPECT_GE(expected[1].size(), 3U) << "a tree that says little";
@@ -193,7 +194,7 @@ TEST_P(SomeShardsTreesTest, AreThoseOfAllRows) {
     Shard const place = Shard::Place(&all, own_rows);
     SomeShardsBuilder builder{
         &some, own_rows, [&] {
-          return MakeHostTreeBuilder(data->matrix(), {&some, place.first_row, place.all_rows}, kThreads);
+          return MakeHostTreeBuilder(testing::BinsOf(*data), {&some, place.first_row, place.all_rows}, kThreads);
         }};
     std::vector<float> margins(own_rows);
     for (std::uint32_t t = 0; t < 2; ++t) {
@@ -227,7 +228,7 @@ TEST(SomeShardsTreesTest, AGradientThatIsNotFiniteEndsTheTreeInAllAndNothingElse
           Dataset::Build(MemorySource{own.values}, own.weights, own.max_bin, kThreads, {BackendKind::kHost, 0, &some});
     });
     SomeShardsBuilder builder{&some, end - begin, [&] {
-                                return MakeHostTreeBuilder(data->matrix(), {&some, begin, 300}, kThreads);
+                                return MakeHostTreeBuilder(testing::BinsOf(*data), {&some, begin, 300}, kThreads);
                               }};
     auto bad = own.gradients;
     if (all.shard() == 2) bad[7].grad = std::numeric_limits<float>::infinity();

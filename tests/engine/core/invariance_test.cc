@@ -7,6 +7,7 @@
 
 #include "matrix/matrix.h"
 #include "support/data.h"
+#include "support/dataset_forms.h"
 #include "support/grow.h"
 
 namespace xgbgpu {
@@ -102,8 +103,8 @@ TEST_P(InvarianceTest, EmptyColumnsMakeItSparseAndNothingElse) {
   for (std::size_t r = 0; r < c.values.rows; ++r) {
     for (std::size_t f = 0; f < c.values.features; ++f) wide.values(r, f) = c.values(r, f);
   }
-  EXPECT_NE(testing::MakeDataset(c)->matrix().layout == MatrixLayout::kSparse16, Missing() < 0.5);
-  EXPECT_EQ(testing::MakeDataset(wide)->matrix().layout, MatrixLayout::kSparse16);
+  EXPECT_NE(testing::BinsOf(*testing::MakeDataset(c)).layout == MatrixLayout::kSparse16, Missing() < 0.5);
+  EXPECT_EQ(testing::BinsOf(*testing::MakeDataset(wide)).layout, MatrixLayout::kSparse16);
   EXPECT_EQ(Grow(wide), Grow(c));
 }
 

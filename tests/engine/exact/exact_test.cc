@@ -6,12 +6,12 @@
 #include <cmath>
 #include <limits>
 
-#include "backend/backend.h"
 #include "exact/exact_ops.h"
 #include "exact/new_values_ops.h"
 #include "gradient/gradient.h"
 #include "support/data.h"
 #include "support/exact_case.h"
+#include "trees_host/exact_host.h"
 
 namespace xgbgpu {
 namespace {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "support/data.h"
+#include "support/dataset_forms.h"
 #include "support/grow.h"
 #include "trees_host/hist_host.h"
 
@@ -13,7 +14,7 @@ using testing::TreeCase;
 /// Grows a tree in a builder that keeps `slots` histograms, after another tree, which leaves something behind.
 Tree GrowWithCache(TreeCase const& c, std::size_t slots, int threads) {
   auto const data = testing::MakeDataset(c);
-  QuantisedMatrix const& m = data->matrix();
+  QuantisedMatrix const& m = testing::BinsOf(*data);
   auto const builder = MakeHostTreeBuilder(m, Shard::Whole(m.rows), threads, slots * m.cells() * sizeof(GradientSum));
   builder->Grow(c.params, c.gradients, {1, 0});
   return builder->Grow(c.params, c.gradients, c.key);

@@ -9,9 +9,11 @@
 #include <numeric>
 #include <ostream>
 
+#include "backend/backend.h"
 #include "predict/predictor.h"
 #include "predict/quadrature.h"
 #include "support/covered_trees.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/trainer.h"
 
@@ -397,7 +399,7 @@ TEST(ContributionsRangeTest, NoDeviceIsAnError) {
   std::vector<float> out(8, 5.0f);
   auto const predict = [&] {
     MemorySource const source{testing::RandomValues({2, 3}, 1)};
-    PredictContributionsOnDevice(source, {}, 0, 0, false, {out.data(), 2, 1, 3}, 0, 1);
+    DeviceBackend::Get().PredictContributions(source, {}, 0, 0, false, {out.data(), 2, 1, 3}, 0, 1);
   };
   EXPECT_EQ(WhatIsWrong<Error>(predict, {}), "");
   EXPECT_EQ(out, std::vector<float>(8, 5.0f));

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <ostream>
 
+#include "backend/backend.h"
 #include "predict/interactions_ops.h"
 #include "predict/predictor.h"
 #include "support/covered_trees.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/trainer.h"
 
@@ -243,7 +245,7 @@ TEST(InteractionsRangeTest, NoDeviceIsAnError) {
   std::vector<float> out(2 * 4 * 4, 5.0f);
   auto const predict = [&] {
     MemorySource const source{testing::RandomValues({2, 3}, 1)};
-    PredictInteractionsOnDevice(source, {}, 0, 0, {out.data(), 2, 1, 3}, 0, 1);
+    DeviceBackend::Get().PredictInteractions(source, {}, 0, 0, {out.data(), 2, 1, 3}, 0, 1);
   };
   EXPECT_EQ(WhatIsWrong<Error>(predict, {}), "");
   EXPECT_EQ(out, std::vector<float>(2 * 4 * 4, 5.0f));

@@ -5,6 +5,7 @@
 
 #include "reference/tree.h"
 #include "support/data.h"
+#include "support/dataset_forms.h"
 #include "support/grow.h"
 #include "support/layouts.h"
 
@@ -24,7 +25,7 @@ TEST_P(PredictTest, LeavesEqualTheRecursiveWalk) {
   for (int threads : {1, 2, 3, 7}) {
     std::vector<NodeIndex> positions(c.values.rows, host::kUnknownLeaf);
     positions[3] = 12345;  // this leaf is known, and not touched
-    host::FindLeaves(data->matrix(), tree, positions, threads);
+    host::FindLeaves(testing::BinsOf(*data), tree, positions, threads);
     EXPECT_EQ(positions[3], 12345);
     for (std::size_t r = 0; r < c.values.rows; ++r) {
       if (r == 3) continue;

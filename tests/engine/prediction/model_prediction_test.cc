@@ -10,6 +10,8 @@
 #include "support/given_trees.h"
 #include "support/grow.h"
 #include "support/host_model.h"
+#include "xgbgpu/device_prediction.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {

@@ -4,8 +4,11 @@
 #include <numeric>
 #include <ostream>
 
+#include "backend/backend.h"
+#include "histogram/histogram_policy.h"
 #include "reference/tree.h"
 #include "sample/sample.h"
+#include "xgbgpu/devices.h"
 
 namespace xgbgpu {
 
@@ -30,8 +33,9 @@ void PrintTo(GrowPolicy policy, std::ostream* os) { *os << testing::NameOf(polic
 namespace testing {
 
 std::unique_ptr<TreeBuilder> MakeTreeBuilder(BackendKind kind, QuantisedMatrix const& matrix, int threads) {
-  if (kind == BackendKind::kHost) return MakeHostTreeBuilder(matrix, threads);
-  return MakeCudaTreeBuilder(CopyMatrixToDevice(matrix, 0, threads), threads);
+  std::shared_ptr<QuantisedMatrix const> const borrowed{std::shared_ptr<void>{}, &matrix};
+  TrainingMatrix const bins{HostBins{borrowed, HostHistogramPolicy{}.cache_bytes}};
+  return Backend::For(kind).MakeBuilder(bins, Shard::Whole(matrix.rows), threads);
 }
 
 std::string NameOf(BackendKind kind) { return kind == BackendKind::kHost ? "Host" : "Cuda"; }

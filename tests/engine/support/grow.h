@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.h"
+#include "backend/tree_builder.h"
+#include "matrix/matrix.h"
 #include "reference/matrix.h"
 #include "support/data.h"
 #include "xgbgpu/trainer.h"

@@ -1,8 +1,9 @@
-// driver: places of datasets where there is no CUDA device. tests/cuda has those where there is one.
+// Tests the places and forms of datasets without a CUDA device. tests/cuda has datasets on devices.
 #include <gtest/gtest.h>
 
 #include "support/data.h"
 #include "support/grow.h"
+#include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/trainer.h"
 
@@ -17,11 +18,31 @@ TEST(DatasetPlaceTest, WithoutADevice) {
   Place const automatic{BackendKind::kAuto, 0}, device{BackendKind::kCuda, 0};
   auto const data = Dataset::Build(source, {}, 16, 1, automatic);
   EXPECT_EQ(data->place().backend, BackendKind::kHost);
-  EXPECT_EQ(data->device_matrix(), nullptr);
+  EXPECT_EQ(data->devices(), 0);
   EXPECT_EQ(data->cuts(), Dataset::Build(source, {}, 16, 1)->cuts());
   std::vector<std::string> const parts{"gpu_backend is cuda", why_not, "auto, host"};
   EXPECT_EQ(WhatIsWrong<Unsupported>([&] { Dataset::Build(source, {}, 16, 1, device); }, parts), "");
   EXPECT_EQ(WhatIsWrong<Unsupported>([&] { Dataset::FromBinEdges(source, 1, device); }, parts), "");
+}
+
+TEST(DatasetFormTest, SortedColumnsHaveNoCuts) {
+  MemorySource const source{RandomValues({100, 3, 0.3}, 2)};
+  auto const sorted = Dataset::BuildSorted(source, 1);
+  auto const bins = Dataset::Build(source, {}, 16, 1);
+  EXPECT_TRUE(sorted->sorted());
+  EXPECT_FALSE(bins->sorted());
+  EXPECT_EQ(sorted->cuts(), Cuts{});
+  EXPECT_EQ(sorted->features(), 3U);
+  EXPECT_EQ(sorted->rows(), 100U);
+  EXPECT_EQ(sorted->stored(), bins->stored());
+}
+
+TEST(DatasetFormTest, OnlyBinsOnDevicesAreReadBack) {
+  MemorySource const source{RandomValues({10, 2}, 3)};
+  for (auto const& data : {Dataset::BuildSorted(source, 1), Dataset::Build(source, {}, 16, 1)}) {
+    auto const read = [&] { data->VisitLowerEnds(0, 10, 1, [](RowBatch const&) {}); };
+    EXPECT_EQ(WhatIsWrong<Unsupported>(read, {"no bins on a device"}), "");
+  }
 }
 
 }  // namespace

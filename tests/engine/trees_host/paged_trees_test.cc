@@ -15,6 +15,7 @@
 #include "page/page_file.h"
 #include "quantile/quantile.h"
 #include "support/data.h"
+#include "support/dataset_forms.h"
 #include "support/grow.h"
 #include "support/paged.h"
 #include "support/shards.h"
@@ -77,7 +78,7 @@ MemorySource SourceOf(TreeCase const& c) {
 
 void ExpectSameInPages(TreeCase const& c) {
   auto const data = testing::MakeDataset(c);
-  Outcome const expected = Train(c, MakeHostTreeBuilder(data->matrix(), kThreads).get());
+  Outcome const expected = Train(c, MakeHostTreeBuilder(testing::BinsOf(*data), kThreads).get());
   MemorySource const source = SourceOf(c);
   Shard const shard = Shard::Whole(c.values.rows);
   for (std::size_t const pages : kPages) {
@@ -120,7 +121,7 @@ TEST(PagedTreesTest, WithRoomForFewHistograms) {
   for (GrowPolicy const policy : testing::kPolicies) {
     testing::SetPolicy(&c.params, policy);
     auto const data = testing::MakeDataset(c);
-    Outcome const expected = Train(c, MakeHostTreeBuilder(data->matrix(), kThreads).get());
+    Outcome const expected = Train(c, MakeHostTreeBuilder(testing::BinsOf(*data), kThreads).get());
     auto const paged = MakePaged(SourceOf(c), data->cuts(), 5);
     for (std::size_t const slots : {2U, 3U, 7U}) {
       SCOPED_TRACE(testing::NameOf(policy) + ", " + std::to_string(slots) + " histograms");
@@ -152,7 +153,7 @@ TEST(PagedTreesTest, GradientsThatChangeTheirFormat) {
   TreeCase wide = c;
   wide.gradients[700].grad = 3e6f;
   auto const data = testing::MakeDataset(c);
-  auto const in_core = MakeHostTreeBuilder(data->matrix(), kThreads);
+  auto const in_core = MakeHostTreeBuilder(testing::BinsOf(*data), kThreads);
   auto const paged = MakePaged(SourceOf(c), data->cuts(), 5);
   auto const builder = MakeHostTreeBuilder(*paged, Shard::Whole(c.values.rows), kThreads);
   for (int repeat = 0; repeat < 2; ++repeat) {
@@ -282,7 +283,7 @@ TEST(PagedTreesTest, OnSamplesOfNoRowsAndOfMany) {
   TreeCase c = testing::RandomCase({(std::size_t{1} << 17) + 77, 3, 0.1}, 513);
   c.params.max_depth = 4;
   auto const data = testing::MakeDataset(c);
-  auto const in_core = MakeHostTreeBuilder(data->matrix(), kThreads);
+  auto const in_core = MakeHostTreeBuilder(testing::BinsOf(*data), kThreads);
   auto const paged = MakePaged(SourceOf(c), data->cuts(), 5);
   auto const builder = MakeHostTreeBuilder(*paged, Shard::Whole(c.values.rows), kThreads);
   auto const bytes_of = [&](char const* name) {
@@ -309,7 +310,7 @@ TEST_P(PagedShardsTest, GrowTheTreesOfAllRowsInCore) {
   named.set(&c);
   testing::SetPolicy(&c.params, policy);
   auto const data = testing::MakeDataset(c);
-  Outcome const expected = Train(c, MakeHostTreeBuilder(data->matrix(), kThreads).get());
+  Outcome const expected = Train(c, MakeHostTreeBuilder(testing::BinsOf(*data), kThreads).get());
   for (int const shards : {2, 7}) {
     SCOPED_TRACE(std::to_string(shards) + " shards");
     auto const first = testing::Boundaries(c.values.rows, shards);
@@ -341,7 +342,7 @@ class PageFaultTest : public ::testing::TestWithParam<double> {
   PageFaultTest()
       : c_{testing::RandomCase({2000, 6, GetParam()}, 508)},
         data_{testing::MakeDataset(c_)},
-        expected_{Train(c_, MakeHostTreeBuilder(data_->matrix(), kThreads).get())},
+        expected_{Train(c_, MakeHostTreeBuilder(testing::BinsOf(*data_), kThreads).get())},
         paged_{MakePaged(SourceOf(c_), data_->cuts(), 5, {})},
         builder_{MakeHostTreeBuilder(*paged_, Shard::Whole(2000), kThreads)} {}
 

@@ -12,6 +12,7 @@
 #include "matrix/paged_matrix.h"
 #include "quantile/quantile.h"
 #include "support/data.h"
+#include "support/dataset_forms.h"
 #include "support/grow.h"
 #include "support/shards.h"
 #include "xgbgpu/error.h"
@@ -149,10 +150,10 @@ struct Limits {
   std::uint64_t in_core, least;
 };
 Limits LimitsOf(Dataset const& data, int threads) {
-  std::uint64_t const scratch = static_cast<std::uint64_t>(threads) * data.matrix().cells() * 24;
-  std::uint64_t const histograms = 2 * data.matrix().cells() * sizeof(GradientSum);
-  std::uint64_t const shared =
-      data.bytes() - data.matrix().data.bytes() - data.matrix().columns.bytes() - data.matrix().row_ptr.bytes();
+  std::uint64_t const scratch = static_cast<std::uint64_t>(threads) * testing::BinsOf(data).cells() * 24;
+  std::uint64_t const histograms = 2 * testing::BinsOf(data).cells() * sizeof(GradientSum);
+  std::uint64_t const shared = data.bytes() - testing::BinsOf(data).data.bytes() -
+                               testing::BinsOf(data).columns.bytes() - testing::BinsOf(data).row_ptr.bytes();
   return {data.rows() * 47 + data.bytes() + histograms + scratch,
           data.rows() * 34 + histograms + scratch + 3 * (shared + kLeastPage)};
 }
@@ -163,27 +164,27 @@ TEST(DatasetInPagesTest, ALimitDecides) {
   auto const whole = Dataset::Build(source, {}, 64, 2);
   Limits const limits = LimitsOf(*whole, 2);
   ASSERT_LT(limits.least, limits.in_core);
-  EXPECT_FALSE(whole->paged());
+  EXPECT_FALSE(whole->in_pages());
   Tree const expected = Trainer{whole, BackendKind::kHost, 2}.Grow(c.params, c.gradients, {});
   auto const build = [&](std::uint64_t limit) {
     Place place;
     place.memory.training_bytes = limit;
     return Dataset::Build(source, {}, 64, 2, place);
   };
-  EXPECT_FALSE(build(limits.in_core)->paged());
+  EXPECT_FALSE(build(limits.in_core)->in_pages());
   for (std::uint64_t const limit : {limits.in_core - 1, limits.least}) {
     auto const data = build(limit);
-    ASSERT_TRUE(data->paged());
+    ASSERT_TRUE(data->in_pages());
     EXPECT_EQ(data->cuts(), whole->cuts());
     EXPECT_EQ(data->stored(), whole->stored());
-    EXPECT_GE(data->paged_matrix().store().file_bytes(), 30000U * 9);
+    EXPECT_GE(testing::PagesOf(*data).store().file_bytes(), 30000U * 9);
     EXPECT_LT(data->bytes(), 30000U);
     Trainer trainer{data, BackendKind::kAuto, 2};
     EXPECT_EQ(trainer.backend(), BackendKind::kHost);
     EXPECT_EQ(trainer.Grow(c.params, c.gradients, {}), expected);
     EXPECT_LE(trainer.memory().bytes + data->bytes(), limit);
   }
-  EXPECT_GE(build(limits.least)->paged_matrix().pages(), 4U);
+  EXPECT_GE(testing::PagesOf(*build(limits.least)).pages(), 4U);
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { build(limits.least - 1); },
                                          {"gpu_memory_limit is", std::to_string(limits.least) + " or more"}),
             "");
@@ -200,7 +201,7 @@ TEST(DatasetInPagesTest, BinEdgesAndOtherCutsToo) {
   auto const edges = Dataset::BuildWithCuts(source, other->cuts(), 2, place);
   place.memory.training_bytes = LimitsOf(*edges, 2).least;
   auto const paged = Dataset::BuildWithCuts(source, other->cuts(), 2, place);
-  ASSERT_TRUE(paged->paged());
+  ASSERT_TRUE(paged->in_pages());
   EXPECT_EQ((Trainer{paged, BackendKind::kHost, 2}.Grow(c.params, c.gradients, {})),
             (Trainer{edges, BackendKind::kHost, 2}.Grow(c.params, c.gradients, {})));
   std::vector<std::vector<Entry>> rows;
@@ -211,7 +212,7 @@ TEST(DatasetInPagesTest, BinEdgesAndOtherCutsToo) {
   auto const whole = Dataset::FromBinEdges(levels, 2);
   place.memory.training_bytes = LimitsOf(*whole, 2).least;
   auto const of_edges = Dataset::FromBinEdges(levels, 2, place);
-  ASSERT_TRUE(of_edges->paged());
+  ASSERT_TRUE(of_edges->in_pages());
   EXPECT_EQ((Trainer{of_edges, BackendKind::kHost, 2}.Grow(c.params, c.gradients, {})),
             (Trainer{whole, BackendKind::kHost, 2}.Grow(c.params, c.gradients, {})));
 }
@@ -250,7 +251,7 @@ TEST(DatasetInPagesTest, ShardsToo) {
     auto const least = LimitsOf(*whole, 2).least;
     place.memory.training_bytes = static_cast<std::uint64_t>(collective.MaxOf(static_cast<std::int64_t>(least)));
     auto const data = Dataset::Build(MemorySource{own.values}, {}, c.max_bin, 2, place);
-    ASSERT_TRUE(data->paged());
+    ASSERT_TRUE(data->in_pages());
     EXPECT_EQ((Trainer{data, BackendKind::kHost, 2}.Grow(c.params, own.gradients, {})), expected);
     // A shard whose disk is full, or whose folder is not there, is an error of all.
     if (s == 1) place.memory.cache_folder = "/no/such/folder";

@@ -6,12 +6,14 @@
 #include <tuple>
 #include <vector>
 
-#include "backend/backend.h"
 #include "exact/sorted_matrix.h"
 #include "reference/tree.h"
 #include "support/data.h"
+#include "support/dataset_forms.h"
 #include "support/grow.h"
 #include "support/tree_cases.h"
+#include "trees_host/exact_host.h"
+#include "trees_host/hist_host.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {
@@ -121,7 +123,7 @@ TEST(BuilderTest, RefusesWhatDoesNotFitItsRowsOrItsTree) {
   for (bool exact : {false, true}) {
     SCOPED_TRACE(exact);
     auto const builder = exact ? MakeHostExactBuilder(host::SortColumns(testing::MemorySource{c.values}, 2), 2)
-                               : MakeHostTreeBuilder(data->matrix(), 2);
+                               : MakeHostTreeBuilder(testing::BinsOf(*data), 2);
     std::vector<GradientPair> const few(5);
     std::vector<float> margins(200);
     std::vector<NodeIndex> positions(200);
