@@ -1,4 +1,4 @@
-/// What a boosting round reads and writes for every row, kept on a device from one round to the next.
+/// Margins, labels and gradients of rows that stay on a device from one round to the next.
 #ifndef XGBGPU_RESIDENT_ROWS_H_
 #define XGBGPU_RESIDENT_ROWS_H_
 
@@ -13,35 +13,32 @@
 
 namespace xgbgpu {
 
-/// Margins, targets and gradients of the rows of one data set, which is trained on or evaluated. A DeviceRounds
-/// (backend/backend.h) makes it and must outlive it. All its work is enqueued on one of the DeviceRounds' streams: calls
-/// return at once unless they say that they wait.
+/// Margins, targets and gradients of the rows of one data set, for training or evaluation. Trainer::MakeResidentRows
+/// makes it; the trainer must outlive it. Calls enqueue work on a stream of the trainer's device and return at once,
+/// unless they say that they wait.
 ///
-/// While there are columns (leaf_columns.h), leaf values become new columns, and margins are the sum of the columns as
-/// it was weighed last.
+/// While has_columns(), leaf values become new columns, and margins are the weighted sum of the last WeighColumns.
 ///
 /// Throws  DeviceError, OutOfDeviceMemory from any call
 class ResidentRows : public LeafColumns {
  public:
-  /// Copies margins [rows × outputs], row-major, from host memory, which may change after the call. Forgets the columns
-  /// that there were. Waits.
+  /// Copies margins [rows × outputs], row-major, from host memory. Ends columns. Waits.
   virtual void SetMargins(Span<float const> margins) = 0;
-  /// Does the same where all margins are equal: they are made on the device, and no memory of the host is read.
+  /// Sets all margins to one value, on the device. Ends columns.
   virtual void SetEqualMargins(float margin) = 0;
-  /// Copies labels and weights from host arrays, which are as CheckTargets wants them. Waits.
+  /// Copies labels and weights from host memory. CheckTargets must accept them. Waits.
   virtual void SetTargets(TargetView const& targets) = 0;
 
-  /// Computes gradients from margins and targets, which must be there, for the trees that are begun next. They serve
-  /// until margins or targets change, and for all trees that were begun together. A tree may compute them itself, so
-  /// that nobody can have them once margins or targets have changed.
+  /// Computes gradients from margins and targets, which must be set, for the trees that are begun next. They are valid
+  /// until margins or targets change, and for all trees that are begun together. Trees may compute them later, so they
+  /// cannot be had after a change of margins or targets.
   virtual void ComputeGradients(ObjectiveParams const& objective) = 0;
 
-  /// Adds the leaf values of trees first … last - 1 of those that the DeviceRounds keeps. Only for rows that were made
-  /// with their values.
+  /// Adds the leaf values of kept trees first … last - 1 (Trainer::KeepTree). Only for rows that were made with values.
   virtual void AddTrees(std::size_t first, std::size_t last) = 0;
 
-  /// Returns the metric of what the objective makes of the margins. Targets must be there, and all that host::Evaluate
-  /// asks for (xgbgpu/metric.h). Waits.
+  /// Returns the metric of the predictions that the objective makes of the margins. Targets must be set. Input and
+  /// errors: as host::Evaluate (xgbgpu/metric.h). Waits.
   virtual double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) = 0;
 };
 

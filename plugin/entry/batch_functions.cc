@@ -1,4 +1,4 @@
-// Functions in front of those that make a matrix of batches: QuantileDMatrices, proxies, and record batches of Arrow.
+// Functions in front that make a matrix of batches: QuantileDMatrices, proxies, and record batches of Arrow.
 #include <xgboost/c_api.h>
 #include <xgboost/data.h>
 #include <xgboost/json.h>

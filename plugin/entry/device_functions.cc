@@ -1,4 +1,4 @@
-// Functions in front of those that take arrays on a GPU, which a build of XGBoost without CUDA refuses.
+// Functions in front that take arrays on a GPU, which a build of XGBoost without CUDA refuses.
 // docs/adr/0019-the-users-array.md
 #include <xgboost/c_api.h>
 #include <xgboost/logging.h>
@@ -92,7 +92,7 @@ int SetBatch(DMatrixHandle proxy, char const* arrays) {
 /// Predicts, and brings the results to the device of the values, where they stay until this thread's next prediction.
 int Predict(BoosterHandle booster, char const* arrays, char const* config, DMatrixHandle info, bst_ulong const** shape,
             bst_ulong* dimensions, float const** out) {
-  thread_local std::unique_ptr<DeviceFloats> results;
+  std::shared_ptr<DeviceFloats>& results = CallState::OfThisThread().device_predictions;
   std::optional<ValuesOnDevice> values;
   bool const passes = ReadsArray([&] {
     Require(arrays, "data");

@@ -1,4 +1,4 @@
-// Functions in front of those that enter and leave a process group: parameters are checked, and the group is watched.
+// Functions in front that enter and leave a process group: parameters are checked, and the group is watched.
 #include <xgboost/c_api.h>
 #include <xgboost/json.h>
 

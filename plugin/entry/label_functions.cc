@@ -1,4 +1,4 @@
-// Functions in front of those that set labels, weights and all else of a matrix that is no value.
+// Functions in front that set labels, weights and all else of a matrix but its values.
 #include <xgboost/c_api.h>
 
 #include <cstdint>

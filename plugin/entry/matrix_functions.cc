@@ -1,5 +1,5 @@
-// Functions in front of those that make, save and free a matrix: ours hold a copy of the user's values, and make XGBoost's
-// pages only if stock code asks for them. docs/adr/0019-the-users-array.md
+// Functions in front that make, save and free a matrix. A matrix of ours holds a copy of the user's values, and makes
+// XGBoost's pages only if stock code asks for them. docs/adr/0019-the-users-array.md
 #include <xgboost/c_api.h>
 #include <xgboost/data.h>
 

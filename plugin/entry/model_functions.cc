@@ -1,4 +1,4 @@
-// Functions in front of those that load, save and dump models and configurations: bytes are checked, dumps are JSON.
+// Functions in front that load, save and dump models and configurations: bytes are checked, dumps are JSON.
 #include <xgboost/c_api.h>
 
 #include <cstddef>
@@ -21,8 +21,8 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// Calls stock(), which loads a model from `bytes` (null: unknown). Fails where XGBoost's parsers would end the process.
-/// Loads a model that a newer XGBoost has written as it was meant.
+/// Calls stock(), which loads a model from `bytes` (null: unknown). Fails where XGBoost's parsers would end the
+/// process. Loads a model that a newer XGBoost has written as it was meant.
 template <typename Stock>
 int LoadChecked(BoosterHandle booster, Bytes* bytes, Format format, Stock&& stock) {
   bool is_loaded = false;
@@ -49,8 +49,8 @@ bool IsJson(char const* format) {
   return text.substr(0, text.find(':')) == "json";
 }
 
-/// Calls dump(features). `features` are those that get() returns, with names that are JSON; nothing if their own names
-/// are. Makes the numbers of the dump JSON.
+/// Calls dump(features), with what get() returns under names that are JSON; with nothing if the names are JSON already.
+/// Makes the numbers of the dump JSON.
 template <typename Get, typename Dump>
 int DumpJson(Get&& get, bst_ulong* n, char const*** out, Dump&& dump) {
   std::optional<DumpFeatures> features;

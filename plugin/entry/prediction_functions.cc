@@ -1,4 +1,4 @@
-// Functions in front of those that predict from a DMatrix, and from arrays on the host in place.
+// Functions in front that predict from a DMatrix, and from arrays on the host in place.
 #include <xgboost/c_api.h>
 
 #include "data/plain_array.h"
@@ -30,7 +30,8 @@ XGBGPU_EXPORT int XGBoosterPredictFromCSR(BoosterHandle booster, char const* ind
                                           bst_ulong const** shape, bst_ulong* dimensions, float const** out) {
   static auto* const kNext = XGBGPU_NEXT(XGBoosterPredictFromCSR);
   return WithPlainArrays({values, indptr, indices, columns}, [&](InPlaceArrays const& arrays) {
-    InPlaceScope scope{values == nullptr || indptr == nullptr || indices == nullptr ? nullptr : &arrays};
+    CallScope<&CallState::in_place_arrays> scope{
+        values == nullptr || indptr == nullptr || indices == nullptr ? nullptr : &arrays};
     return WithAdvice(booster, kNext(booster, arrays.indptr, arrays.indices, arrays.values, columns, config, info,
                                      shape, dimensions, out));
   });

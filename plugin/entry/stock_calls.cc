@@ -24,7 +24,7 @@ int WithAdvice(BoosterHandle booster, int result) {
 int PredictFromDense(InPlaceArrays const& arrays, BoosterHandle booster, char const* config, DMatrixHandle info,
                      bst_ulong const** shape, bst_ulong* dimensions, float const** out) {
   static auto* const kNext = XGBGPU_NEXT(XGBoosterPredictFromDense);
-  InPlaceScope scope{arrays.values == nullptr ? nullptr : &arrays};
+  CallScope<&CallState::in_place_arrays> scope{arrays.values == nullptr ? nullptr : &arrays};
   return WithAdvice(booster, kNext(booster, arrays.values, config, info, shape, dimensions, out));
 }
 

@@ -12,7 +12,7 @@ namespace xgbgpu::plugin {
 /// XGBGetLastError says what to write in its place.
 int WithAdvice(BoosterHandle booster, int result);
 
-/// Calls XGBoost's XGBoosterPredictFromDense for arrays.values, with `arrays` as those of this thread meanwhile.
+/// Calls XGBoost's XGBoosterPredictFromDense for arrays.values. Meanwhile CurrentInPlaceArrays() are `arrays`.
 int PredictFromDense(InPlaceArrays const& arrays, BoosterHandle booster, char const* config, DMatrixHandle info,
                      bst_ulong const** shape, bst_ulong* dimensions, float const** out);
 

@@ -1,4 +1,4 @@
-// Functions in front of those that train and evaluate: they note which one is running.
+// Functions in front that train and evaluate: they note which one is running.
 #include <xgboost/c_api.h>
 
 #include "entry/stock_calls.h"
@@ -15,7 +15,7 @@ extern "C" {
 XGBGPU_EXPORT int XGBoosterUpdateOneIter(BoosterHandle booster, int iteration, DMatrixHandle data) {
   static auto* const kNext = XGBGPU_NEXT(XGBoosterUpdateOneIter);
   HostSpan span{"update"};
-  ApiCallScope scope{ApiCall::kUpdate};
+  CallScope<&CallState::call> scope{ApiCall::kUpdate};
   return WithAdvice(booster, kNext(booster, iteration, data));
 }
 
@@ -24,7 +24,8 @@ XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMa
   static auto* const kNext = XGBGPU_NEXT(XGBoosterEvalOneIter);
   HostSpan span{"evaluate"};
   DecorateNewcomers();
-  ApiCallScope scope{ApiCall::kEvaluate, n};
+  CallScope<&CallState::call> scope{ApiCall::kEvaluate};
+  CallScope<&CallState::evaluated_matrices> matrices{n};
   return WithAdvice(booster, kNext(booster, iteration, data, names, n, out));
 }
 

@@ -1,4 +1,4 @@
-// XGBoost's communicator as the engine's collective, and threads outside of it.
+// Sends sums and maxima through XGBoost's communicator.
 #include "group/process_group.h"
 
 #include <pthread.h>
@@ -13,15 +13,13 @@
 #include <mutex>
 
 #include "base/message.h"
+#include "xgb/api_call.h"
 #include "xgb/communicator.h"
 #include "xgbgpu/process_devices.h"
 
 namespace xgbgpu::plugin {
 
 namespace {
-
-thread_local ProcessGroup* current = nullptr;
-thread_local std::unique_ptr<LinkWatch> watch;
 
 /// While it is alive, writing to a connection that the other side has closed is an error of the call, and does not end
 /// the process: XGBoost's sockets raise SIGPIPE, which Python ignores and other programs may not.
@@ -60,6 +58,7 @@ std::string WhatXgboostSays() {
 }  // namespace
 
 ProcessGroup* ProcessGroup::OfThisThread() {
+  ProcessGroup*& current = CallState::OfThisThread().group;
   int const workers = XGCommunicatorGetWorldSize();
   if (workers <= 1) {
     current = nullptr;
@@ -76,18 +75,19 @@ ProcessGroup* ProcessGroup::OfThisThread() {
 }
 
 void ProcessGroup::Leaves() {
-  if (current != nullptr) {
-    ForgetDevices(current);
-    for (auto const& some : current->some_) ForgetDevices(some.get());
+  CallState& state = CallState::OfThisThread();
+  if (state.group != nullptr) {
+    ForgetDevices(state.group);
+    for (auto const& some : state.group->some_) ForgetDevices(some.get());
   }
-  current = nullptr;
-  watch.reset();
+  state.group = nullptr;
+  state.link_watch.reset();
 }
 
 void ProcessGroup::Watch(std::vector<ino_t> const& sockets, std::chrono::seconds limit) noexcept {
   try {
-    watch = std::make_unique<LinkWatch>(sockets, limit);
-  } catch (std::exception const&) {  // no memory, no thread: the group works as well, but nobody ends a stalled call
+    CallState::OfThisThread().link_watch = std::make_shared<LinkWatch>(sockets, limit);
+  } catch (std::exception const&) {  // no memory, no thread: the group works as well, but no thread ends a stalled call
   }
 }
 
@@ -96,7 +96,7 @@ void ProcessGroup::CheckMaySpeak() const {
   if (thread_ != std::this_thread::get_id()) {
     Throw<Error>("A thread that is not the one that entered the process group trains for it; allowed: that one");
   }
-  if (current != this) {
+  if (CallState::OfThisThread().group != this) {
     Throw<Error>("A training of a process group goes on after the group has ended; allowed: to begin a new training");
   }
 }
@@ -139,7 +139,7 @@ void ProcessGroup::Combine(Span<Span<std::int64_t> const> parts, Reduction reduc
     });
     int result;
     {
-      LinkWatch::Call const call{watch.get()};
+      LinkWatch::Call const call{CallState::OfThisThread().link_watch.get()};
       result = AllReduce(piece_.data(), n, reduction);
     }
     CheckReached(result);

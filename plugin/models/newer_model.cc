@@ -1,4 +1,4 @@
-/// Rewrites models of newer versions of XGBoost as this one reads them, and refuses what has no place in it.
+// Rewrites models of newer versions of XGBoost as this one reads them, and refuses what has no place in it.
 #include "models/newer_model.h"
 
 #include <xgboost/json.h>

@@ -1,4 +1,4 @@
-// What a user asked for, in stock words and back.
+// Translates the user's parameters and configurations into words that a stock booster knows, and back.
 #include "params/booster_config.h"
 
 #include <algorithm>

@@ -62,6 +62,8 @@ class BoosterConfig {
   bool IsPlain() const;
   /// The updaters for the stock booster, separated by commas, while InCharge().
   std::string Sequence() const { return Join(kUpdater); }
+  /// True if trees are grown by our updater alone, so that margins are sums of their leaves.
+  bool OwnsRounds() const { return Trains() && Sequence() == kUpdater; }
 
   /// tree() and device() are valid while InCharge().
   TreeParam const& tree() const { return tree_; }

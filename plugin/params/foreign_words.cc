@@ -1,4 +1,4 @@
-/// The tables of foreign names and values, and the sentences that are made of them.
+// Holds the tables of foreign names and values, and makes sentences of them.
 #include "params/foreign_words.h"
 
 #include <algorithm>

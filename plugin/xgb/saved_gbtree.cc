@@ -41,7 +41,7 @@ SavedGbtree::Values SavedGbtree::Write(SavedGrowth const& growth) {
   auto& updaters = xgboost::get<xgboost::Object>(config_[kUpdaters]);
   if (updaters.erase(kUpdater) == 0) return kept;
   if (is_plain_exact) {
-    // A stock booster takes its updaters from here, whatever the sequence says, and they insist on these members.
+    // A stock booster takes its updaters from here, and not from the sequence. The updaters insist on both members.
     updaters["grow_colmaker"] = UpdaterOf(growth.train_param, "colmaker_train_param", {});
     updaters["prune"] = updaters["grow_colmaker"];
   } else {

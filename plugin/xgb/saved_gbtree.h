@@ -19,7 +19,7 @@ constexpr char kUpdater[] = "grow_gpu_hist_xgbgpu";
 /// Returns true if this is a name of the parameter `updater`.
 inline bool NamesUpdaters(std::string const& parameter) { return parameter == "updater" || parameter == "updater_seq"; }
 
-/// Who grows trees, in the words of users.
+/// The updaters that grow trees, in the words of users.
 struct SavedGrowth {
   std::string method;     ///< tree_method; empty if that is not ours
   std::string updaters;   ///< names with commas between them
@@ -58,7 +58,7 @@ class SavedGbtree {
   std::string Method() const;
   std::string Updaters() const;
 
-  /// Has the stock booster that loads the configuration use these updaters, with kUpdater in the place of kPublicUpdater.
+  /// Has the stock booster that loads the configuration use `updaters`, with kUpdater in the place of kPublicUpdater.
   /// `by_method`: the method is ours.
   void TellStock(std::vector<std::string> const& updaters, bool by_method);
 

@@ -16,8 +16,8 @@ constexpr int kBuiltSeries[] = {XGBOOST_VER_MAJOR, XGBOOST_VER_MINOR};
 /// Returns the version of the headers that this file was compiled with, as in "1.7.4".
 std::string BuiltVersion();
 
-/// Returns an empty text if the interfaces of the XGBoost in this process are those that we were compiled with (same
-/// major and minor version); else what is needed. Calls one C function of XGBoost, which all versions have.
+/// Returns an empty text if the interfaces of the XGBoost in this process are the ones of our headers (same major and
+/// minor version); else what is needed. Calls one C function of XGBoost, which all versions have.
 std::string WhyVersionDoesNotFit();
 
 /// Empty if our names are registered, else why not. register.cc sets it, once.

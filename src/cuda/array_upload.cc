@@ -1,3 +1,4 @@
+// Fills pinned buffers with pieces of arrays, and copies them to a device.
 #include "cuda/array_upload.h"
 
 #include <algorithm>

@@ -9,6 +9,7 @@
 #include "base/message.h"
 #include "core/fixed_point.h"
 #include "cuda/grid.h"
+#include "encode/encode_ops.h"
 #include "xgbgpu/encode.h"
 #include "xgbgpu/error.h"
 

@@ -1,4 +1,4 @@
-/// The statistic of one row, for host and device.
+/// The statistic of one row, on host and device.
 #ifndef XGBGPU_ENCODE_ENCODE_OPS_H_
 #define XGBGPU_ENCODE_ENCODE_OPS_H_
 

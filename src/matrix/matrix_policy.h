@@ -8,7 +8,7 @@ namespace xgbgpu {
 
 struct MatrixPolicy {
   /// Least share of stored values from which data are dense. A sparse value costs twice a dense one in bytes and about
-  /// 1.5 times in time, and needs a search where a dense value has an address.
+  /// 1.5 times in time (docs/log/2026-11.md), and needs a search where a dense value has an address.
   double dense_from{0.5};
   /// A dense row of up to this number of bytes is padded to the next power of two, so that it fits one cache line, …
   std::size_t line_bytes{64};

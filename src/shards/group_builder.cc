@@ -1,3 +1,4 @@
+// Grows trees on the device of this process, with the devices of the other processes of its group.
 #include "shards/group_builder.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// Uploads gradients, reads leaf positions back, makes rows of rounds, and ends traces.
 #include "trees_cuda/cuda_builder.h"
 
 #include <vector>

@@ -1,4 +1,4 @@
-/// Exact trees on a device.
+// Grows exact trees on a device.
 
 #include <algorithm>
 #include <optional>
@@ -31,7 +31,7 @@ class CudaExactBuilder final : public CudaBuilder {
 
   using CudaBuilder::AddLeafValues;
 
-  /// The trees grow one after the other: a level of one tree fills the device.
+  /// One tree grows at a time: a level of one tree fills the device.
   void Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) override {
     ValidateExact(params);
     params_ = params;

@@ -78,11 +78,11 @@ GrowthLimits DeviceDrivenTree::limits() const {
   return {params.min_split_loss, params.max_depth, shape_.cut ? 0 : params.max_leaves};
 }
 
-/// Enqueues levels, and behind them the copy to the host of the tree as far as it has grown.
+/// Enqueues levels, and behind them the copy of the nodes to the host.
 void DeviceDrivenTree::EnqueueLevels(int first, int end) {
   cuda::EnqueueLevels(parts_, shape_, first, end);
   leaves_.FindUnsampled(parts_.memory.nodes());
-  // Every leaf has a row, and no tree is larger than it may be. Of a symmetric tree every second child may have none.
+  // Every leaf has a row, which bounds the tree. In a symmetric tree every second child may have no row.
   DeviceShard const& shard = device_.shard;
   std::uint64_t const rows = shard.alone() ? parts_.rows.matrix().rows : shard.all_rows();
   std::uint64_t const most = parts_.request.symmetric() ? 2 * rows * static_cast<std::uint64_t>(end) + 1 : 2 * rows - 1;
@@ -96,9 +96,8 @@ void DeviceDrivenTree::EnqueueTree() {
   EnqueueLevels(0, enqueued_levels_);
 }
 
-/// The tree is enqueued as a graph, which is recorded when the first tree of its kind comes, or, if it cannot be
-/// recorded, kernel by kernel. With a timeline there are events between the stages, and no graph; nor are there graphs
-/// of trees whose sample is copied out of pages, or where the devices' collective cannot be recorded.
+/// Enqueues the tree as a graph, which is recorded when the first tree of its kind comes, or kernel by kernel if it
+/// cannot be recorded.
 void DeviceDrivenTree::Start() {
   enqueued_levels_ = shape_.open ? forecast_.Likely(shape_) : shape_.levels;
   if (!parts_.CanRecord()) {
@@ -118,7 +117,7 @@ void DeviceDrivenTree::Start() {
   EnqueueWalk();
 }
 
-/// The host waits for what is enqueued before this: it then goes on while rows look for their leaves.
+/// Rows walk behind the event that the host waits for, so the host goes on while they look for their leaves.
 void DeviceDrivenTree::EnqueueWalk() {
   returned_.Record(device_.stream);
   leaves_.EnqueueWalk(enqueued_levels_);

@@ -1,5 +1,5 @@
-/// A device-driven tree: the CUDA device chooses the nodes of every level, the host enqueues all
-/// levels as one graph and waits once.
+/// A device-driven tree: the CUDA device chooses the nodes of every level. The host enqueues all levels as one graph
+/// and waits once.
 #ifndef XGBGPU_TREES_CUDA_DEVICE_DRIVEN_TREE_CUDA_H_
 #define XGBGPU_TREES_CUDA_DEVICE_DRIVEN_TREE_CUDA_H_
 
@@ -25,7 +25,7 @@ inline auto MakeGraphKey(TreeParts const& parts, TreeLeaves const& leaves, TreeS
 using GraphKey = decltype(MakeGraphKey(std::declval<TreeParts const&>(), std::declval<TreeLeaves const&>(),
                                        std::declval<TreeShape const&>(), 0));
 
-/// How many levels of open trees (TreeShape::open) are enqueued in one go: as many as the trees before had.
+/// The number of levels that are enqueued in one go, for open trees (TreeShape::open): as the trees before needed.
 class LevelForecast {
  public:
   /// Forgets the trees before: trees of other limits begin.
@@ -38,7 +38,7 @@ class LevelForecast {
   void Raise(int levels);
   /// A tree is finished, and needed `used` levels.
   void Learn(int used);
-  /// A tree was deeper than device-driven trees go, and so may be those to come.
+  /// A tree was deeper than device-driven trees go. The trees to come may be, too.
   void SetTooDeep() { too_deep_ = true; }
   bool too_deep() const { return too_deep_; }
 
@@ -52,9 +52,9 @@ class DeviceDrivenTree : public TreeGrowth {
  public:
   DeviceDrivenTree(TreeParts* parts, TreeLeaves* leaves) : parts_{*parts}, device_{parts->device}, leaves_{*leaves} {}
 
-  /// Would a tree of these parameters be device-driven?
+  /// Tells whether a tree of `params` would be device-driven.
   bool CanGrow(TrainParams const& params) const;
-  /// The matrix is in pages: can trees of these parameters be grown on a copy of a sample, in core?
+  /// Tells whether trees of `params` can be grown on a copy of a sample, in core, where the matrix is in pages.
   bool CanCopySample(TrainParams const& params) const;
 
   void Reserve(SpeculativeMargins const& speculative) override;
@@ -63,7 +63,7 @@ class DeviceDrivenTree : public TreeGrowth {
   /// Enqueues all of the tree. Rows walk behind it, while the host goes on.
   void Start() override;
   void Grow() override {}
-  /// Grows the tree again where memory was short. False: it is deeper than device-driven trees go.
+  /// Grows the tree again where memory was short. Returns false if the tree is deeper than device-driven trees go.
   bool Finish() override;
   void Discard() override { Wait(); }
   GrownTree Take() override;
@@ -89,9 +89,9 @@ class DeviceDrivenTree : public TreeGrowth {
   int enqueued_levels_{0};
   RecordedGraph graph_;
   std::optional<GraphKey> recorded_;              ///< what graph_ depends on
-  Event returned_;                                ///< what is back on the host is the tree
-  mutable std::optional<TrainParams> sample_of_;  ///< parameters that CanCopySample was asked about last …
-  mutable bool has_memory_for_sample_{false};     ///< … and its answer
+  Event returned_;                                ///< the tree is back on the host
+  mutable std::optional<TrainParams> sample_of_;  ///< the last parameters of CanCopySample
+  mutable bool has_memory_for_sample_{false};     ///< its answer for sample_of_
 };
 
 }  // namespace xgbgpu::cuda

@@ -49,7 +49,7 @@ class PathRows {
         device_{parts.device},
         levels_{parts.rows.paths(), shape, parts.rows.RootPaths(), device_.timed(),
                 PairsFitShared(parts.rows.matrix(), parts.rows.symbols(), device_.limits)} {
-    for (int level = 0; level < first; ++level) {  // these are enqueued already
+    for (int level = 0; level < first; ++level) {  // enqueued already
       levels_.Next();
       levels_.EndDivide();
       levels_.EndSum();
@@ -90,12 +90,6 @@ void SumOverDevices(TreeParts const& parts, LevelBounds const& bounds, int level
   parts.histograms.SumOverDevices(parts.splits.shares(), bounds, level);
 }
 
-/// What the plan of the next level needs beside the splits.
-struct NextPlan {
-  GrowthView growth;
-  NextLevel next;
-  PathStep step;
-};
 NextPlan PlanByHost(TreeParts const& parts) { return {parts.Growth(), NextLevel::kByHost, {}}; }
 
 /// The level of a symmetric tree is divided by one split.
@@ -105,7 +99,7 @@ void DivideAndPlan(TreeParts const& parts, NextPlan const& plan, LevelBounds con
   SplitView const view = parts.splits.View();
   LevelSearchView const search = level_search.View(level);
   FindLevelSplit(view, search, bounds, level_search.chunk(), device.limits, device.stream);
-  DivideLevel(view, search, plan.growth, bounds, plan.next, plan.step, device.limits, device.stream);
+  DivideLevel(view, search, plan, bounds, device.limits, device.stream);
 }
 
 /// Where each device searches a share of the features, the best split of a node is known when all devices have told
@@ -114,12 +108,12 @@ void FindAndPlan(TreeParts const& parts, NextPlan const& plan, LevelBounds const
   TreeDevice const& device = parts.device;
   SplitView const view = parts.splits.View();
   bool const shared = parts.splits.shares() != nullptr;
-  FindSplits(view, plan.growth, bounds, shared ? NextLevel::kByHost : plan.next, plan.step, device.limits,
-             device.stream);
+  NextPlan const in_search{plan.growth, shared ? NextLevel::kByHost : plan.next, plan.step};
+  FindSplits(view, in_search, bounds, device.limits, device.stream);
   if (shared) device.shard.devices->BestOfLevel(parts.memory.View(), bounds, device.stream);
   if (plan.next == NextLevel::kByHost) return;
-  if (shared) PlanLevel(view, plan.growth, plan.next, plan.step, device.limits, device.stream);
-  PlanOrdered(view, plan.growth, plan.next, plan.step, device.limits, device.stream);
+  if (shared) PlanLevel(view, plan, device.limits, device.stream);
+  PlanOrdered(view, plan, device.limits, device.stream);
 }
 
 template <typename Rows>

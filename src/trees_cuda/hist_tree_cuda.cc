@@ -10,7 +10,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-/// Bytes that pages which stay on the device leave to whatever a tree needs while it grows.
+/// Bytes that pages on the device leave for the growth of a tree.
 constexpr std::size_t kSparedBytes = std::size_t{4} << 20;
 
 }  // namespace
@@ -29,8 +29,8 @@ HistTree::~HistTree() {
 }
 
 bool HistTree::ComputesGradients(TrainParams const& params) const {
-  // With a timeline gradients are computed before the tree, so that stages are timed one by one. Where rows
-  // cannot go by paths, nobody asks yet whether a sample has room: the gradients take theirs first.
+  // With a timeline gradients are computed before the tree, so that stages are timed one by one. Where rows cannot go
+  // by paths, the gradients take their memory before the sample does.
   return (params.SamplesRows() || parts_.device.shard.all_rows() >= kNarrowMinRows) && parts_.rows.CanUsePaths() &&
          CanGrowDeviceDriven(params) && !has_timeline();
 }
@@ -77,7 +77,7 @@ void HistTree::Start(Constraints constraints) {
   auto const reserve = [&] {
     growth_->Reserve(speculative_);
     parts_.splits.SetConstraints(std::move(constraints));
-    // With other devices memory may be taken here only: see below.
+    // With other devices memory may be reserved here only: see below.
     if (shard.alone() || !like_before) parts_.rows.KeepPages(kSparedBytes);
     growth_->SetFeatures();
   };

@@ -51,13 +51,14 @@ void HostDrivenSymmetricTree::Reserve(SpeculativeMargins const&) {
   workspace.Reserve(&lefts_, "nodes", families);
 }
 
-/// Does what a step does, in pages.
+/// Clears the sums of a step, and visits the pages.
 void HostDrivenSymmetricTree::VisitPages(PageStep const& step, int depth) {
   ClearStep(parts_, step);
   parts_.rows.pages().ForEach([&](Page<DeviceMatrixView> const& page) { VisitPage(parts_, step, page, depth); });
 }
 
-/// Sums the rows of the level's built children, or of the root. In pages, they have been summed on the way there.
+/// Sums the rows of the built children of the level, or of the root. In pages the visit of the level before has summed
+/// them.
 void HostDrivenSymmetricTree::SumLevel(std::uint32_t families, int depth) {
   LevelBounds const bounds{families, parts_.rows.symbols()};
   if (parts_.rows.in_pages()) {
@@ -166,8 +167,8 @@ LevelSplit HostDrivenSymmetricTree::FindSplit(LevelView const& view) {
   return scores_.Best();
 }
 
-/// Copies the categories that go right to the device, under the split's number. Rows that miss the feature have a
-/// symbol there, too.
+/// Copies the categories that go right to the device, under the number of the split. A missing value has a symbol
+/// there, too.
 std::uint32_t const* HostDrivenSymmetricTree::UploadCategories(LevelSplit const& split) {
   if (!split.categorical) return nullptr;
   DeviceMatrix const& matrix = parts_.matrix;
@@ -196,7 +197,7 @@ void HostDrivenSymmetricTree::Divide(LevelView const& view, LevelSplit const& sp
 
   PlanFamilies(parents, std::exchange(slots_, {}), is_last);
   CopyToDevice(parts_.memory.View().families, host_families_.data(), families, device_.stream, "dividing a level");
-  SplitView without_limits = parts_.splits.View();  // the host keeps those of symmetric trees
+  SplitView without_limits = parts_.splits.View();  // the host keeps the limits of symmetric trees
   without_limits.limits = {};
   LevelBounds const bounds{families, parts_.rows.symbols()};
   if (parts_.rows.in_pages()) {
@@ -215,7 +216,7 @@ void HostDrivenSymmetricTree::Divide(LevelView const& view, LevelSplit const& sp
 }
 
 /// Plans the families of the nodes that have just been divided, whose histograms are in `slots`. The built child gets a
-/// new slot, and the other child that of its parent. Those of children that will not be divided become free.
+/// new slot, and its sibling gets the slot of the parent. Slots of children that will not be divided become free.
 void HostDrivenSymmetricTree::PlanFamilies(std::vector<NodeIndex> const& parents,
                                            std::vector<std::int32_t> const& slots, bool is_last) {
   if (!is_last && free_slots_.size() < parents.size()) {

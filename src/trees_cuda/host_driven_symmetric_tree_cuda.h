@@ -52,7 +52,7 @@ class HostDrivenSymmetricTree : public TreeGrowth {
   LevelScores scores_;
   std::vector<std::int32_t> slots_;       ///< [active nodes of the level] of their histograms
   std::vector<std::int32_t> free_slots_;  ///< the last one is taken first
-  std::uint32_t node_chunk_{1};           ///< nodes whose gains there is room for
+  std::uint32_t node_chunk_{1};           ///< nodes whose gains fit the memory
 
   DeviceBuffer<LevelNodeInSlot> level_nodes_;
   DeviceBuffer<LevelFeature> level_features_;

@@ -49,8 +49,8 @@ class TreeGradients {
   /// Returns the early gradients of a tree on all rows: there are none unless the tree computes its gradients.
   EarlyGradients EarlyOfAll(NarrowGradient* narrow) const { return losses_ ? EarlyTo(narrow) : EarlyGradients{}; }
 
-  /// Enqueues the format of the gradients of all rows. With losses it computes these gradients first, and clears
-  /// `paths` on the way (LossRows::paths).
+  /// Enqueues the format of the gradients of all rows. With losses it computes the gradients first, and clears `paths`
+  /// on the way (LossRows::paths).
   void EnqueueFormat(TreeDraw const* draw, std::uint8_t* paths, NarrowGradient* narrow, GradientState* state) const;
 
   /// Returns what a recorded tree depends on.

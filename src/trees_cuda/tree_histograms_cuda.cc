@@ -1,7 +1,7 @@
 // Sums the histograms of a level over all devices.
 #include "trees_cuda/tree_histograms_cuda.h"
 
-#include "core/stages.h"
+#include "base/stages.h"
 
 namespace xgbgpu::cuda {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/stages.h"
+#include "base/stages.h"
 #include "histogram/histogram_cuda.h"
 #include "partition/partition_policy.h"
 #include "sample/sample_ops.h"
@@ -177,7 +177,7 @@ void TreeRows::EnqueueRootOfAll(PartitionView const& view) const {
   });
 }
 
-/// Rows stay in their pages, and those outside the sample are marked.
+/// Rows stay in their pages. Rows outside the sample are marked.
 void TreeRows::MarkSample(PartitionView const& view) const {
   SampleDraw const* const draw = &memory_.settings()->draw;
   DeviceLimits const& limits = device_.limits;

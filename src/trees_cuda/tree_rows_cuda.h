@@ -46,7 +46,7 @@ class TreeRows {
   void ReserveBatches(std::size_t families);
   /// Reserves lists of all rows, which `jobs` jobs divide.
   void ReserveMoves(std::size_t jobs) { lists_.Reserve(matrix_.view.rows, jobs, 0); }
-  /// As many pages stay on the device as its memory allows beside `spared` bytes. In core it does nothing.
+  /// From now on pages stay on the device, as far as its memory allows beside `spared` bytes. In core it does nothing.
   void KeepPages(std::size_t spared) {
     if (pages_ != nullptr) pages_->KeepPages(spared);
   }

@@ -28,11 +28,11 @@ class TreeSplits {
 
   // Before a tree.
 
-  /// Tells whether the device can choose the splits of a level of `nodes` nodes, in a tree of these parameters.
+  /// Tells whether the device can choose the splits of a level of `nodes` nodes, in a tree of `params`.
   bool CanChoose(TrainParams const& params, std::size_t nodes) const;
   /// Returns how many families of a batch the host may choose, at least one: their candidates take memory.
   std::size_t MostFamilies() const;
-  /// Returns the bytes that ReserveLevels takes for a tree of these parameters, at most.
+  /// Returns the bytes that ReserveLevels takes for a tree of `params`, at most.
   std::uint64_t BytesFor(TrainParams const& params, std::size_t tree_nodes, std::uint64_t widest) const;
   /// Reserves the search of levels of at most `widest` nodes, in a device-driven tree of `tree_nodes` nodes.
   void ReserveLevels(std::size_t tree_nodes, std::size_t widest);
@@ -47,7 +47,7 @@ class TreeSplits {
   void SetFeatures(std::size_t nodes, int levels);
   /// Sets the constraints of the trees to come. The memory of the tree has been reserved.
   void SetConstraints(Constraints constraints);
-  /// Reserves limits for `nodes` nodes; those of the first `kept` stay.
+  /// Reserves limits for `nodes` nodes; the limits of the first `kept` stay.
   void ExtendConstraints(std::size_t kept, std::size_t nodes);
 
   // While a tree grows.

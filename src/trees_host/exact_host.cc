@@ -1,4 +1,4 @@
-/// Exact trees on the host: forwards to the host implementations of exact/.
+// Grows exact trees on the host, by the host implementations of exact/.
 
 #include <optional>
 #include <vector>

@@ -62,6 +62,14 @@ PLUGIN_ARROWS = {
     "entry": "booster data errors group matrix models params xgb",
 }
 
+# Benches of single stages of the engine, which include headers of src/. Every other file of bench/ enters by the front
+# door, as plugin/ and cli/ do.
+BENCHES_OF_STAGES = ["bench_cuda.cu", "bench_device_data.cc", "bench_encode.cc", "bench_exact.cc", "bench_metric.cc",
+                     "bench_predict.cc", "bench_shards.cc", "bench_stages.cc", "complete_rows.h"]
+
+# Classes that headers of include/xgbgpu declare and src/ defines.
+DECLARED_FOR_SRC = {"trainer.h": "DeviceMatrix QuantisedMatrix PagedMatrix DeviceRounds SortedMatrix TreeBuilder"}
+
 # What XGBoost changed between 1.7 and 3.4 (docs/adr/0002-how-the-plugin-enters-xgboost.md). Of plugin/ these files may
 # name it.
 KNOW_ONE_SERIES = ["xgb/"]
@@ -77,6 +85,10 @@ OF_ONE_SERIES = [re.compile(name) for name in (
     r"\bk(?:Number|F32)Array\b", r"\bTypeStr\b",                                           # JSON
     r"XGDMatrixCreateFromDataIter", r"XGCommunicatorAllreduce",                             # C functions
     r"XGBOOST_VER_", r"XGB_SERIES")]
+
+
+# Folders with C++ and CUDA files.
+SOURCES = ["base", "bench", "cli", "examples", "include", "packaging", "plugin", "src", "tests"]
 
 
 def files(root: Path, *folders: str) -> Iterator[Path]:
@@ -125,6 +137,53 @@ def arrows_between(root: Path, top: str, name_of_table: str, table: Dict[str, st
                 elif to in every - {folder} and to not in allowed and (root / top / header).is_file():
                     complaints.append(f"{name} includes {header}; allowed from {folder}: {', '.join(sorted(allowed))}")
     return complaints
+
+
+def front_door(root: Path) -> List[str]:
+    """plugin/, cli/, examples/ and bench/ include xgbgpu/ and base/, and no header of src/; benches of single stages may."""
+    complaints = []
+    stages = [root / "bench" / name for name in BENCHES_OF_STAGES]
+    for path in files(root, "plugin", "cli", "examples", "bench"):
+        top = path.relative_to(root).parts[0]
+        own = [name for name in includes(path) if (root / "src" / name).is_file() and not (root / top / name).is_file()]
+        if path not in stages:
+            complaints += [f"{path.relative_to(root)} includes {name} of src/; allowed: xgbgpu/, base/, {top}/" for name in own]
+        elif not own:
+            complaints.append(f"BENCHES_OF_STAGES names {path.name}, which includes no header of src/")
+    return complaints
+
+
+def public_classes(root: Path) -> List[str]:
+    """A header of include/xgbgpu declares no class that no header of include/xgbgpu defines, but for a nested Impl."""
+    texts = {p.name: re.sub(r"//.*", "", p.read_text(encoding="utf-8")) for p in files(root, "include/xgbgpu")}
+    kind = r"\b(?:class|struct|union|enum(?:\s+(?:class|struct))?)\s+(?:XGBGPU_API\s+|alignas\([^)]*\)\s*)*"
+    defined = {name for text in texts.values() for name in re.findall(kind + r"(\w+)[^;{}()]*\{", text)}
+    complaints = []
+    for header, text in texts.items():
+        declared = re.findall(r"^([ \t]*)" + kind + r"(\w+)(?:\s*:[^;{]*)?;", text, re.MULTILINE)
+        declared += [("", name) for name in re.findall(r"[<(,]\s*" + kind + r"(\w+)", text)]  # where a type is used
+        inner = {name for indent, name in declared if name not in defined and not (indent and name == "Impl")}
+        known = set(DECLARED_FOR_SRC.get(header, "").split())
+        complaints += [f"include/xgbgpu/{header} declares {name}, which no header of include/xgbgpu defines"
+                       for name in sorted(inner - known)]
+        complaints += [f"DECLARED_FOR_SRC names {name}, which include/xgbgpu/{header} does not declare"
+                       for name in sorted(known - inner)]
+    return complaints
+
+
+def public_docstrings(root: Path) -> List[str]:
+    """Headers of include/xgbgpu name no file of src/, but for headers in DECLARED_FOR_SRC."""
+    return [f"{header.relative_to(root)} names {name}, a file of src/"
+            for header in files(root, "include/xgbgpu") if header.name not in DECLARED_FOR_SRC
+            for name in re.findall(r"\b(?:src/)?(\w+/\w+\.(?:h|cc|cu|cuh))\b", header.read_text(encoding="utf-8"))
+            if (root / "src" / name).is_file()]
+
+
+def marks(root: Path) -> List[str]:
+    """Only headers of include/xgbgpu mark what libxgbgpu.so shows."""
+    return [f"{p.relative_to(root)} has the mark XGBGPU_API: allowed in include/xgbgpu only"
+            for p in files(root, "base", "src", "plugin", "cli", "bench")
+            if re.search(r"^[^/\n]*\bXGBGPU_API\b", p.read_text(encoding="utf-8"), re.MULTILINE)]
 
 
 def names_of_one_series(root: Path) -> List[str]:
@@ -265,6 +324,13 @@ def copies_that_nobody_waits_for(root: Path) -> List[str]:
     return [f"{p.relative_to(root)} copies asynchronously without both commit and wait" for p in files(root, "src") if lacks(p)]
 
 
+def sources_without_a_sentence(root: Path) -> List[str]:
+    """Every .cc and .cu file begins with a sentence that says what it does."""
+    first = ((p, p.read_text(encoding="utf-8").split("\n", 1)[0]) for p in files(root, *SOURCES) if p.suffix in (".cc", ".cu"))
+    return [f"{p.relative_to(root)} begins with {line!r}; allowed: a comment of // and a sentence"
+            for p, line in first if not re.match(r"///? \S+ \S+", line)]
+
+
 def tests_that_nobody_runs(root: Path) -> List[str]:
     """Every Python suite is known to ctest: the CMakeLists.txt of tests/<suite> names it, or runs the folder."""
     complaints = []
@@ -296,6 +362,26 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
          "src/training/trainer.h includes plugin/booster.h, which is in a layer above", "src/cellar/ is not in ARROWS",
          "plugin/data/array.cc includes matrix/held.h; allowed from data: errors, xgb", "plugin/attic/ is not in PLUGIN_ARROWS",
          "src/histogram/row_feeds.cuh includes split/split.h"]),
+    "front_door": (
+        {"src/split/split.h": "", "plugin/booster/a.h": '#include "split/split.h"\n', "cli/b.cc": "#include <split/split.h>\n",
+         "plugin/matrix/held.h": "", "plugin/matrix/c.cc": '#include "matrix/held.h"\n', "src/matrix/held.h": "",
+         "bench/d.h": '#include "split/split.h"\n', "bench/bench_stages.cc": '#include "xgbgpu/tree.h"\n'},
+        ["plugin/booster/a.h includes split/split.h of src/; allowed: xgbgpu/, base/, plugin/",
+         "cli/b.cc includes split/split.h of src/", "bench/d.h includes split/split.h of src/",
+         "BENCHES_OF_STAGES names bench_stages.cc, which"]),
+    "public_classes": (
+        {"include/xgbgpu/a.h": "class Matrix;\nclass Known;\nstruct Outer {\n  struct Impl;\n};\nenum class Side : int;\n"
+                               "void Use(struct Inner const&);\n",
+         "include/xgbgpu/b.h": "class XGBGPU_API Known final : public Base {\n};\nclass Impl;\n",
+         "include/xgbgpu/trainer.h": "class DeviceMatrix;\n"},
+        ["a.h declares Matrix, which", "a.h declares Side, which", "a.h declares Inner, which", "b.h declares Impl, which",
+         "DECLARED_FOR_SRC names PagedMatrix, which include/xgbgpu/trainer.h does not declare"]),
+    "public_docstrings": (
+        {"src/metric/auc.h": "", "include/xgbgpu/metric.h": "/// As metric/auc.h says.\n", "include/xgbgpu/b.h": "// xgbgpu/metric.h\n"},
+        ["include/xgbgpu/metric.h names metric/auc.h, a file of src/"]),
+    "marks": (
+        {"src/split/split.h": "class XGBGPU_API Split {\n};\n", "src/split/a.cc": "// XGBGPU_API is for others\n"},
+        ["src/split/split.h has the mark XGBGPU_API"]),
     "names_of_one_series": (
         {"plugin/entry/a.h": "void F(xgboost::PredictionCacheEntry*);\n// PredictionCacheEntry\n",
          "plugin/entry/b.cc": "xgboost::HostDeviceVector<xgboost::GradientPair> g;\n",
@@ -338,6 +424,9 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
     "copies_that_nobody_waits_for": (
         {"src/split/a.cu": "__pipeline_memcpy_async(to, from, 16);\n__pipeline_wait_prior(0);\n"},
         ["src/split/a.cu copies asynchronously without both commit and wait"]),
+    "sources_without_a_sentence": (
+        {"src/split/split.cc": '#include "split/split.h"\n// Finds splits.\n', "src/split/split_cuda.cu": "// Finds splits.\n"},
+        ["src/split/split.cc begins with '#include"]),
     "tests_that_nobody_runs": (
         {"tests/python/CMakeLists.txt": "add_python_test(dart params)  # dart\n", "tests/python/params/test_params.py": "",
          "tests/python/booster/test_dart.py": "",
@@ -374,10 +463,8 @@ def add_tests(rule) -> None:
     setattr(LayeringTest, f"test_{rule.__name__}_is_checked", notices)
 
 
-for rule_ in (host_headers, arrows, names_of_one_series, public_headers, unmarked_interface, map_of_the_source, dead_links,
-              documented_parameters, functions_in_front, members_listed_twice, copies_that_nobody_waits_for,
-              tests_that_nobody_runs, json_by_hand):
-    add_tests(rule_)
+for rule_ in BROKEN:
+    add_tests(globals()[rule_])
 
 if __name__ == "__main__":
     if not (ROOT / "include/xgbgpu").is_dir():

@@ -1,21 +1,16 @@
-/// Rounds and evaluation of one worker of a process group. docs/adr/0020-process-groups.md
-#include "booster/booster_group.h"
-
-#include <xgboost/json.h>
+// Compares what workers of a process group train with, and computes gradients and metrics over their rows.
+#include "booster/group_rounds.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <limits>
-#include <map>
-#include <string>
 #include <utility>
 
 #include "base/float_bits.h"
 #include "base/hash.h"
 #include "base/message.h"
 #include "base/stages.h"
-#include "booster/booster.h"
 #include "booster/training_checks.h"
 #include "group/group_place.h"
 #include "matrix/adapt_input.h"
@@ -29,30 +24,7 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// Parameters that say how a worker works, not what it computes; and num_trees, which is none.
-bool IsOfOneWorker(std::string const& name) {
-  constexpr char const* kNames[] = {
-      "gpu_backend",      "gpu_id",    "n_gpus",    "gpu_memory_limit", "gpu_host_memory_limit",
-      "gpu_cache_folder", "gpu_trace", "predictor", "num_trees"};
-  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
-}
-
-/// Adds what a saved configuration says, each parameter by its own name. What XGBoost has no word for stands there
-/// twice: in its words, and in those of the user in our section, which comes last and counts.
-void AddParams(xgboost::Json const& config, std::map<std::string, std::string>* params) {
-  for (auto const& [name, value] : xgboost::get<xgboost::Object const>(config)) {
-    if (xgboost::IsA<xgboost::Object>(value)) {
-      AddParams(value, params);
-    } else if (!IsOfOneWorker(name)) {
-      bool const is_text = xgboost::IsA<xgboost::String>(value);
-      std::string text;
-      if (!is_text) xgboost::Json::Dump(value, &text);
-      (*params)["parameter " + name] = is_text ? xgboost::get<xgboost::String const>(value) : text;
-    }
-  }
-}
-
-/// Returns the number's bits as a text: no two that differ have one text.
+/// Returns a text that is different for different bits.
 std::string BitsOf(float value) {
   std::string digits = std::to_string(value);
   return digits + " (bits " + std::to_string(FloatBits(value)) + ")";
@@ -102,22 +74,12 @@ std::string NamesOf(std::vector<std::uint8_t> const& categorical) {
   return text;
 }
 
-/// Returns the numbers of the trees of weight 0, as a text.
-std::string DroppedOf(std::vector<float> const& weights) {
-  std::string text;
-  for (std::size_t tree = 0; tree < weights.size(); ++tree) {
-    if (weights[tree] == 0.0f) text += (text.empty() ? "" : ",") + std::to_string(tree);
-  }
-  return text;
-}
-
 /// Compares which features are categorical. A matrix that has neither rows nor feature types gets the types of the
 /// first worker that has some: Dask makes such a matrix for a worker that has rows of an evaluation alone, and cannot
-/// know what a frame on another worker says. Not so a QuantileDMatrix: it has been made with other types already.
-void AgreeOnTypes(ProcessGroup* group, xgboost::DMatrix* data) {
-  xgboost::MetaInfo* const info = &data->Info();
+/// know the frame of another worker. A QuantileDMatrix gets none, since it has been made with other types already.
+void AgreeOnTypes(ProcessGroup* group, bool has_bins_only, xgboost::MetaInfo* info) {
   constexpr std::int64_t kNoOpinion = std::numeric_limits<std::int64_t>::min();
-  bool const lacks = info->num_row_ == 0 && info->feature_types.Empty() && !HasBinsOnly(*data);
+  bool const lacks = info->num_row_ == 0 && info->feature_types.Empty() && !has_bins_only;
   auto const number = static_cast<std::int64_t>(HashText(NamesOf(CategoricalFeatures(*info))) >> 1);
   std::int64_t most[] = {lacks ? kNoOpinion : number, lacks ? kNoOpinion : -number, lacks ? 1 : 0,
                          info->feature_types.Empty() ? 0 : 1};
@@ -138,10 +100,11 @@ void AgreeOnTypes(ProcessGroup* group, xgboost::DMatrix* data) {
 
 }  // namespace
 
-std::vector<float> OfWorkersWithRows(ProcessGroup* group, bool has_rows, std::vector<float> const& values) {
-  std::vector<std::uint32_t> words(values.size());
-  if (!values.empty()) std::memcpy(words.data(), values.data(), values.size() * sizeof(float));
-  words.push_back(has_rows || !values.empty() ? 1 : 0);
+std::vector<float> GroupRounds::AgreeOnFeatureWeights(ProcessGroup* group, bool has_rows,
+                                                      std::vector<float> const& weights) const {
+  std::vector<std::uint32_t> words(weights.size());
+  if (!weights.empty()) std::memcpy(words.data(), weights.data(), weights.size() * sizeof(float));
+  words.push_back(has_rows || !weights.empty() ? 1 : 0);
   auto const all = group->Gather(Span<std::uint32_t const>{words});
   std::size_t first = all.size();
   for (std::size_t worker = 0; worker < all.size(); ++worker) {
@@ -157,52 +120,48 @@ std::vector<float> OfWorkersWithRows(ProcessGroup* group, bool has_rows, std::ve
   return common;
 }
 
-Place Booster::AgreeOnRound(ProcessGroup* group, xgboost::DMatrix* data, std::string const& step) {
-  if (params_.empty()) {
-    xgboost::Json config{xgboost::Object{}};
-    SaveConfig(&config);
-    std::map<std::string, std::string> params;
-    AddParams(config, &params);
-    params_.assign(params.cbegin(), params.cend());
-  }
-  xgboost::MetaInfo const& info = data->Info();
-  std::vector<Fact> facts{
-      {"step", "round " + std::to_string(Rounds()) + ", " + step},
-      {"booster", kind_ == Kind::kDart ? "dart" : "gbtree"},
-      {"parameter seed", std::to_string(ctx_->seed)},
-      {"base score", BitsOf(BaseScore(*model_))},
-      {"number of outputs (num_class, or label columns)", std::to_string(model_->num_output_group)},
-      {"number of columns", std::to_string(info.num_col_)},
-      {"kind of matrix", HasBinsOnly(*data) ? "QuantileDMatrix" : "DMatrix"},
-      {"number of bins", std::to_string(BinsFor(*data, config_.tree().max_bin))},
+Place GroupRounds::AgreeOnRound(ProcessGroup* group, SharedMatrix const& matrix, std::string const& step,
+                                std::vector<Fact> const& facts) {
+  BoosterConfig const& config = settings_.config();
+  XgbContext const& context = *learner_.context();
+  std::vector<Fact> all{
+      {"step", "round " + std::to_string(learner_.rounds()) + ", " + step},
+      {"booster", learner_.is_dart() ? "dart" : "gbtree"},
+      {"parameter seed", std::to_string(context.seed)},
+      {"base score", BitsOf(learner_.base_score())},
+      {"number of outputs (num_class, or label columns)", std::to_string(learner_.outputs())},
+      {"number of columns", std::to_string(matrix.info->num_col_)},
+      {"kind of matrix", matrix.has_bins_only ? "QuantileDMatrix" : "DMatrix"},
+      {"number of bins", std::to_string(matrix.bins)},
   };
-  if (kind_ == Kind::kDart) facts.emplace_back("list of dropped trees", DroppedOf(dart_.drawn()));
-  facts.insert(facts.end(), params_.begin(), params_.end());
-  Agree(*group, facts, [&] {
-    CheckGrows(config_.Updates(), config_.IsExact() ? "gpu_exact" : "gpu_hist");
-    CheckTrainsInGroup(config_.device(), config_.IsExact(), config_.Sequence(), group->shards());
-    DeviceParam on_host = config_.device();
+  all.insert(all.end(), facts.begin(), facts.end());
+  std::vector<Fact> const& params = settings_.SharedParams();
+  all.insert(all.end(), params.begin(), params.end());
+  Agree(*group, all, [&] {
+    CheckGrows(config.Updates(), config.IsExact() ? "gpu_exact" : "gpu_hist");
+    CheckTrainsInGroup(config.device(), config.IsExact(), config.Sequence(), group->shards());
+    DeviceParam on_host = config.device();
     on_host.gpu_backend = "host";
-    ToPlace(on_host, ctx_->fail_on_invalid_gpu_id);  // for what it refuses
+    ToPlace(on_host, context.fail_on_invalid_gpu_id);  // for what it refuses
   });
-  AgreeOnTypes(group, data);
-  return PlaceInGroup(group, config_.device(), info.num_row_);
+  AgreeOnTypes(group, matrix.has_bins_only, matrix.info);
+  return PlaceInGroup(group, config.device(), matrix.info->num_row_);
 }
 
-bool Booster::ComputeGradientsInGroup(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
-                                      xgboost::MetaInfo const& info, XgbGradients* out) {
+bool GroupRounds::ComputeGradients(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
+                                   xgboost::MetaInfo const& info,
+                                   std::function<std::vector<float> const&()> const& margins, XgbGradients* out) const {
   std::uint64_t const rows = info.num_row_;
-  std::uint32_t const outputs = model_->num_output_group;
+  std::uint32_t const outputs = learner_.outputs();
   bool fits = true;
   TargetView targets;
-  std::vector<float> const* margins = nullptr;
+  std::vector<float> const* values = nullptr;
   Agree(*group, FactsOf(objective), [&] {
-    FillMargins();
-    margins = &LastPrediction().cache->predictions.ConstHostVector();
-    CheckBaseScore(objective.kind, info, BaseScore(*model_), base_score_);
+    values = &margins();
+    CheckBaseScore(objective.kind, info, learner_.base_score(), settings_.base_score());
     if (rows == 0) return;
     if (IsRanking(objective.kind) && info.group_ptr_.empty() && info.weights_.Size() != 0) {
-      // XGBoost takes the first weight as that of a single group. Each worker would make a group of its own rows.
+      // XGBoost takes the first weight for the weight of a single group. Each worker would make a group of its own rows.
       Throw<InvalidArgument>("There are ", info.weights_.Size(), " weights and no groups, the objective is a ranking, ",
                              "and this process is one of ", group->shards(),
                              " workers; allowed: groups (group or qid) with a weight for each, or no weights");
@@ -220,27 +179,29 @@ bool Booster::ComputeGradientsInGroup(ProcessGroup* group, Training* training, O
                             " do not fit its rows; its own message says more");
   }
   auto const gradients = Resize(out, rows, outputs);
-  HostStage(kObjective, [&] {
-    host::ComputeGradients(objective, targets, RowMajor(margins->data(), rows, outputs),
+  trace_.Stage(kObjective, [&] {
+    host::ComputeGradients(objective, targets, RowMajor(values->data(), rows, outputs),
                            RowMajor(gradients.data(), rows, outputs), training->threads, *group);
   });
   return true;
 }
 
-std::optional<double> Booster::EvaluateInGroup(ProcessGroup* group, MetricParams const& metric,
-                                               xgboost::HostDeviceVector<float> const& predictions,
-                                               xgboost::MetaInfo const& info) {
+std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams const& metric,
+                                            xgboost::HostDeviceVector<float> const& predictions,
+                                            xgboost::MetaInfo const& info,
+                                            std::function<void()> const& fill_predictions) const {
   std::uint64_t const rows = info.num_row_;
-  std::uint32_t const outputs = model_->num_output_group;
+  std::uint32_t const outputs = learner_.outputs();
   bool fits = true;
   // A worker that evaluates more metrics or matrices would wait for workers that have gone on, perhaps to a message of
   // XGBoost's own. So the lists are compared first.
-  std::vector<Fact> facts{{"step", "evaluation"},
-                          {"parameter eval_metric", MetricNamesOf(ctx_)},
-                          {"number of evaluated matrices", std::to_string(EvaluatedMatrices())}};
+  std::vector<Fact> facts{
+      {"step", "evaluation"},
+      {"parameter eval_metric", MetricNamesOf(learner_.context())},
+      {"number of evaluated matrices", std::to_string(CallState::OfThisThread().evaluated_matrices)}};
   for (Fact& fact : FactsOf(metric)) facts.push_back(std::move(fact));
   Agree(*group, facts, [&] {
-    FillPredictions(predictions);
+    fill_predictions();
     fits = rows == 0 || LabelsFit(metric, info, outputs);
   });
   std::int64_t any[] = {fits ? 0 : 1, rows == 0 ? 0 : 1};
@@ -248,9 +209,9 @@ std::optional<double> Booster::EvaluateInGroup(ProcessGroup* group, MetricParams
   if (any[0] != 0 || any[1] == 0) return {};  // XGBoost's own code has the words
   TargetView const targets = ViewTargets(info);
   double value = 0;
-  HostStage(kMetric, [&] {
+  trace_.Stage(kMetric, [&] {
     value = host::Evaluate(metric, targets, RowMajor(predictions.ConstHostVector().data(), rows, outputs),
-                           ctx_->Threads(), *group);
+                           learner_.threads(), *group);
   });
   return value;
 }

@@ -1,7 +1,7 @@
 /// Who makes a prediction: sizes from which the engine, or a device, is faster than stock code. Margins and leaves have
 /// the same bits either way; contributions and interactions differ by rounding.
-#ifndef XGBGPU_PREDICTION_POLICY_H_
-#define XGBGPU_PREDICTION_POLICY_H_
+#ifndef XGBGPU_PREDICTION_PREDICTION_POLICY_H_
+#define XGBGPU_PREDICTION_PREDICTION_POLICY_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -21,10 +21,10 @@ struct PredictionPolicy {
   /// process that only predicts may fork, but not once it uses CUDA.
   std::uint64_t first_use{std::uint64_t{1} << 24};
   /// Margins and leaves: work of each device from which several of them are worth while. With 100 trees and 28 columns
-  /// one takes 3 ms for it, most of them for the way of its rows. The threads of the host that serve several are started
-  /// for the call, which takes some tenths of a millisecond. What the first call pays once, 23 µs a tree to read the
-  /// model again for devices that do not have it and some milliseconds to pin the memory that rows go through, later
-  /// ones soon have back. The number is an estimate from one device.
+  /// one takes 3 ms for it, most of them for the way of its rows. The threads of the host that serve several are
+  /// started for the call, which takes some tenths of a millisecond. What the first call pays once, 23 µs a tree to
+  /// read the model again for devices that do not have it and some milliseconds to pin the memory that rows go through,
+  /// later ones soon have back. The number is an estimate from one device.
   std::uint64_t dealt_work{std::uint64_t{1} << 25};
   /// A QuantileDMatrix without missing values: rounds for each column from which a device is worth the time to make
   /// values from bins. One thread makes them in 7 ns each. Stock code's threads share 32 ns a value, and 50 ns a row
@@ -70,4 +70,4 @@ constexpr PredictionPolicy kPredictionPolicy{};
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_PREDICTION_POLICY_H_
+#endif  // XGBGPU_PREDICTION_PREDICTION_POLICY_H_
