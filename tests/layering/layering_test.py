@@ -219,7 +219,7 @@ def public_headers(root: Path) -> List[str]:
 def unmarked_interface(root: Path) -> List[str]:
     """Of include/xgbgpu, exceptions and what a source file defines have the mark XGBGPU_API: libxgbgpu.so shows them."""
     function = re.compile(r"^(?!inline |template|constexpr |XGBGPU_API |class |struct |enum |using |namespace )"
-                          r"[A-Za-z][^;{}=]*?(operator==|\w+)\([^;{}]*\)(?: noexcept)?;", re.MULTILINE)
+                          r"(?:\[\[\w+\]\] (?!XGBGPU_API ))?[A-Za-z][^;{}=]*?(operator==|\w+)\([^;{}]*\)(?: noexcept)?;", re.MULTILINE)
     kind = re.compile(r"^(?:class|struct) (?!XGBGPU_API )(\w+)([^;{]*)\{\n(.*?)^\};", re.MULTILINE | re.DOTALL)
     member = re.compile(r"^  (?!using |friend )[A-Za-z~][^;{}]*\)(?: const)?(?: noexcept)?(?: override)?;", re.MULTILINE)
     thrown = re.compile(r"\b(?:std::\w+_error|\w*Error|\w+Failed|InvalidArgument|Unsupported|OutOf\w+)\b")
@@ -393,11 +393,11 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
         ["a.h does not compile alone", "b.h includes <cuda_runtime.h>"]),
     "unmarked_interface": (
         {"include/xgbgpu/a.h": "void Unmarked(int a,\n              int b);\nXGBGPU_API void Marked();\ninline void Here() {}\n"
-                               "bool operator==(A const& a, A const& b);\n"
+                               "bool operator==(A const& a, A const& b);\n[[noreturn]] void Gone();\n[[noreturn]] XGBGPU_API void Seen();\n"
                                "struct Half {\n  int Count() const;\n  int a;\n};\nstruct XGBGPU_API Whole {\n  int Count();\n};\n"
                                "class Open {\n public:\n  virtual int a() const = 0;\n  int b() const { return 1; }\n};\n"
                                "class Torn : public Error {\n public:\n  using Error::Error;\n};\n"},
-        ["a.h declares Unmarked without", "a.h declares operator== without", "a.h declares Half, whose", "a.h declares Torn, whose"]),
+        ["a.h declares Unmarked without", "a.h declares operator== without", "a.h declares Gone without", "a.h declares Half, whose", "a.h declares Torn, whose"]),
     "map_of_the_source": (
         {"src/README.md": "| `gone/` |\n", "src/split/split.h": ""},
         ["does not name src/split/", "names gone/"]),

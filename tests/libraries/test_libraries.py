@@ -9,7 +9,7 @@ from typing import Dict, List, Set
 ADAPTER = os.environ["XGBGPU_LIBRARY"]
 ENGINE = os.environ["XGBGPU_ENGINE"]
 ROOT = Path(__file__).resolve().parents[2]
-MARK = re.compile(r"^(?:class|struct) XGBGPU_API (\w+)|^XGBGPU_API [^;{(]*?(operator==|\w+)\(", re.MULTILINE)
+MARK = re.compile(r"^(?:class|struct) XGBGPU_API (\w+)|^(?:\[\[\w+\]\] )?XGBGPU_API [^;{(]*?(operator==|\w+)\(", re.MULTILINE)
 NAME = re.compile(r"(?:(?:vtable|typeinfo) for )?xgbgpu::(?:host::)?(operator==|\w+)")
 
 
