@@ -31,6 +31,7 @@
 #include "options.h"
 #include "training/dataset_storage.h"
 #include "trees_cuda/cuda_builder.h"
+#include "trees_cuda/cuda_exact_builder.h"
 #include "xgbgpu/resident_rows.h"
 #include "xgbgpu/trainer.h"
 

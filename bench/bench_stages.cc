@@ -21,6 +21,7 @@
 #include "quantile/quantile.h"
 #include "sample/sample.h"
 #include "split/split.h"
+#include "trees_host/hist_host.h"
 #include "xgbgpu/metric.h"
 #include "xgbgpu/objective.h"
 #include "xgbgpu/trainer.h"
