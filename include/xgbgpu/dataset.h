@@ -41,8 +41,8 @@ struct Place {
 
 /// The bins, or the sorted columns, of one training matrix. A dataset is immutable. Trainers and threads share it.
 ///
-/// Functions that make a dataset take `threads` threads of the host, 1 or more, and any number gives the same bits. They
-/// throw InvalidArgument (threads, infinite values, no columns, no such device), Unsupported (kCuda where there is
+/// Functions that make a dataset take `threads` threads of the host, 1 or more, and any number gives the same bits.
+/// They throw InvalidArgument (threads, infinite values, no columns, no such device), Unsupported (kCuda where there is
 /// none), OutOfDeviceMemory, DeviceError; for bins in pages also what reading and writing files can fail with.
 class XGBGPU_API Dataset {
  public:
@@ -70,8 +70,8 @@ class XGBGPU_API Dataset {
   static std::shared_ptr<Dataset const> BuildWithCuts(RowSource const& source, Cuts const& cuts, int threads,
                                                       Place place = {});
 
-  /// Sorts every column, for exact trees (tree_method=gpu_exact). There are no bins: a threshold may lie between any two
-  /// values. The columns lie in host memory; a trainer on a device copies them there.
+  /// Sorts every column, for exact trees (tree_method=gpu_exact). There are no bins: a threshold may lie between any
+  /// two values. The columns lie in host memory; a trainer on a device copies them there.
   ///
   /// Cost    one radix sort per column; 8 bytes per stored value, and the longest column once more for every thread
   /// Throws  InvalidArgument (a feature twice in a row), Unsupported (several shards, several devices, a limit of
@@ -79,8 +79,8 @@ class XGBGPU_API Dataset {
   static std::shared_ptr<Dataset const> BuildSorted(RowSource const& source, int threads, Place place = {});
 
   /// Returns a dataset with the bins of `data` for trainings within other limits. Bins on a device move to pages if a
-  /// training would take more in core. Bins in pages never go back to core. Returns `data` itself if nothing changes, as
-  /// on the host.
+  /// training would take more in core. Bins in pages never go back to core. Returns `data` itself if nothing changes,
+  /// as on the host.
   static std::shared_ptr<Dataset const> Within(std::shared_ptr<Dataset const> data, MemoryLimits const& limits);
 
   ~Dataset();

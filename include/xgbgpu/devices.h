@@ -21,8 +21,8 @@ struct CudaDevice {
 /// them. Throws nothing. Starts the CUDA driver in this process: processes forked later cannot use CUDA.
 XGBGPU_API std::vector<CudaDevice> CudaDevices();
 
-/// Returns true if this build has the CUDA backend and code for some device of this machine. Otherwise *why_not
-/// (optional) gets the reason. Starts the CUDA driver in this process: processes forked from then on cannot use CUDA.
+/// Returns true if this build has the CUDA backend and code for a device of this machine. Otherwise *why_not
+/// (optional) gets the reason. Starts the CUDA driver in this process: processes forked later cannot use CUDA.
 XGBGPU_API bool CudaAvailable(std::string* why_not = nullptr);
 
 /// Returns the number of CUDA devices that this process sees; 0 where CudaAvailable is false. Starts the CUDA driver.
@@ -32,7 +32,8 @@ XGBGPU_API int CudaDeviceCount();
 /// process that was forked since has not. Starts nothing.
 XGBGPU_API bool CudaIsInUse();
 
-/// What device code was compiled for, as in {"80", "90"}; empty in a build without the CUDA backend. Starts nothing.
+/// Returns the architectures of the device code, for example {"80", "90"}. Empty in a build without CUDA. Starts
+/// nothing.
 XGBGPU_API std::vector<std::string> CudaArchitectures();
 
 }  // namespace xgbgpu

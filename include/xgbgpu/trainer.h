@@ -27,8 +27,8 @@ class XGBGPU_API Trainer {
   /// A dataset on a device trains there. A dataset on the host trains on the host with kHost, or with kAuto where no
   /// device is usable. Otherwise its bins are copied to the first device. Bins in pages on the host train on the host.
   ///
-  /// Throws  InvalidArgument (kHost for a dataset on a device), Unsupported (a backend that this build or machine does not
-  ///         have, kCuda for pages on the host)
+  /// Throws  InvalidArgument (kHost for a dataset on a device), Unsupported (a backend that this build or machine does
+  ///         not have, kCuda for pages on the host)
   Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int threads);
   ~Trainer();
   Trainer(Trainer const&) = delete;
@@ -58,19 +58,19 @@ class XGBGPU_API Trainer {
   void KeepTree(Tree const& tree, std::uint32_t output);
   void ForgetTrees();
   std::size_t kept_trees() const;
-  /// Grows one tree on the gradients of `output` that `rows`, which this trainer made, computed last. Gradients are valid
-  /// until margins or targets of `rows` change, or for all trees of StartSpeculative.
+  /// Grows one tree on the gradients of `output` that `rows`, which this trainer made, computed last. Gradients are
+  /// valid until margins or targets of `rows` change, or for all trees of StartSpeculative.
   ///
   /// Throws  InvalidArgument (stale gradients after a tree on a sample), Unsupported on the host
   Tree Grow(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key);
   /// Starts one or more trees for the next calls of Grow with the same arguments, in this order. A device grows several
-  /// trees at the same time. Leaf values may be added to margins in between. A different Grow cancels the trees that are
-  /// left. Does nothing if the same trees are started already.
+  /// trees at the same time. Leaf values may be added to margins in between. A different Grow cancels the trees that
+  /// are left. Does nothing if the same trees are started already.
   void StartSpeculative(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> const& trees);
   /// Cancels speculative trees, because their margins are about to change.
   void Abandon();
-  /// Sets the leaves of the last tree, `tree`, to medians of residuals (kAbsoluteError). The residuals are of the margins
-  /// from which `rows` computed gradients last. Waits.
+  /// Sets the leaves of the last tree, `tree`, to medians of residuals (kAbsoluteError). The residuals are of the
+  /// margins from which `rows` computed gradients last. Waits.
   ///
   /// Throws  InvalidArgument (gradients of another objective, a leaf would be NaN)
   void AdaptLeaves(Tree* tree, ResidentRows* rows);
