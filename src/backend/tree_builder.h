@@ -16,7 +16,7 @@
 
 namespace xgbgpu {
 
-class ResidentRows;  // rounds/resident_rows.h
+class ResidentRows;  // xgbgpu/resident_rows.h
 
 /// A device offers this beside trees: rounds whose margins and gradients stay on it.
 /// docs/adr/0008-rounds-on-the-device.md
