@@ -49,7 +49,10 @@ struct XGBGPU_API KeptRows {
   bool no_room{false};  ///< there was no memory for the columns of a dart
 
   /// Returns null if there are neither `rows` nor columns on the host.
-  LeafColumns* columns() const { return on_host != nullptr ? static_cast<LeafColumns*>(on_host.get()) : rows.get(); }
+  LeafColumns* columns() const {
+    if (on_host != nullptr) return on_host.get();
+    return rows.get();
+  }
   /// Copies labels and weights, unless the rows have those of `mark` already.
   void SetTargets(TargetView const& view, TargetMark const& mark);
 };
@@ -91,7 +94,8 @@ class TrainerWatch {
 /// Keeps what a model's rounds on one data set have in common.
 struct XGBGPU_API Training {
   ~Training() {
-    if (trainer != nullptr) trainer->Abandon();  // a speculative tree reads members that are destroyed first
+    // A speculative tree reads members that are destroyed first.
+    if (trainer != nullptr && trainer->rounds() != nullptr) trainer->rounds()->Cancel();
   }
 
   struct Evaluation {

@@ -17,7 +17,7 @@ namespace xgbgpu {
 /// to which the others copy theirs, so that it gives the bits of one device.
 ///
 /// Memory  on the first device as much as all rows take there, 16 bytes each and more, once such a thing is asked for
-class ShardedRows final : public ResidentRows {
+class ShardedRows : public ResidentRows {
  public:
   using Shards = std::vector<std::unique_ptr<cuda::DeviceResidentRows>>;
   /// Calls its argument for every shard at the same time, with the shard's number.

@@ -1,113 +1,65 @@
-// Grows trees with the builder of a dataset, and knows which speculative trees are under way.
+// Grows trees with the builder of a dataset.
 #include "xgbgpu/trainer.h"
 
 #include <utility>
-#include <vector>
 
 #include "base/host_memory.h"
 #include "base/message.h"
 #include "training/dataset_storage.h"
 #include "xgbgpu/error.h"
-#include "xgbgpu/resident_rows.h"
 
 namespace xgbgpu {
 
-Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int threads) : data_{std::move(data)} {
+class Trainer::Impl {
+ public:
+  Impl(std::shared_ptr<Dataset const> the_data, BackendKind wanted, int threads)
+      : data{std::move(the_data)}, backend{BackendOf(*data, wanted)} {
+    WithMemoryFor("rows and nodes of trees", [&] { builder = MakeBuilder(*data, backend, threads); });
+  }
+  ~Impl() { Cancel(); }
+
+  void Cancel() {
+    if (ResidentRounds* const rounds = builder->rounds()) rounds->Cancel();
+  }
+
+  std::shared_ptr<Dataset const> const data;
+  Backend const& backend;
+  std::unique_ptr<TreeBuilder> builder;
+  std::shared_ptr<TraceFile> trace;
+};
+
+Trainer::Trainer(std::shared_ptr<Dataset const> data, BackendKind backend, int threads) {
   if (threads < 1) Throw<InvalidArgument>("The number of threads is ", threads, "; allowed: 1 or more");
-  Backend const& chosen = BackendOf(*data_, backend);
-  backend_ = chosen.kind();
-  WithMemoryFor("rows and nodes of trees", [&] { builder_ = MakeBuilder(*data_, chosen, threads); });
+  impl_ = std::make_unique<Impl>(std::move(data), backend, threads);
 }
-Trainer::~Trainer() { Abandon(); }
+Trainer::~Trainer() = default;
 
 Tree Trainer::Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
   params.Validate();
-  Abandon();
-  return builder_->Grow(params, gradients, key);
-}
-
-std::unique_ptr<ResidentRows> Trainer::MakeResidentRows(std::uint32_t outputs) {
-  DeviceRounds* const rounds = builder_->rounds();
-  return rounds == nullptr ? nullptr : rounds->MakeResidentRows(outputs);
-}
-
-std::unique_ptr<ResidentRows> Trainer::MakeResidentRows(RowSource const& source, std::uint32_t outputs) {
-  DeviceRounds* const rounds = builder_->rounds();
-  return rounds == nullptr ? nullptr : rounds->MakeResidentRows(source, outputs);
-}
-
-bool Trainer::keeps_rows() const { return builder_->rounds() != nullptr; }
-
-DeviceRounds& Trainer::Rounds() const {
-  DeviceRounds* const rounds = builder_->rounds();
-  if (rounds == nullptr) Throw<Unsupported>("Rows and trees are kept on a device only, and this trainer has none");
-  return *rounds;
-}
-
-void Trainer::KeepTree(Tree const& tree, std::uint32_t output) { Rounds().KeepTree(tree, output); }
-void Trainer::ForgetTrees() { Rounds().ForgetTrees(); }
-std::size_t Trainer::kept_trees() const { return Rounds().kept_trees(); }
-
-Tree Trainer::Grow(TrainParams const& params, ResidentRows* rows, std::uint32_t output, TreeKey key) {
-  RoundTree const wanted{output, key};
-  bool const started = speculative_ != nullptr && speculative_->rows == rows && speculative_->params == params &&
-                       speculative_->trees[speculative_->finished] == wanted;
-  if (!started) StartSpeculative(params, rows, {wanted});
-  try {
-    Tree tree = Rounds().FinishNext();
-    if (++speculative_->finished == speculative_->trees.size()) speculative_.reset();
-    return tree;
-  } catch (...) {
-    Abandon();
-    throw;
-  }
-}
-
-void Trainer::StartSpeculative(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> const& trees) {
-  if (speculative_ != nullptr && speculative_->finished == 0 && speculative_->rows == rows &&
-      speculative_->params == params && speculative_->trees == trees) {
-    return;
-  }
-  params.Validate();
-  Abandon();
-  speculative_ = std::make_unique<SpeculativeTrees>(SpeculativeTrees{params, rows, trees, 0});
-  try {
-    Rounds().Begin(params, rows, trees);
-  } catch (...) {
-    Abandon();
-    throw;
-  }
-}
-
-void Trainer::Abandon() {
-  if (speculative_ == nullptr) return;
-  speculative_.reset();
-  if (DeviceRounds* const rounds = builder_->rounds()) rounds->Abandon();
-}
-
-void Trainer::AdaptLeaves(Tree* tree, ResidentRows* rows) { Rounds().AdaptLeaves(tree, rows); }
-
-void Trainer::AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) {
-  Rounds().AddLeafValues(node_values, rows, output);
+  impl_->Cancel();
+  return impl_->builder->Grow(params, gradients, key);
 }
 
 void Trainer::LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const {
-  builder_->LeafPositions(positions, sampled_out);
+  impl_->builder->LeafPositions(positions, sampled_out);
 }
 
 void Trainer::AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const {
-  builder_->AddLeafValues(node_values, margins, stride);
+  impl_->builder->AddLeafValues(node_values, margins, stride);
 }
 
 void Trainer::Trace(std::shared_ptr<TraceFile> file) {
-  if (file == trace_) return;
-  Abandon();
-  trace_ = file;
-  builder_->Trace(std::move(file));
+  if (file == impl_->trace) return;
+  impl_->Cancel();
+  impl_->trace = file;
+  impl_->builder->Trace(std::move(file));
 }
 
-MemoryReport Trainer::memory() const { return builder_->memory(); }
-std::uint64_t Trainer::memory_version() const { return builder_->memory_version(); }
-bool Trainer::lost() const { return builder_->lost(); }
+MemoryReport Trainer::memory() const { return impl_->builder->memory(); }
+std::uint64_t Trainer::memory_version() const { return impl_->builder->memory_version(); }
+bool Trainer::lost() const { return impl_->builder->lost(); }
+Dataset const& Trainer::data() const { return *impl_->data; }
+BackendKind Trainer::backend() const { return impl_->backend.kind(); }
+ResidentRounds* Trainer::rounds() const { return impl_->builder->rounds(); }
 
 }  // namespace xgbgpu
