@@ -1,4 +1,4 @@
-/// Owning array that is not initialised: big arrays are written in parallel by the stage that fills them.
+/// Owning array without initialisation: the stage that fills a big array writes it in parallel.
 #ifndef XGBGPU_BASE_BUFFER_H_
 #define XGBGPU_BASE_BUFFER_H_
 
@@ -14,7 +14,7 @@
 
 namespace xgbgpu {
 
-/// It is move-only and 64-byte aligned; its contents are undefined until written. Throws std::bad_alloc.
+/// Move-only and 64-byte aligned. The contents are undefined until written. Throws std::bad_alloc.
 template <typename T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -24,13 +24,12 @@ class Buffer {
   explicit Buffer(std::size_t size) : size_{size} {
     if (size != 0) {
       data_.reset(static_cast<T*>(::operator new(size * sizeof(T), kAlignment)));
-      // Rows are read in scattered order: huge pages keep their addresses in the TLB. Only a hint; its failure is
-      // harmless.
+      // Rows are read in random order. Huge pages keep their addresses in the TLB. The hint may fail without harm.
       if (bytes() >= kHugePage) AdviseHugePages();
     }
   }
 
-  /// Makes room for at least `size` elements. The contents are lost if the buffer had to grow.
+  /// Grows the buffer to at least `size` elements. The contents are lost if it grows.
   void Reserve(std::size_t size) {
     if (size > size_) {
       *this = Buffer{};  // release first: the peak is one buffer, not two

@@ -8,8 +8,8 @@
 #define XGBGPU_HD inline
 #endif
 
-/// XGBGPU_VECTOR marks host loops that are compiled for AVX2 as well; the loader chooses one of the two. The bits are
-/// the same, because the operations are and contraction is off. Sanitizers cannot follow such functions.
+/// XGBGPU_VECTOR marks host loops that are compiled for AVX2, too. The loader chooses one of the two versions. Both
+/// give the same bits: the operations are the same, and contraction is off. Sanitizers cannot follow such functions.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && defined(__x86_64__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define XGBGPU_VECTOR __attribute__((target_clones("avx2", "default")))

@@ -1,4 +1,4 @@
-/// Sizes of memory as users write them.
+/// Reads sizes of memory as users write them.
 #ifndef XGBGPU_BASE_MEMORY_TEXT_H_
 #define XGBGPU_BASE_MEMORY_TEXT_H_
 
@@ -12,7 +12,7 @@
 
 namespace xgbgpu {
 
-/// What TextToBytes reads, for messages.
+/// Texts that TextToBytes reads, for messages.
 constexpr char kMemoryTexts[] =
     "0, or 1 byte to 1024TiB: bytes, or a number with KB, MB, GB, TB, or with KiB, MiB, GiB, TiB (K or Ki means KiB, "
     "and "
@@ -20,7 +20,7 @@ constexpr char kMemoryTexts[] =
 
 namespace internal {
 
-/// Returns the bytes of a unit in small letters; 0 if no unit has this name.
+/// Returns the bytes of a unit in small letters, or 0 if the unit is unknown.
 inline double BytesOfUnit(std::string const& unit) {
   if (unit.empty() || unit == "b") return 1;
   std::size_t const power = std::string{"kmgt"}.find(unit[0]);
@@ -34,8 +34,8 @@ inline double BytesOfUnit(std::string const& unit) {
 
 }  // namespace internal
 
-/// Returns the bytes that `text` stands for, rounded down; nothing if it is not in kMemoryTexts. Units may be in small
-/// letters; that of bytes alone is B or nothing. A size above 0 never becomes 0.
+/// Returns the bytes that `text` means, rounded down, or nothing if kMemoryTexts does not cover it. Units may be in
+/// small letters. The unit of bytes is B or empty. A size above 0 never becomes 0.
 inline std::optional<std::uint64_t> TextToBytes(std::string const& text) {
   constexpr char kDigits[] = "0123456789";
   std::size_t const digits = std::min(text.find_first_not_of(kDigits), text.size());
@@ -52,7 +52,7 @@ inline std::optional<std::uint64_t> TextToBytes(std::string const& text) {
   double const unit_bytes = internal::BytesOfUnit(unit);
   if (unit_bytes == 0) return {};
   if (text.find_first_not_of("0.") >= end) return 0;
-  constexpr double kMost = 0x1p50;  // less than 2^53: each number of bytes is exact
+  constexpr double kMost = 0x1p50;  // less than 2^53: every number of bytes is exact
   double const bytes = TextToDouble(text.substr(0, end).c_str(), nullptr) * unit_bytes;
   if (!(bytes >= 1 && bytes <= kMost)) return {};
   return static_cast<std::uint64_t>(bytes);

@@ -1,5 +1,5 @@
-/// Makes the texts of errors: Throw<InvalidArgument>("max_bin is ", value, "; allowed: 2 to 65535"). quoted.h quotes
-/// what a user wrote.
+/// Makes the texts of errors: Throw<InvalidArgument>("max_bin is ", value, "; allowed: 2 to 65535"). Texts of users go
+/// through quoted.h.
 #ifndef XGBGPU_BASE_MESSAGE_H_
 #define XGBGPU_BASE_MESSAGE_H_
 
@@ -14,8 +14,8 @@
 
 namespace xgbgpu {
 
-/// Appends a part of a text. A floating-point number gets the digits that tell it from others: nobody should read that
-/// 1 is above 1.
+/// Appends a part of a text. A floating-point number gets the digits that distinguish it from all others, so that a
+/// message never says "1 is above 1".
 template <typename Part>
 void AppendTo(std::ostringstream* text, Part const& part) {
   if constexpr (std::is_floating_point_v<Part>) {
@@ -26,7 +26,7 @@ void AppendTo(std::ostringstream* text, Part const& part) {
   }
 }
 
-/// Returns the parts, one after the other, in every locale the same.
+/// Returns the parts joined to one text, equal in every locale.
 template <typename... Parts>
 std::string Message(Parts const&... parts) {
   std::ostringstream text;
@@ -35,7 +35,7 @@ std::string Message(Parts const&... parts) {
   return text.str();
 }
 
-/// Throws an Exception whose text is the parts.
+/// Throws an Exception with the parts joined to one text.
 template <typename Exception, typename... Parts>
 [[noreturn]] void Throw(Parts const&... parts) {
   throw Exception{Message(parts...)};

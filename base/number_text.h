@@ -1,4 +1,4 @@
-/// Reads numbers in texts as the C locale does, in any locale of the program.
+/// Reads numbers as the C locale writes them, in any locale of the program.
 #ifndef XGBGPU_BASE_NUMBER_TEXT_H_
 #define XGBGPU_BASE_NUMBER_TEXT_H_
 
@@ -7,7 +7,7 @@
 
 namespace xgbgpu {
 
-/// The locale "C". A program that has set another locale has another decimal sign.
+/// The locale "C". The program's own locale may have another decimal sign.
 inline locale_t CLocale() {
   static locale_t const kLocale = newlocale(LC_ALL_MASK, "C", nullptr);
   return kLocale;

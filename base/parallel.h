@@ -1,4 +1,4 @@
-/// Host threads. Every result is a function of the loop index alone, so the number of threads never shows.
+/// Loops over host threads. Every result is a function of the loop index alone, so the number of threads never shows.
 #ifndef XGBGPU_BASE_PARALLEL_H_
 #define XGBGPU_BASE_PARALLEL_H_
 
@@ -11,14 +11,14 @@
 
 namespace xgbgpu {
 
-/// Keeps the first exception of a parallel region; OpenMP would end the process if one left a thread.
+/// Keeps the first exception of a parallel region. OpenMP would end the process if an exception left a thread.
 class ExceptionCatcher {
  public:
   template <typename F>
   void Run(F&& f) noexcept {
     try {
       f();
-    } catch (...) {  // any type: it is thrown again, unchanged, by Rethrow
+    } catch (...) {  // any type: Rethrow throws it unchanged
       std::lock_guard<std::mutex> const lock{mutex_};
       if (!first_) first_ = std::current_exception();
     }
@@ -32,9 +32,9 @@ class ExceptionCatcher {
   std::exception_ptr first_;
 };
 
-/// Calls f(task, thread) for task in [0, tasks), handed out one by one; thread < threads. For tasks of uneven size.
-/// The team is always `threads` strong, even for fewer tasks: GCC's runtime ends the threads that a smaller team leaves
-/// out and starts them anew for the next one.
+/// Calls f(task, thread) for task in [0, tasks), handed out one by one; thread < threads. For tasks of uneven size. The
+/// team always has `threads` threads. For a smaller team GCC's runtime would end the other threads and start new ones
+/// for the next loop.
 template <typename F>
 void ParallelTasks(int threads, std::size_t tasks, F&& f) {
   if (threads <= 1 || tasks <= 1) {
@@ -49,7 +49,7 @@ void ParallelTasks(int threads, std::size_t tasks, F&& f) {
   catcher.Rethrow();
 }
 
-/// Calls f(begin, end) over [0, n) in chunks of `grain` (the last one shorter). For even work on long arrays.
+/// Calls f(begin, end) over [0, n) in chunks of `grain` (the last chunk is shorter). For even work on long arrays.
 template <typename F>
 void ParallelChunks(int threads, std::size_t n, std::size_t grain, F&& f) {
   std::size_t const chunks = (n + grain - 1) / grain;

@@ -1,5 +1,4 @@
-/// Texts of users in messages: no byte of them is a command to a terminal, and a text of megabytes stays out of the
-/// log.
+/// Escapes users' texts in messages: no byte is a command to a terminal, and no text floods the log.
 #ifndef XGBGPU_BASE_QUOTED_H_
 #define XGBGPU_BASE_QUOTED_H_
 
@@ -9,7 +8,7 @@
 
 namespace xgbgpu {
 
-/// Bytes of the UTF-8 character that `text` begins with, and its number; 0 if it begins with none.
+/// Returns the size in bytes of the first UTF-8 character of `text`, and its number; 0 if `text` begins with none.
 inline std::size_t FirstCharacter(std::string_view text, char32_t* number) {
   auto const first = static_cast<unsigned char>(text[0]);
   std::size_t const size = first < 0x80         ? 1
@@ -29,16 +28,16 @@ inline std::size_t FirstCharacter(std::string_view text, char32_t* number) {
   return *number < kSmallest[size] || is_surrogate || *number > 0x10ffff ? 0 : size;
 }
 
-/// Returns true for a character that a terminal obeys instead of showing it: controls, and marks that reorder text.
+/// Returns true if a terminal obeys the character, or displays later characters elsewhere, instead of showing it.
 inline bool IsControl(char32_t number) {
   bool const turns = (number >= 0x200e && number <= 0x200f) || (number >= 0x2028 && number <= 0x202e) ||
                      (number >= 0x2066 && number <= 0x2069);  // the direction of text, or its lines
   return number < 0x20 || (number >= 0x7f && number <= 0x9f) || turns;
 }
 
-/// The first `most` characters of a text, with \n, \t, \r, and \x1b or the like for every byte of other control
-/// characters and of what is not UTF-8. Control characters in `kept` stay, and so does a backslash: a text may be
-/// escaped twice. Of a longer text the end says how long it is.
+/// Returns the first `most` characters of a text. Control characters become
+/// , \t, \r, or \x1b and the like, as do bytes that are not UTF-8. Control characters in `kept` stay. A backslash
+/// stays, so a text may be escaped twice. A cut text ends with its full length.
 inline std::string Escaped(std::string_view text, std::size_t most, std::string_view kept = {}) {
   std::string out;
   std::string_view rest = text;
@@ -64,16 +63,16 @@ inline std::string Escaped(std::string_view text, std::size_t most, std::string_
   return out;
 }
 
-/// What a user wrote, between quotes: 80 characters of it at most.
+/// Returns a user's text between quotes: at most 80 characters.
 inline std::string Quoted(std::string_view text) { return '\'' + Escaped(text, 80) + '\''; }
 
-/// The name of a file. It is not cut, since no file has a longer one.
+/// Returns the escaped name of a file, never cut: no file has a longer name.
 inline std::string EscapedName(std::string_view name) { return Escaped(name, 4096); }
 
-/// EscapedName(name) between quotes.
+/// Returns EscapedName(name) between quotes.
 inline std::string QuotedName(std::string_view name) { return '\'' + EscapedName(name) + '\''; }
 
-/// What another program says, which may quote its input: lines and tabs stay.
+/// Returns a message of another program, which may quote its input. Lines and tabs stay.
 inline std::string EscapedMessage(std::string_view message) { return Escaped(message, 8192, "\n\t"); }
 
 }  // namespace xgbgpu

@@ -11,8 +11,8 @@ inline constexpr char kSum[] = "histograms";
 inline constexpr char kSplit[] = "splits";
 inline constexpr char kExchange[] = "exchange";  ///< sums of a level over devices
 inline constexpr char kWalk[] = "leaves";
-inline constexpr char kSides[] = "sides";            ///< exact trees find which rows go left
-inline constexpr char kThresholds[] = "thresholds";  ///< exact trees look up the values of their splits
+inline constexpr char kSides[] = "sides";            ///< exact trees find the side of every row
+inline constexpr char kThresholds[] = "thresholds";  ///< exact trees look up the values at their splits
 
 inline constexpr char kObjective[] = "objective";    ///< gradients from margins
 inline constexpr char kMargins[] = "margins";        ///< leaf values are added to the training rows

@@ -116,7 +116,7 @@ int Run(Options const& options) {
   constexpr double kPatience = 20;
   auto const add = [&](char const* name, std::size_t least_shared_bytes) {
     auto builder = std::make_unique<ShardedBuilder>(shards, kThreads, kPatience, least_shared_bytes);
-    bool const shares = builder->searches_shares();
+    bool const shares = builder->deals_features();
     if (shares != (least_shared_bytes == 0)) return;  // data are sparse or have few features
     ways.push_back(std::make_unique<Way>(std::to_string(options.gpus) + name, std::move(builder), data));
   };

@@ -1,5 +1,5 @@
-/// Every stage of the host backend alone: time, bytes that must move, bandwidth reached. docs/log/2026-11.md has a
-/// table of them.
+/// Every stage of the host backend alone: time, bytes that must move, bandwidth reached. docs/kernels.md has a table of
+/// them.
 ///
 ///   build/host/bin/bench_stages --rows=1000000 --features=28 --density=1 --threads=2 [Google Benchmark's options]
 

@@ -8,10 +8,11 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
-# xgbgpu_target(<target>): C++17, warnings, hidden symbols, sanitizer, and arithmetic that is the same everywhere:
+# xgbgpu_target(<target>): C++17, libraries of headers, warnings, hidden symbols, sanitizer, and arithmetic that is the same everywhere:
 # without -ffp-contract=off a compiler may fuse a*b+c on one backend and not on the other (docs/determinism.md).
 function(xgbgpu_target target)
   target_compile_features(${target} PUBLIC cxx_std_17)
+  target_include_directories(${target} SYSTEM PRIVATE ${XGBGPU_XXHASH_INCLUDE_DIR} ${XGBGPU_RANDOM123_INCLUDE_DIR})
   set_target_properties(${target} PROPERTIES
     CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON
     CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON CUDA_VISIBILITY_PRESET hidden CUDA_RUNTIME_LIBRARY Static)

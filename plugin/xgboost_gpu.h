@@ -53,6 +53,11 @@ XGBGPU_EXPORT char const* XGBGPUDeviceInfo(void);
  *                   and bytes that have been copied from there so far */
 XGBGPU_EXPORT char const* XGBGPUMemoryReport(void);
 
+/* The names of XGBoost's functions that this library has, too, as a JSON list; the text lives as long as the library is
+ * loaded. Each function notes or checks something and calls XGBoost's. A program that finds XGBoost's functions first
+ * calls ours by these names instead. */
+XGBGPU_EXPORT char const* XGBGPUFunctionsInFront(void);
+
 /* Reads a table (polars, pyarrow, …) that a producer hands over as a `struct ArrowArrayStream` of the Arrow C stream
  * interface, and writes its values row by row, NaN where one is null. The stream is released, also after an error.
  * Returns 0 and `*table`, which XGBGPUTableFree frees; or -1, and XGBGetLastError() says why.

@@ -9,8 +9,10 @@ cd "$root"
 # Debian's own Python, because Debian's XGBoost lives there; another python3 may come first in PATH.
 python=/usr/bin/python3
 
-# To configure and build: compiler, CMake, the stock XGBoost's headers, JSON, and what tests and benches link.
-build_packages=(g++ make cmake libxgboost-dev libdmlc-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev)
+# To configure and build: compiler, CMake, the stock XGBoost's headers, JSON, hashes, random numbers, and what tests and
+# benches link.
+build_packages=(g++ make cmake libxgboost-dev libdmlc-dev nlohmann-json3-dev libxxhash-dev librandom123-dev
+  libgtest-dev libgmock-dev libbenchmark-dev)
 
 # For scripts/fuzz: libFuzzer, the sanitizers, and the OpenMP that clang compiles with.
 fuzz_packages=(clang libclang-rt-dev libomp-dev)

@@ -1,9 +1,9 @@
-/// The mark of what libxgbgpu.so shows to others.
+/// The mark of the classes and functions that libxgbgpu.so exports.
 #ifndef XGBGPU_API_H_
 #define XGBGPU_API_H_
 
-/// Stands before the name of a class, or before a function, that programs call in libxgbgpu.so. The engine is compiled
-/// with hidden symbols: names without the mark stay inside. docs/adr/0029-two-libraries.md
+/// Marks a class (before its name) or a function (first) that programs use from libxgbgpu.so. The engine is compiled
+/// with hidden symbols, so names without the mark stay inside. docs/adr/0029-two-libraries.md
 #define XGBGPU_API __attribute__((visibility("default")))
 
 #endif  // XGBGPU_API_H_

@@ -1,4 +1,4 @@
-/// An array in host memory as a source of rows.
+/// A source of rows from an array on the host.
 #ifndef XGBGPU_ARRAY_SOURCE_H_
 #define XGBGPU_ARRAY_SOURCE_H_
 
@@ -13,7 +13,7 @@
 
 namespace xgbgpu {
 
-/// Calls f(pointer to the values). The pointer has the C++ type that `type` names.
+/// Calls f(pointer to the values) and returns its result. The pointer has the C++ type of the values.
 template <typename F>
 decltype(auto) VisitValues(DenseValues const& values, F&& f) {
   switch (values.type) {
@@ -30,6 +30,7 @@ decltype(auto) VisitValues(DenseValues const& values, F&& f) {
   }
 }
 
+/// Returns the size of a value in bytes.
 constexpr std::size_t ValueBytes(ValueType type) {
   switch (type) {
     case ValueType::kInt8:
@@ -43,7 +44,7 @@ constexpr std::size_t ValueBytes(ValueType type) {
   }
 }
 
-/// Returns the rows of an array from `row` on.
+/// Views the rows of an array from `row` on.
 inline DenseValues FromRow(DenseValues values, std::uint64_t row, FeatureIndex features) {
   values.data = static_cast<std::uint8_t const*>(values.data) + row * features * ValueBytes(values.type);
   return values;
@@ -57,17 +58,17 @@ constexpr float ValueOrNaN(T value, float missing) {
   return number == missing ? kNaN : number;
 }
 
-/// Rows of an array on the host. A batch stores every value of its rows; those that are missing are NaN.
+/// Rows of an array in host memory. A batch stores every value of its rows; missing values are NaN.
 class XGBGPU_API ArraySource final : public RowSource {
  public:
-  /// `values` are on the host and must outlive it. `threads` threads fill a batch.
+  /// `values` [rows, features] are in host memory and must outlive it. `threads` threads fill a batch.
   ArraySource(DenseValues const& values, std::uint64_t rows, FeatureIndex features, int threads)
       : values_{values}, rows_{rows}, features_{features}, threads_{threads} {}
 
   std::uint64_t rows() const override { return rows_; }
   FeatureIndex features() const override { return features_; }
   std::optional<DenseValues> dense() const override { return values_; }
-  /// Memory: 8 bytes for each value of a batch, which has 2^21 values or one row, and 8 for each of its rows.
+  /// Memory  8 bytes for each value and each row of a batch, which has at most 2^21 values, or one row
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override;
 
  private:

@@ -1,4 +1,4 @@
-/// The margins that rows have before the first tree.
+/// Margins of rows before the first tree.
 #ifndef XGBGPU_BASE_MARGINS_H_
 #define XGBGPU_BASE_MARGINS_H_
 
@@ -11,21 +11,23 @@
 
 namespace xgbgpu {
 
+/// Margins before the first tree: given ones, or one score for all rows and outputs.
 struct BaseMargins {
   Span<float const> given;  ///< [rows × outputs], row-major; empty: every margin is `score`
   float score{0};
 };
 
-/// Tells the base margins of a data set from those that it had at another time.
+/// Tells whether the base margins of a data set have changed.
 class BaseMark {
  public:
-  /// Remembers the data set's base margins; copies them if they are given.
+  /// Remembers base margins. Copies given ones: 4 bytes for each row and output.
   void Set(BaseMargins const& base, DataEpoch const& epoch) {
     epoch_ = epoch;
     given_.assign(base.given.begin(), base.given.end());
     score_ = base.score;
   }
-  /// Costs nothing if the epoch is known and the same, or if no margins are given.
+  /// Returns true if the base margins are the remembered ones. Compares values only if the epoch is unknown or another
+  /// one, and margins are given.
   bool IsOf(BaseMargins const& base, DataEpoch const& epoch) {
     if (base.score != score_) return false;
     if (epoch && epoch_ == epoch) return true;
@@ -35,7 +37,7 @@ class BaseMark {
   }
 
  private:
-  DataEpoch epoch_;  ///< in which they were found unchanged last
+  DataEpoch epoch_;  ///< the last epoch without a change
   std::vector<float> given_;
   float score_{0};
 };

@@ -1,4 +1,4 @@
-/// One boosting round: how its trees come into being, one after the other for a host that asks for them.
+/// Boosting rounds: trees of one round, handed out one by one.
 #ifndef XGBGPU_BOOSTING_ROUND_H_
 #define XGBGPU_BOOSTING_ROUND_H_
 
@@ -17,46 +17,46 @@
 
 namespace xgbgpu {
 
-/// The trees of a round, in XGBoost's order: those of an output one after the other.
-std::vector<RoundTree> TreesOfRound(std::uint32_t iteration, std::uint32_t outputs, std::size_t per_output);
+/// Returns the trees of a round in XGBoost's order: output by output, `per_output` trees each.
+XGBGPU_API std::vector<RoundTree> TreesOfRound(std::uint32_t iteration, std::uint32_t outputs, std::size_t per_output);
 
-/// Throws InvalidArgument, naming row, class and value, unless all gradients [rows × classes] are finite.
+/// Throws InvalidArgument unless all gradients [rows × classes] are finite: names row, class and value.
 XGBGPU_API void CheckFinite(Span<GradientPair const> gradients, std::size_t classes);
 
-/// A leaf gets its value by one of these rules.
+/// The rule that decides the value of a leaf.
 enum class LeafRule : std::uint8_t {
-  kSums,     ///< the sums of its rows' gradients
-  kMedians,  ///< the median of its rows' residuals, for kAbsoluteError
-  kHost,     ///< an objective that only the host knows, after the tree was grown
+  kSums,     ///< sums of the gradients of its rows
+  kMedians,  ///< the median of the residuals of its rows, for kAbsoluteError
+  kHost,     ///< an objective of the caller, after the tree has grown
 };
 
-/// For rules but kSums: throws Unsupported if rows would be chosen by their weights and then weighed once more.
+/// Throws Unsupported if rows are sampled by gradients that have weights, and the rule (not kSums) weights rows again.
 XGBGPU_API void CheckLeafRule(TrainParams const& params, bool has_weights);
 
-/// The trees to grow, and with which parameters.
+/// The trees of a round, and their parameters.
 struct RoundOrder {
-  TrainParams params;          ///< with the learning rate of the round, which the trees of a forest share
-  std::uint32_t iteration{0};  ///< rounds that the model has already, those of earlier trainings included
+  TrainParams params;          ///< with the learning rate of the round, which is shared by the trees of a forest
+  std::uint32_t iteration{0};  ///< number of rounds of the model, including earlier trainings
   LeafRule leaves{LeafRule::kSums};
-  bool keeps_trees{false};   ///< rows on the device are evaluated and will want the trees
-  bool adds_columns{false};  ///< of a dart: leaf values become columns of the training's own rows
+  bool keeps_trees{false};   ///< keeps the trees on the device, for rows that are evaluated
+  bool adds_columns{false};  ///< dart: leaf values become columns of the training's own rows
 };
 
-/// A round in progress. From the constructor to End the training's margins count as unknown, so that a round which
-/// fails leaves nothing behind that looks like the model's.
+/// A round in progress. From the constructor to End the margins of the training count as unknown, so a round that fails
+/// leaves no wrong margins.
 class XGBGPU_API BoostingRound {
  public:
   virtual ~BoostingRound() = default;
   BoostingRound(BoostingRound const&) = delete;
   BoostingRound& operator=(BoostingRound const&) = delete;
 
-  /// The next tree, of `per_output` for each output, one or more, which is the same in all calls. `gradients` [rows]
-  /// are those of its output, if they are on the host.
+  /// Grows or returns the next tree. `per_output`: number of trees of each output, 1 or more, the same in all calls.
+  /// `gradients` [rows]: of the tree's output, if gradients are on the host.
   Tree Next(Span<GradientPair const> gradients, std::size_t per_output);
-  /// The host has all trees, and its model has `rounds` rounds now.
+  /// Ends the round: the caller has all trees, and its model has `rounds` rounds now.
   virtual void End(std::uint32_t rounds);
 
-  /// The learning rate of each tree; known once there is a tree.
+  /// Returns the learning rate of each tree. Valid after the first Next.
   float learning_rate() const { return tree_params_.learning_rate; }
   LeafRule leaves() const { return order_.leaves; }
   Trainer& trainer() const { return *training_.trainer; }
@@ -67,21 +67,21 @@ class XGBGPU_API BoostingRound {
 
   Training& training_;
   RoundOrder order_;
-  TrainParams tree_params_;  ///< parameters of each tree, once there is one
-  std::uint32_t trees_{0};   ///< number of trees that were asked for so far
+  TrainParams tree_params_;  ///< parameters of each tree, after the first Next
+  std::uint32_t trees_{0};   ///< number of trees so far
 };
 
-/// Trees on gradients of the host, each grown when it is asked for.
+/// A round on gradients of the host. Each Next grows a tree.
 class XGBGPU_API HostRound final : public BoostingRound {
  public:
-  /// Medians are computed from these. Each is [rows]; `weights` may be empty.
+  /// The input of LeafRule::kMedians. Each span is [rows]; `weights` may be empty.
   struct Residuals {
     Span<float const> labels;
     Span<float const> weights;
     Span<float const> margins;  ///< before the round
   };
 
-  /// `residuals` are looked at for LeafRule::kMedians alone.
+  /// `residuals` count for LeafRule::kMedians only.
   HostRound(Training* training, RoundOrder order, Residuals residuals);
 
  private:
@@ -91,12 +91,12 @@ class XGBGPU_API HostRound final : public BoostingRound {
   Residuals residuals_;
 };
 
-/// Trees on the gradients that the training's own rows computed last, on a device. All of them are grown when the first
-/// is asked for; what the device does next, it does while the host stores them.
+/// A round on the gradients that the training's own rows computed last, on a device. The first Next grows all trees.
+/// The device may already work on the next round while the caller stores them.
 class XGBGPU_API ResidentRound final : public BoostingRound {
  public:
-  /// `objective` and `targets` are those of the gradients. If `may_speculate` and the round before was made with the
-  /// same plan, the next one is begun when this one's trees have grown: what is set anew in each round is not.
+  /// `objective` and `targets` are of the gradients. If `may_speculate`, and the round before had the same plan, the
+  /// next round begins when the trees of this one have grown.
   ResidentRound(Training* training, RoundOrder order, ObjectiveParams const& objective, TargetMark const& targets,
                 bool may_speculate);
   void End(std::uint32_t rounds) override;
@@ -109,8 +109,8 @@ class XGBGPU_API ResidentRound final : public BoostingRound {
   std::vector<Tree> grown_;  ///< all trees of the round
 };
 
-/// The leaf of every row in the trainer's last tree, which was grown from `gradients`; its complement where the row was
-/// not in the tree's sample or has no hessian, as XGBoost's objectives want it.
+/// Returns [rows] the leaf of every row in the trainer's last tree, which was grown from `gradients`. Bitwise
+/// complements mark rows outside the tree's sample or without a hessian, as XGBoost's objectives expect.
 XGBGPU_API std::vector<NodeIndex> LeafPositions(Trainer const& trainer, Span<GradientPair const> gradients);
 
 }  // namespace xgbgpu

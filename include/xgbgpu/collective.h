@@ -1,4 +1,4 @@
-/// The seam between shards of the rows: sums, maxima and lists over all of them.
+/// The communicator of shards of the rows: sums, maxima and lists over all shards.
 /// docs/adr/0017-levels-collectives-pages.md
 #ifndef XGBGPU_COLLECTIVE_H_
 #define XGBGPU_COLLECTIVE_H_
@@ -19,42 +19,42 @@
 
 namespace xgbgpu {
 
-/// Thrown in shards that are well, because another one failed.
-class OtherShardFailed : public Error {
+/// Another shard failed; this one did not.
+class XGBGPU_API OtherShardFailed : public Error {
  public:
   using Error::Error;
 };
 
-/// Thrown where the shards do not reach each other any more, so that nothing more can be told to anybody.
-class ShardsLost : public OtherShardFailed {
+/// The shards do not reach each other any more. No further call succeeds.
+class XGBGPU_API ShardsLost : public OtherShardFailed {
  public:
   using OtherShardFailed::OtherShardFailed;
 };
 
-/// What the shards of one data set tell each other. A shard is a run of consecutive rows that one thread or process
-/// holds; shard 0 has the first rows. A shard may be empty.
+/// Connects the shards of one data set. A shard is a run of consecutive rows that one thread or process holds. Shard 0
+/// has the first rows. A shard may be empty.
 ///
-/// All shards make the same calls in the same order, with arguments of the same shape; each call waits for all. So
-/// whatever decides whether or how a call is made must come from parameters or from earlier calls, never from a shard's
-/// own rows or memory: AllOrNone and MaxOf make one decision of several.
+/// All shards make the same calls in the same order, with arguments of the same shape. Each call waits for all shards.
+/// A decision whether or how to call must come from parameters or from earlier calls, never from a shard's own rows or
+/// memory. AllOrNone and MaxOf turn decisions of single shards into one decision of all.
 ///
-/// Same    all shards get the same answer, whatever the order in which they come: sums are of integers
-/// Throws  ShardsLost if a shard has left and will not come any more
+/// Same    all shards get the same answer, in whatever order they arrive: sums are integers
+/// Throws  ShardsLost if a shard has left for good
 class Collective {
  public:
   virtual ~Collective() = default;
 
   virtual int shards() const = 0;
-  virtual int shard() const = 0;  ///< this one's number, 0 … shards() - 1
-  /// What a user knows a shard as, for messages.
+  virtual int shard() const = 0;  ///< number of this shard, 0 … shards() - 1
+  /// Returns the user's word for a shard, for messages.
   virtual char const* kind() const { return "shard"; }
 
-  /// Replaces every element of every part by its sum over the shards. All shards pass as many
-  /// parts, of the same sizes.
+  /// Replaces every element of every part by its sum over the shards. All shards pass parts of the same number and
+  /// sizes.
   virtual void Sum(Span<Span<std::int64_t> const> parts) = 0;
-  /// Replaces every element by its largest value in any shard.
+  /// Replaces every element by its maximum over the shards.
   virtual void Max(Span<std::int64_t> values) = 0;
-  /// Returns [shards] the list that each shard gave. Their sizes may differ.
+  /// Returns [shards] the list of each shard. Sizes of lists may differ.
   virtual std::vector<std::vector<std::uint32_t>> Gather(Span<std::uint32_t const> own) = 0;
 
   void Sum(Span<std::int64_t> values) { Sum(Span<Span<std::int64_t> const>{&values, 1}); }
@@ -69,16 +69,16 @@ class Collective {
   bool AnyOf(bool own) { return MaxOf(own ? 1 : 0) != 0; }
 };
 
-/// Returns the same memory as the integers that Collective::Sum adds up.
+/// Views gradient sums as the integers that Collective::Sum adds up. Shares their memory.
 inline Span<std::int64_t> Integers(Span<GradientSum> sums) {
   static_assert(sizeof(GradientSum) == 2 * sizeof(std::int64_t));
   return {reinterpret_cast<std::int64_t*>(sums.data()), 2 * sums.size()};
 }
 
-/// Returns the collective of a single shard, which has all rows: every call of it returns at once.
+/// Returns the collective of a single shard, which has all rows. Its calls return at once.
 XGBGPU_API Collective& NoOtherShards();
 
-/// Returns the elements of all shards' lists, those of shard 0 first. T has a multiple of 4 bytes.
+/// Returns the concatenated lists of all shards, from shard 0 on. The size of T is a multiple of 4 bytes.
 template <typename T>
 std::vector<T> GatherAll(Collective& collective, Span<T const> own) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(std::uint32_t) == 0);
@@ -93,24 +93,26 @@ std::vector<T> GatherAll(Collective& collective, Span<T const> own) {
   return all;
 }
 
-/// Something that must be the same in all shards: its name, and its value as a user would write it.
+/// A value that must be the same in all shards: its name, and the value as a user would write it.
 using Fact = std::pair<std::string, std::string>;
 
-/// Runs work(), which may throw for a reason that lies in this shard: its rows, its memory; and compares `facts`. If
-/// work() throws in any shard, all throw: those shards what they threw, the others OtherShardFailed, with the first
-/// one's words. Then, if facts differ, all throw InvalidArgument, which names a fact, two shards and their values.
+/// Runs work(), which may fail because of this shard's rows or memory, and compares `facts`.
 ///
-/// Cost    one maximum of three integers; more only if something is wrong
+/// Cost    one maximum of three integers; more only after a failure
+/// Throws  if work() throws in any shard, in all shards: the exception of work() where it failed, elsewhere
+///         OtherShardFailed with the words of the first shard that failed. If facts differ, InvalidArgument in all
+///         shards, which names a fact, two shards and their values
 XGBGPU_API void Agree(Collective& collective, std::vector<Fact> const& facts, std::function<void()> const& work);
 
-/// Returns the first text of a shard, by number, that is not empty; else an empty one. All shards call it at the same time.
+/// Returns the text of the lowest-numbered shard whose text is not empty, or an empty text. All shards call it at the
+/// same time.
 XGBGPU_API std::string FirstText(Collective& shards, std::string const& own);
 
-/// Ends what all shards do, once they know that shard `failed` is the first that has failed. `own` is what has been
-/// thrown in this shard; null: nothing. Throws it, or OtherShardFailed with the words of that shard.
-[[noreturn]] void FailTogether(Collective& collective, int failed, std::exception_ptr const& own);
+/// Ends common work after a failure. All shards know that `failed` is the lowest-numbered shard that failed. `own` is
+/// the exception of this shard, or null. Throws `own`, or OtherShardFailed with the words of shard `failed`.
+[[noreturn]] XGBGPU_API void FailTogether(Collective& collective, int failed, std::exception_ptr const& own);
 
-/// Agree without facts. With one shard it is work() alone.
+/// Agree without facts. With one shard, only work().
 template <typename F>
 void AllOrNone(Collective& collective, F&& work) {
   if (collective.shards() == 1) {
@@ -120,15 +122,15 @@ void AllOrNone(Collective& collective, F&& work) {
   Agree(collective, {}, work);
 }
 
-/// A shard's place among the rows of all.
-struct Shard {
+/// The place of a shard among all rows.
+struct XGBGPU_API Shard {
   Collective* collective;
   std::uint64_t first_row;  ///< number of the shard's first row
   std::uint64_t all_rows;   ///< number of rows of all shards
 
-  /// Returns the place of a single shard that has all `rows` rows.
+  /// Returns the place of a single shard, which has all `rows` rows.
   static Shard Whole(std::uint64_t rows) { return {&NoOtherShards(), 0, rows}; }
-  /// Returns the place of this shard, which has `rows` rows. It asks the other shards for theirs, so all must call it.
+  /// Returns the place of this shard, which has `rows` rows. All shards call it at the same time. Cost: one sum.
   static Shard Place(Collective* collective, std::uint64_t rows);
 };
 

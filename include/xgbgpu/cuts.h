@@ -1,4 +1,4 @@
-/// Cut points: how a feature's real values map to bins.
+/// Cut points: the map from values of a feature to bins.
 #ifndef XGBGPU_CUTS_H_
 #define XGBGPU_CUTS_H_
 
@@ -9,15 +9,16 @@
 
 namespace xgbgpu {
 
-/// Bin b of feature f holds the values in [values[b-1], values[b]); the first bin of a feature has no lower end and the
-/// last takes whatever is larger. A split at bin b sends `value < values[b]` to the left, as XGBoost does.
+/// Bin b of feature f holds the values in [values[b-1], values[b]). The first bin of a feature has no lower end, the
+/// last one no upper end. A split at bin b sends `value < values[b]` to the left, as in XGBoost.
 ///
-/// A categorical feature has one bin for each category 0 … the largest seen: bin b is category b, and ends at b + 1.
+/// A categorical feature has one bin for each category from 0 to the largest one seen: bin b is category b, and ends at
+/// b + 1.
 struct Cuts {
-  std::vector<BinIndex> ptr;                ///< [features + 1]; feature f owns bins ptr[f] … ptr[f+1]-1, at least one
-  std::vector<float> values;                ///< [bins] upper ends, ascending inside a feature
-  std::vector<float> min_values;            ///< [features] a value below every one seen: "all present values go right"
-  std::vector<std::uint8_t> categorical{};  ///< [features] 1: the values are categories; empty: no feature has any
+  std::vector<BinIndex> ptr;      ///< [features + 1]; feature f owns bins ptr[f] … ptr[f+1]-1, at least one
+  std::vector<float> values;      ///< [bins] upper ends, ascending inside a feature
+  std::vector<float> min_values;  ///< [features] below every value seen: a split there sends all present values right
+  std::vector<std::uint8_t> categorical{};  ///< [features] 1: a categorical feature; empty: there is none
 
   FeatureIndex features() const { return ptr.empty() ? 0 : static_cast<FeatureIndex>(ptr.size() - 1); }
   BinIndex bins() const { return ptr.empty() ? 0 : ptr.back(); }

@@ -1,4 +1,4 @@
-/// Who a data set is. docs/adr/0003-dataset-identity.md
+/// The identity of a data set. docs/adr/0003-dataset-identity.md
 #ifndef XGBGPU_DATA_KEY_H_
 #define XGBGPU_DATA_KEY_H_
 
@@ -11,14 +11,14 @@
 
 namespace xgbgpu {
 
-/// The identity of a data set of the host. It is opaque: nobody looks into the data through it, and it does not keep
-/// them alive. Two keys are equal if and only if they are of one object: while a key exists, the control block of its
-/// object cannot be used again, so that another object at the same address has another key.
+/// Identifies a data set of the caller. A key gives no access to the data and does not keep them alive. Two keys are
+/// equal if and only if they are of one object: a key holds the control block of its object, so another object at the
+/// same address has another key.
 class DataKey {
  public:
-  /// Makes the key of no data set.
+  /// Makes a key of no data set.
   DataKey() = default;
-  /// `owner` is whatever keeps the data set alive, of any type.
+  /// `owner`: the shared pointer that keeps the data set alive, of any type.
   explicit DataKey(std::weak_ptr<void const> owner) : owner_{std::move(owner)} {}
 
   /// True once the data set is gone.
@@ -33,11 +33,11 @@ class DataKey {
   std::weak_ptr<void const> owner_;
 };
 
-/// A number that changes whenever labels, weights, groups or margins of any data set may have been set. It is empty if
-/// the host cannot tell, so that values have to be compared.
+/// A number that changes whenever labels, weights, groups or margins of any data set may have been set. Empty: the
+/// caller does not know, and the engine compares values.
 using DataEpoch = std::optional<std::uint64_t>;
 
-/// Erases the elements of a vector whose member `key` is of data that are gone.
+/// Erases the elements whose member `key` has expired.
 template <typename Element>
 void EraseExpired(std::vector<Element>* elements) {
   elements->erase(

@@ -1,4 +1,4 @@
-/// Which quantised data belong to a data set. docs/adr/0003-dataset-identity.md
+/// Quantised data of data sets, shared by trainings. docs/adr/0003-dataset-identity.md
 #ifndef XGBGPU_DATASET_CACHE_H_
 #define XGBGPU_DATASET_CACHE_H_
 
@@ -16,33 +16,34 @@
 
 namespace xgbgpu {
 
-/// Stands in place of max_bin for exact trees, which have sorted columns instead of bins.
+/// The max_bin of exact trees, which have sorted columns in place of bins.
 constexpr int kNoBins = 0;
 
-/// The quantised form of a data set that is wanted, and what it depends on beside the rows. Spans serve for the call.
+/// A request for the quantised form of a data set, with all inputs beside the rows. Spans are valid for the call.
 struct DatasetRequest {
   DataKey key;
   DataEpoch epoch;                       ///< of weights and groups
   int max_bin;                           ///< or kNoBins
-  bool has_own_bins;                     ///< chosen when the data were made: max_bin and weights play no part
-  Span<float const> weights;             ///< as the host has them, of rows or groups
-  Span<std::uint32_t const> groups;      ///< where each group with a weight begins, and the last ends; empty: none have
-  Span<std::uint8_t const> categorical;  ///< [features] 1 for a categorical one; empty if there is none
-  Place place;                           ///< where it will lie
-  std::function<std::shared_ptr<Dataset const>()> make;  ///< makes it
+  bool has_own_bins;                     ///< the data came with bins: max_bin and weights do not count
+  Span<float const> weights;             ///< [rows] or [weight groups]; empty: all 1
+  Span<std::uint32_t const> groups;      ///< [weight groups + 1] offsets; empty: weights are of rows
+  Span<std::uint8_t const> categorical;  ///< [features] 1 for a categorical feature; empty: there is none
+  Place place;                           ///< of the dataset
+  std::function<std::shared_ptr<Dataset const>()> make;  ///< makes the dataset
 };
 
-/// The quantised data of this process: all trainings on one data set share them. May be used by several threads.
+/// The quantised data of this process, which all trainings on one data set share. Several threads may use it.
 class XGBGPU_API DatasetCache {
  public:
+  /// Returns the cache of this process.
   static DatasetCache& Instance();
 
-  /// Returns the dataset that is asked for. Makes it if there is none yet for these data, weights, bins and place. If
-  /// the place has shards, all of them must ask at the same time: they get a dataset that was made before only if all
-  /// have their part of the same one.
+  /// Returns the dataset of a request. Makes it if there is none with the same data, weights, bins and place. If the
+  /// place has shards, all shards call it at the same time, and get an existing dataset only if every shard has its
+  /// part.
   std::shared_ptr<Dataset const> Get(DatasetRequest const& request);
 
-  /// Forgets what belongs to data that are gone.
+  /// Frees the datasets of data sets that are gone.
   void DropExpired();
 
  private:
@@ -50,26 +51,26 @@ class XGBGPU_API DatasetCache {
     DataKey key;
     int max_bin;
     Place place;
-    // These are as they were when the dataset was made.
+    // Copies of the inputs of the dataset.
     std::vector<float> weights;
     std::vector<std::uint32_t> groups;
     std::vector<std::uint8_t> categorical;
-    DataEpoch epoch;  ///< in which weights and groups were found unchanged last
+    DataEpoch epoch;  ///< the last epoch without a change of weights and groups
     std::weak_ptr<Dataset const> dataset;
-    std::int64_t made;  ///< a number that all shards have of the same dataset, and of no other; not 0
+    std::int64_t made;  ///< number of the dataset, the same in all shards; not 0
   };
 
   /// Returns the dataset and its number, or null and 0.
   std::pair<std::shared_ptr<Dataset const>, std::int64_t> FindLocked(DatasetRequest const& request);
   std::shared_ptr<Dataset const> GetWithShards(DatasetRequest const& request);
-  /// Keeps the dataset as the newest one, and returns the one that was.
+  /// Keeps the dataset as the newest one, and returns the one before it.
   std::shared_ptr<Dataset const> KeepLocked(DatasetRequest const& request, std::shared_ptr<Dataset const> dataset,
                                             std::int64_t made);
 
   std::mutex mutex_;
   std::vector<Slot> slots_;
   DataKey last_key_;
-  std::shared_ptr<Dataset const> last_;  ///< the newest outlives its trainings: another one on the same data finds it
+  std::shared_ptr<Dataset const> last_;  ///< the newest one outlives its trainings, for the next one on the same data
 };
 
 }  // namespace xgbgpu

@@ -1,4 +1,4 @@
-/// How many devices a training is worth.
+/// The number of devices that train fastest.
 #ifndef XGBGPU_DEVICE_POLICY_H_
 #define XGBGPU_DEVICE_POLICY_H_
 
@@ -8,9 +8,9 @@
 
 namespace xgbgpu {
 
-/// What a training is about, as far as it is known before data are quantised.
+/// The size of a training, as far as it is known before data are quantised.
 struct WorkShape {
-  std::uint64_t values;  ///< that are not missing
+  std::uint64_t values;  ///< number of values that are not missing
   std::uint64_t features;
   std::uint64_t rows;
   int max_bin, max_depth, max_leaves;
@@ -18,10 +18,9 @@ struct WorkShape {
   bool may_share{false};
 };
 
-/// Returns how many of `wanted` devices, 1 or more, train fastest: more of them divide the rows, but have to tell each
-/// other the sums of the nodes that are built, of which a level has half as many as nodes. Where histograms are large,
-/// each searches a share of the features (split/split_shares.h). A device sends every other one all of its sums, or those
-/// of that one's share alone. There are kMostDevices at most.
+/// Returns the number of devices, 1 to `wanted`, that trains fastest. More devices share the rows, but exchange the
+/// sums of the nodes that are built. If histograms are large, each device searches a share of the features, and
+/// receives only the sums of its share. Asks for no device.
 XGBGPU_API int DevicesWorthWhile(int wanted, WorkShape const& shape);
 
 }  // namespace xgbgpu

@@ -1,4 +1,4 @@
-/// Large predictions on devices, from rows and trees that the host has.
+/// Predictions of large data on CUDA devices.
 #ifndef XGBGPU_DEVICE_PREDICTION_H_
 #define XGBGPU_DEVICE_PREDICTION_H_
 
@@ -9,44 +9,47 @@
 #include "xgbgpu/api.h"
 #include "xgbgpu/base_margins.h"
 #include "xgbgpu/model_view.h"
-#include "xgbgpu/prediction_policy.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu {
 
-/// One model on a device, or on several, to which rows are dealt where there are many: every row is predicted by itself,
-/// so the bits are those of one. A shortcut only: where it does not go, the host does, with the same bits. If several
-/// devices cannot, one does it. May be used by several threads.
+/// Predicts with one model on a device, or on several devices that share the rows. Margins and leaves have the bits of
+/// the host's predictions, for any number of devices. Calls return false where a device is no advantage or fails, and
+/// the caller then predicts on the host. Several threads may use an object.
 class XGBGPU_API DevicePrediction {
  public:
-  /// rounds_leaves: each leaf is rounded to what it adds to the base score, as in-place predictions of a dart do.
-  /// policy: other than the default for tests.
-  explicit DevicePrediction(Warn warn, bool rounds_leaves = false, PredictionPolicy const& policy = kPredictionPolicy);
+  class Impl;
 
-  /// Whether a device is worth the way for `rows` rows and `rounds` of the model's rounds. Asks for no device.
-  bool IsWorthwhile(ModelView const& model, std::uint64_t rows, std::uint32_t rounds);
-
-  // Each: false if the host has to do it, since there is little to do, the rounds are not there, or the device fails.
-  // `where` may allow several devices. Rows that lie on a device are not dealt.
-
-  /// margins [rows × outputs], row-major, become those that the rows begin with, `base`, and the trees of the rounds
-  /// on top; without `base`, the trees are added to the margins that are there. If false, they are as before or empty.
-  bool PredictMargins(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds,
-                      BaseMargins const* base, std::vector<float>* margins);
-  /// leaves [rows × trees of the rounds] become the numbers of leaves; if false, they are as before.
-  bool PredictLeaves(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds,
-                     std::vector<float>* leaves);
-
-  /// The model was changed, and is to be read again.
-  void Forget();
-  /// Returns the number of devices that have the model.
-  int devices() const;
+  /// rounds_leaves: leaves are rounded to what they add to the base score, as XGBoost's in-place predictions of a dart.
+  explicit DevicePrediction(Warn warn, bool rounds_leaves = false);
+  explicit DevicePrediction(std::unique_ptr<Impl> impl);
   ~DevicePrediction();
   DevicePrediction(DevicePrediction const&) = delete;
   DevicePrediction& operator=(DevicePrediction const&) = delete;
 
+  /// Returns true if a device predicts `rows` rows with `rounds` of the model's rounds faster than the host.
+  /// Remembers refused work, which speaks for a device in later calls. Does not look for a device.
+  bool IsWorthwhile(ModelView const& model, std::uint64_t rows, std::uint32_t rounds);
+  /// Returns true if a device is worth making values from bins: rows of `columns` columns without missing values, and
+  /// `rounds` rounds.
+  static bool IsWorthMakingValues(std::uint32_t rounds, std::uint64_t columns);
+
+  /// Predicts margins [rows × outputs], row-major: the base margins plus the trees of `rounds`. Without `base`, adds
+  /// the trees to the given margins. `where` may name several devices; rows in the memory of a device stay there.
+  /// Returns false if there is little to do, the model lacks the rounds, or the device fails: margins are then
+  /// unchanged or empty.
+  bool PredictMargins(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds,
+                      BaseMargins const* base, std::vector<float>* margins);
+  /// Finds leaves [rows × trees of the rounds], by number. Returns false as PredictMargins; leaves are then unchanged.
+  bool PredictLeaves(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds,
+                     std::vector<float>* leaves);
+
+  /// Forgets the model, because it has changed. The next call reads it again.
+  void Forget();
+  /// Returns the number of devices that have the model.
+  int devices() const;
+
  private:
-  class Impl;
   std::unique_ptr<Impl> impl_;
 };
 

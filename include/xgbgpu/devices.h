@@ -1,4 +1,4 @@
-/// The CUDA devices of this machine, and those that this build has code for.
+/// The CUDA devices of this process, and the architectures that this build has code for.
 #ifndef XGBGPU_DEVICES_H_
 #define XGBGPU_DEVICES_H_
 
@@ -10,15 +10,15 @@
 
 namespace xgbgpu {
 
+/// A CUDA device.
 struct CudaDevice {
   std::string name;
   int architecture;      ///< compute capability: 90 for 9.0
-  std::uint64_t memory;  ///< bytes, free or not
+  std::uint64_t memory;  ///< total bytes
 };
 
-/// Lists the devices in the order of their ordinals (gpu_id). The list is empty where there is none or this build
-/// cannot use them. Throws nothing. Starts the CUDA driver in this process: processes forked from then on cannot use
-/// CUDA.
+/// Returns the devices in the order of their ordinals (gpu_id). Empty if there is no device or this build cannot use
+/// them. Throws nothing. Starts the CUDA driver in this process: processes forked later cannot use CUDA.
 XGBGPU_API std::vector<CudaDevice> CudaDevices();
 
 /// Returns true if this build has the CUDA backend and code for some device of this machine. Otherwise *why_not

@@ -1,4 +1,4 @@
-/// Categories as numbers: codes of what occurs, and what the target was like in earlier rows of the same category.
+/// Encoding of categories: codes of keys, and ordered target statistics.
 #ifndef XGBGPU_ENCODE_H_
 #define XGBGPU_ENCODE_H_
 
@@ -10,13 +10,12 @@
 
 namespace xgbgpu {
 
-/// An order of rows as a function of the place: nothing is stored, and any thread finds any row of it.
+/// An order of rows as a function of the place. Nothing is stored, and any thread finds any row.
 ///
-/// A Feistel network of kRounds steps permutes the numbers of as many bits as the rows need. Each step adds, bit by
-/// bit, a hash of one half of the bits to the other half, which is its own inverse, so the whole is a bijection. There
-/// may be up to twice as many numbers as rows: a number that is no row goes through the network once more. The walk
-/// ends, because it goes round a cycle that has a row in it, the place that it began with; two places cannot end at one
-/// row, because the network has an inverse.
+/// A Feistel network of kRounds steps permutes numbers with the bits that the rows need. Each step xors a hash of one
+/// half of the bits to the other half, which is its own inverse, so the network is a bijection. Up to half of the
+/// numbers are no rows: such a number goes through the network once more. The walk ends, because its cycle contains the
+/// place where it began. Two places end at different rows, because the network has an inverse.
 ///
 /// From  Black, Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002 (walking the cycle); Mitchell, Stokes,
 ///       Frank, Holmes, "Bandwidth-optimal random shuffling for GPUs", 2021, arXiv:2106.06161 (as a shuffle)
@@ -24,7 +23,7 @@ struct RowOrder {
   static constexpr int kRounds = 8;
 
   std::uint64_t rows;
-  bool is_given;  ///< the rows' own order
+  bool is_given;  ///< true: the order of the data
   std::uint32_t low_bits, high_bits;
   std::uint32_t keys[kRounds];
 
@@ -33,12 +32,12 @@ struct RowOrder {
     auto const number = static_cast<std::uint32_t>(place);
     return is_given ? number : Walk(Permute(number));
   }
-  /// Returns the row that a walk ends at, which has come to this number.
+  /// Returns the row where a walk from `number` ends.
   constexpr RowIndex Walk(std::uint32_t number) const {
     while (number >= rows) number = Permute(number);
     return number;
   }
-  /// One time through the network. Numbers have low_bits + high_bits bits, 32 at most.
+  /// Returns the network's output for a number of low_bits + high_bits bits, 32 at most.
   constexpr std::uint32_t Permute(std::uint32_t number) const {
     std::uint32_t const low_mask = (1U << low_bits) - 1, high_mask = (1U << high_bits) - 1;
     std::uint32_t low = number & low_mask, high = number >> low_bits;
@@ -61,32 +60,32 @@ struct RowOrder {
 struct StatisticRule {
   double value_unit;    ///< a power of two
   double weight_unit;   ///< a power of two
-  double prior_weight;  ///< above 0: that of so many rows
+  double prior_weight;  ///< above 0: number of rows that the prior counts as
 };
 
-/// Returns the rows' own order. `rows` is at most 2^32 - 2.
+/// Returns the order of the data. `rows` is at most 2^32 - 2.
 XGBGPU_API RowOrder GivenOrder(std::uint64_t rows);
-/// Returns a shuffled order, a function of its arguments. Orders of one seed and several `numbers` have keys that are
-/// drawn independently.
+/// Returns a shuffled order, a function of its arguments. Orders with the same seed and other `number`s are
+/// independent.
 XGBGPU_API RowOrder ShuffledOrder(std::uint64_t rows, std::uint64_t seed, std::uint32_t number);
 
-/// One categorical column and targets. Pointers are to the memory of whoever computes.
+/// A categorical column with its targets, in memory that the function can read.
 struct CategoryTargets {
   std::uint32_t const* codes;  ///< [rows], below `categories`
   std::uint64_t rows;          ///< at most 2^32 - 2
   std::uint32_t categories;
   std::int64_t const* values;   ///< [targets, rows]: target times weight, unit StatisticRule::value_unit
-  std::uint32_t targets;        ///< 1, or one for each class or border
+  std::uint32_t targets;        ///< 1, or the number of classes or borders
   std::int64_t const* weights;  ///< [rows], unit StatisticRule::weight_unit; null: all are 1
 };
 
-/// Where statistics go: that of (row, target) to data[row · row_stride + target].
+/// The output of statistics: (row, target) is at data[row · row_stride + target].
 struct StatisticsView {
   float* data;
   std::uint64_t row_stride;  ///< floats
 };
 
-/// Sums of whole categories. Categories that do not occur have 0.
+/// Sums of whole categories; 0 for a category without rows.
 struct CategoryTotals {
   std::int64_t* values;   ///< [targets, categories]
   std::int64_t* weights;  ///< [categories]
@@ -97,33 +96,32 @@ namespace host {
 /// Sums targets and weights of each category over all rows.
 ///
 /// Out     totals, overwritten
-/// Cost    reads codes, values and weights twice; 8 bytes for each row, and 16 for each category and target, of memory
-/// Same    bit-equal on every backend and thread count
-/// Throws  InvalidArgument (a code is not below `categories`; a value is beyond 2^62 / rows, or a weight is that or
-///         negative, so that sums might not fit 63 bits), std::bad_alloc
+/// Cost    reads codes, values and weights twice
+/// Memory  8 bytes a row, and 16 for each category and target
+/// Same    bit-equal on every backend, for any number of threads
+/// Throws  InvalidArgument (a code is not below `categories`; a value is beyond 2^62 / rows, or a weight is beyond it
+///         or negative, so that sums might not fit 63 bits), std::bad_alloc
 XGBGPU_API void SumTargets(CategoryTargets const& columns, CategoryTotals totals, int threads);
 
-/// Does what SumTargets does, and writes for each row the statistic of the rows of its category that come before it in
-/// `order`.
+/// Sums as SumTargets, and writes for each row the statistic of the rows of its category that precede it in `order`.
 ///
 /// In      priors [targets]
-/// Cost    as SumTargets, and one write in scattered order for each statistic. Threads own categories: no more of them
-///         are busy than there are categories
+/// Cost    as SumTargets, and one scattered write for each statistic. Each category belongs to one thread
 /// From    Prokhorenkova et al., "CatBoost: unbiased boosting with categorical features", 2018, arXiv:1706.09516
 XGBGPU_API void OrderTargets(CategoryTargets const& columns, RowOrder const& order, StatisticRule const& rule,
                              double const* priors, StatisticsView statistics, CategoryTotals totals, int threads);
 
-/// Gives each key its place among the distinct keys, ascending: a perfect hash of what occurs.
+/// Gives each key its place among the distinct keys in ascending order.
 ///
 /// In      keys [n], at most 2^32 - 2
 /// Out     codes [n]; returns the number of distinct keys
-/// Cost    4 bytes for each number between the least and the largest key where these are not more than 4 n, and three
-///         passes; otherwise a radix sort of n pairs of 16 bytes, two of which are kept
-/// Same    bit-equal on every backend and thread count
+/// Cost    three passes and 4 bytes for each number from the smallest to the largest key, if they are at most 4 n
+///         numbers; or a radix sort of n pairs of 16 bytes, with a second buffer
+/// Same    bit-equal on every backend, for any number of threads
 /// Throws  std::bad_alloc
 XGBGPU_API std::uint32_t NumberKeys(Span<std::uint64_t const> keys, std::uint32_t* codes, int threads);
 
-/// Gives each key its place in `known`, which ascends; keys that are not in it get known.size().
+/// Gives each key its place in `known`, which ascends. Other keys get known.size().
 ///
 /// Cost    log2(known.size()) reads of `known` a key; no memory
 XGBGPU_API void FindKeys(Span<std::uint64_t const> keys, Span<std::uint64_t const> known, std::uint32_t* codes,
@@ -131,23 +129,23 @@ XGBGPU_API void FindKeys(Span<std::uint64_t const> keys, Span<std::uint64_t cons
 
 }  // namespace host
 
-// Where a CUDA device computes.
+// On a CUDA device.
 
 /// Does what host::OrderTargets does, or host::SumTargets if statistics.data is null, with the same bits.
 ///
-/// In      arrays of the host, which are copied to the device, or of the device, which are read where they are;
-///         priors is an array of the host
+/// In      arrays in host memory, which are copied to the device, or in device memory, which are read in place; priors
+///         in host memory
 /// Out     statistics and totals, in either memory
-/// Cost    24 bytes a row on the device, 16 for each category and what is copied
+/// Memory  24 bytes a row on the device, 16 bytes a category, and the copies
 /// Throws  InvalidArgument as host::OrderTargets; Unsupported (more than 2^31 - 1 rows, or no CUDA in this build),
 ///         OutOfDeviceMemory, DeviceError
 XGBGPU_API void OrderTargetsOnDevice(CategoryTargets const& columns, RowOrder const& order, StatisticRule const& rule,
                                      double const* priors, StatisticsView statistics, CategoryTotals totals,
                                      int device);
 
-/// Does what host::NumberKeys does. Arrays may be in either memory.
+/// Does what host::NumberKeys does, with the same bits. Arrays may be in either memory.
 ///
-/// Cost    24 bytes a key on the device
+/// Memory  24 bytes a key on the device
 /// Throws  as OrderTargetsOnDevice
 XGBGPU_API std::uint32_t NumberKeysOnDevice(Span<std::uint64_t const> keys, std::uint32_t* codes, int device);
 

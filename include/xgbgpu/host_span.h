@@ -1,4 +1,4 @@
-/// What the host does in a round, for gpu_trace: nested spans beside the stages of trees.
+/// Spans of the host's work in a round, for traces (gpu_trace).
 #ifndef XGBGPU_HOST_SPAN_H_
 #define XGBGPU_HOST_SPAN_H_
 
@@ -10,14 +10,14 @@
 
 namespace xgbgpu {
 
-/// `file` is that of the model that works on this thread; null if that one is not traced. It is not kept alive.
+/// Sets the trace file of the model that works on this thread; null: no trace. Does not keep the file alive.
 XGBGPU_API void SetThreadTrace(std::shared_ptr<TraceFile> const& file);
 
-/// Tells the thread's file at its end how long it has lived. It does so at the end, because a function that is called
-/// by a user learns only inside whose call it was. Costs one relaxed load where nothing is traced.
+/// A span from construction to destruction. The destructor adds it to the thread's file, because an entry point learns
+/// only during the call which model it works for. Spans nest. Cost without a trace: one relaxed load.
 class XGBGPU_API HostSpan {
  public:
-  /// `what` lives as long as the program.
+  /// `what` must live as long as the program.
   explicit HostSpan(char const* what) : what_{what} {
     if (TraceFile::AnyOpen()) begin_ = TraceFile::Clock::now();
   }

@@ -1,4 +1,4 @@
-/// Leaf values of every tree and row: margins of a dart, whose trees change their weights from round to round.
+/// Leaf values of every tree and row, for the margins of a dart, whose trees change their weights in every round.
 #ifndef XGBGPU_LEAF_COLUMNS_H_
 #define XGBGPU_LEAF_COLUMNS_H_
 
@@ -6,12 +6,13 @@
 #include <cstdint>
 #include <memory>
 
+#include "xgbgpu/api.h"
 #include "xgbgpu/span.h"
 
 namespace xgbgpu {
 
-/// A column for each tree, which holds what the tree gives every row of one data set, and margins that are sums of the
-/// columns with weights. docs/adr/0015-dart-rounds.md
+/// One column a tree, with the tree's leaf value for each row of a data set, and margins: weighted sums of columns.
+/// docs/adr/0015-dart-rounds.md
 ///
 /// Memory  4 bytes for each row and tree, and 8 for each margin
 class LeafColumns {
@@ -19,40 +20,40 @@ class LeafColumns {
   virtual ~LeafColumns() = default;
 
   virtual std::uint64_t rows() const = 0;
-  virtual std::uint32_t outputs() const = 0;  ///< margins of a row: classes, or targets
+  virtual std::uint32_t outputs() const = 0;  ///< margins a row: classes or targets
 
-  /// Begins with the margins of a model without trees, [rows × outputs], row-major; forgets the columns that there
-  /// were. Waits.
+  /// Begins with the base margins [rows × outputs], row-major, and without columns. Waits.
   virtual void BeginColumns(Span<float const> base) = 0;
-  /// Frees all memory. There are no columns then until BeginColumns.
+  /// Frees all memory. has_columns() is false until BeginColumns.
   virtual void EndColumns() = 0;
   virtual bool has_columns() const = 0;
 
-  // The following may be called only while has_columns().
+  // The calls below need has_columns().
 
   virtual std::size_t columns() const = 0;
-  /// Takes memory for so many more columns. Returns false, and takes none, if too little would be left for others.
+  /// Takes memory for `more` columns. Returns false, and takes none, if too little memory would be left.
   virtual bool ReserveColumns(std::size_t more) = 0;
-  /// Adds the column of the next tree, which belongs to this output. `values` are its leaf values [rows]. Waits.
+  /// Adds the column of the next tree, for one output. `values` [rows] are leaf values. Waits.
   virtual void AddColumn(Span<float const> values, std::uint32_t output) = 0;
-  /// Margins become base + w0 c0 + w1 c1 + … in this order, each product and each sum rounded to float; columns with
-  /// weight 0 are left out. There is one weight for each column. It costs nothing if the margins have these weights
-  /// already, and reads only the new columns if those are all that is missing.
+  /// Sets margins to base + w0 c0 + w1 c1 + …, in this order, each product and each sum rounded to float. Columns of
+  /// weight 0 are skipped. `weights` [columns]. Cost: only new columns are read if all earlier weights are unchanged,
+  /// and none if all weights are.
   virtual void WeighColumns(Span<float const> weights) = 0;
-  /// Copies the margins, row-major, as they were weighed last. Waits.
+  /// Copies the margins of the last WeighColumns to `margins` [rows × outputs], row-major. Waits.
   virtual void CopyMargins(Span<float> margins) const = 0;
 };
 
 namespace host {
 
-/// Columns in memory of the host, which the caller may fill where they lie.
+/// Columns in host memory, which the caller may fill in place.
 class FillableColumns : public LeafColumns {
  public:
-  /// Adds the column of the next tree, which is all zeros until the caller fills it.
+  /// Adds the column [rows] of the next tree and returns it. It is zero until the caller fills it.
   virtual Span<float> NextColumn(std::uint32_t output) = 0;
 };
 
-std::unique_ptr<FillableColumns> MakeLeafColumns(std::uint64_t rows, std::uint32_t outputs, int threads);
+/// Makes columns for `rows` rows of `outputs` outputs.
+XGBGPU_API std::unique_ptr<FillableColumns> MakeLeafColumns(std::uint64_t rows, std::uint32_t outputs, int threads);
 
 }  // namespace host
 

@@ -1,4 +1,4 @@
-/// What the margins began with that the host has cached.
+/// Base margins of the margins in the caller's caches.
 #ifndef XGBGPU_MARGIN_BASES_H_
 #define XGBGPU_MARGIN_BASES_H_
 
@@ -11,29 +11,30 @@
 
 namespace xgbgpu {
 
-/// Knows in which of the host's caches the margins of a data set began as they would begin now.
+/// Knows the caches whose margins began with the current base margins of their data set.
 ///
-/// Margins begin with the base score, as the objective transforms it, or with those of the data set. XGBoost goes on
-/// from cached ones when any of these has been changed between two rounds, or the model itself, so that a tree depends
-/// on what is cached; that is not the same on host and device, nor after a model was saved and loaded. So margins that
-/// began otherwise are to be dropped, and so are those that somebody else has left: a learner keeps its caches when it
-/// gets another booster, for instance with a model that it loads. Each thread has caches of its own.
+/// Margins begin with the base score or with the data set's own base margins. XGBoost continues from cached margins
+/// even if the base margins or the model have changed between two rounds. Then trees depend on caches, which differ
+/// between host and device, and before and after a model is saved and loaded. So margins with another beginning are
+/// dropped, and so are margins that another booster has left in a cache: a learner keeps its caches when it loads a
+/// model. Each thread has caches of its own.
 class XGBGPU_API MarginBases {
  public:
-  /// Says which margins must not be used any more.
+  /// Margins that must not be used any more.
   struct Stale {
-    bool cached;  ///< the margins in the cache that was asked about
-    bool kept;    ///< margins of this data set anywhere else: it is seen to begin otherwise than before
+    bool cached;  ///< the margins in the cache of the call
+    bool kept;    ///< all other margins of this data set, because its base margins have changed
   };
 
-  /// `cache` is about to be used for margins of the data `key`, which begin with `base` now. From now on its margins
-  /// count as begun so. `cache` is an address to compare with only. One call at a time.
+  /// Prepares the use of `cache` for margins of data set `key`, which begin with `base` now. Afterwards its margins
+  /// count as begun with `base`. `cache` is only compared with other addresses. One call at a time.
   Stale Look(DataKey const& key, BaseMargins const& base, DataEpoch const& epoch, void const* cache);
-  /// Returns true if anything is known of some data set.
+  /// Returns true if any data set is known.
   bool any() const { return !begun_.empty(); }
-  /// Others, who do not look at that, go on from what is cached of the data `key`, or begin with `base`.
+  /// Notes that XGBoost itself uses the caches of data set `key`: it continues from cached margins, or begins with
+  /// `base`.
   void Leave(DataKey const& key, BaseMargins const& base, DataEpoch const& epoch);
-  /// Forgets all caches: whatever is cached now is not the model's.
+  /// Forgets all caches, because no cached margins are the model's.
   void Forget() { begun_.clear(); }
 
  private:

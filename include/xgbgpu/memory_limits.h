@@ -1,4 +1,4 @@
-/// How much memory a training may take, and where its pages go when that is less than it would take in core.
+/// Limits of the memory of a training, and the place of its pages if a limit is less than it takes in core.
 #ifndef XGBGPU_MEMORY_LIMITS_H_
 #define XGBGPU_MEMORY_LIMITS_H_
 
@@ -9,15 +9,15 @@ namespace xgbgpu {
 
 /// The limits of one training. Every limit gives the same model. docs/adr/0024-pages.md
 struct MemoryLimits {
-  /// Bytes that the training may take where it trains, construction of the bins included (gpu_memory_limit). On a device
-  /// 0 stands for what is free there; on the host for no limit.
+  /// Bytes that a training may take where trees grow, including the construction of bins (gpu_memory_limit). 0: on a
+  /// device the free memory; on the host no limit.
   std::uint64_t training_bytes{0};
-  /// Bytes of host memory that pages of a device may take (gpu_host_memory_limit). 0: half of what the machine or its
-  /// control group allows. Pages of the host backend go to disk directly.
+  /// Bytes of host memory that pages of a device may take (gpu_host_memory_limit). 0: half of the memory of the machine
+  /// or its control group. Pages of the host backend go directly to disk.
   std::uint64_t host_bytes{0};
   /// The folder of pages on disk (gpu_cache_folder). Empty: $TMPDIR, or /var/tmp without it.
   std::string cache_folder;
-  /// How many shards share host_bytes: devices of this process, or workers of this host.
+  /// Number of shards that share host_bytes: devices of this process, or workers of this machine.
   std::uint64_t host_sharers{1};
 };
 

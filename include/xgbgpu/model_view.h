@@ -1,4 +1,4 @@
-/// A model that predictions are made with: its shape, and a way to read its trees.
+/// A model for predictions: its shape, and a function that reads its trees.
 #ifndef XGBGPU_MODEL_VIEW_H_
 #define XGBGPU_MODEL_VIEW_H_
 
@@ -12,14 +12,14 @@
 
 namespace xgbgpu {
 
-/// The model as it is now. Engine code reads its trees at most once for each number of rounds.
+/// The current state of a model of the caller. The engine keeps the trees that it reads.
 struct ModelView {
   std::uint32_t rounds;
   std::uint32_t outputs;
   FeatureIndex features;
   float base_score;
-  /// Calls visit(tree) for each tree of the model in order. Spans are valid during the call. Cost: tens of microseconds
-  /// a tree.
+  /// Calls visit(tree) for each tree in the order of the model. Spans are valid during the call. It may take tens of
+  /// microseconds a tree.
   std::function<void(std::function<void(ModelTree const&)> const& visit)> visit_trees;
 };
 

@@ -1,8 +1,7 @@
-/// Objectives: margins of rows → gradients of the loss, and margins → predictions.
+/// Objectives: gradients of the loss, and predictions, from margins.
 ///
-/// The element-wise objectives of XGBoost 1.7.4, softmax, two of survival times, and ranking. The formulas, and
-/// where they round to float, are stock's; e^x and ln(1 + x) are the portable ones of core/portable_float.h, within
-/// 0.5003 units of the last place.
+/// The element-wise objectives of XGBoost 1.7.4, softmax, two of survival times, and ranking. Formulas and roundings to
+/// float are those of XGBoost. e^x and ln(1 + x) are portable functions, within 0.5003 units of the last place.
 #ifndef XGBGPU_OBJECTIVE_H_
 #define XGBGPU_OBJECTIVE_H_
 
@@ -18,7 +17,7 @@
 
 namespace xgbgpu {
 
-/// With F = margin, y = label, p = prediction, d = their difference.
+/// F is the margin, y the label, p the prediction, d their difference.
 enum class Objective : std::uint8_t {
   kSquaredError,     ///< reg:squarederror: (F - y)^2 / 2
   kSquaredLogError,  ///< reg:squaredlogerror: (ln(F + 1) - ln(y + 1))^2 / 2
@@ -29,29 +28,29 @@ enum class Objective : std::uint8_t {
   kGamma,            ///< reg:gamma: F + y e^-F
   kTweedie,          ///< reg:tweedie: e^((2-rho)F) / (2-rho) - y e^((1-rho)F) / (1-rho)
   kPseudoHuber,      ///< reg:pseudohubererror: slope^2 (sqrt(1 + (d/slope)^2) - 1)
-  kAbsoluteError,    ///< reg:absoluteerror: |d|; leaves become medians of residuals (objective/leaf_median.h)
+  kAbsoluteError,    ///< reg:absoluteerror: |d|; leaves become medians of residuals
   kSoftmax,          ///< multi:softmax, multi:softprob: cross entropy of y and e^F_k / sum over k of e^F_k
   kAft,           ///< survival:aft: minus the log-likelihood of bounds of a time whose logarithm is F + scale · noise
-  kCox,           ///< survival:cox: minus the partial log-likelihood of times, where e^F is the hazard (cox_ops.h)
+  kCox,           ///< survival:cox: minus the partial log-likelihood of times, where e^F is the hazard
   kRankPairwise,  ///< rank:pairwise: ln(1 + e^(F_b - F_a)) for pairs of rows of a group, a with the larger label
-  kRankNdcg,      ///< rank:ndcg: kRankPairwise, times what the pair's exchange would change of the group's NDCG
-  kRankMap,       ///< rank:map: kRankPairwise, times what the exchange would change of the average precision
+  kRankNdcg,      ///< rank:ndcg: kRankPairwise, times the change of the group's NDCG if the pair were exchanged
+  kRankMap,       ///< rank:map: kRankPairwise, times the change of the average precision
 };
 
 inline bool IsRanking(Objective kind) { return kind >= Objective::kRankPairwise; }
 
-/// XGBoost checks the ranges of these when it reads them.
+/// Parameters of an objective. Ranges are checked by their reader (XGBoost), not here.
 struct ObjectiveParams {
   Objective kind;
-  float scale_pos_weight{1};           ///< factor of the weight where the label is 1: the first four objectives
+  float scale_pos_weight{1};           ///< factor of the weight of rows with label 1: the first four objectives
   float max_delta_step{0.7f};          ///< kPoisson: the hessian is e^(F + max_delta_step)
   float tweedie_variance_power{1.5f};  ///< rho, [1, 2)
   float huber_slope{1};
   AftDistribution aft_distribution{AftDistribution::kNormal};
   float aft_scale{1};               ///< aft_loss_distribution_scale
-  std::uint32_t num_pairsample{1};  ///< pairs that every row draws, 1 and more: ranking
-  float fix_list_weight{0};         ///< weight of all pairs of a group; 0: a group weighs as many as it has
-  std::uint32_t iteration{0};       ///< rounds that the model has: with the seed it decides which pairs are drawn
+  std::uint32_t num_pairsample{1};  ///< ranking: number of pairs that each row draws, 1 or more
+  float fix_list_weight{0};         ///< ranking: total weight of the pairs of a group; 0: their number
+  std::uint32_t iteration{0};       ///< rounds of the model; decides with the seed which pairs are drawn
   std::uint64_t seed{0};
 };
 
@@ -63,57 +62,56 @@ inline bool operator==(ObjectiveParams const& a, ObjectiveParams const& b) {
   return fields(a) == fields(b);
 }
 
-/// Returns the objective with this name in XGBoost; nothing if it is none of these.
+/// Returns the objective with this name in XGBoost, or nothing if the engine does not have it.
 XGBGPU_API std::optional<Objective> ObjectiveByName(std::string const& name);
 
-/// Returns the name of the objective in XGBoost; of several, the first of the list.
+/// Returns the name of the objective in XGBoost, the first one if it has several.
 XGBGPU_API char const* NameOf(Objective kind);
 
-/// Looks whether a training can begin, once for all its rounds: what follows trusts its input.
+/// Checks the targets of a training, once for all its rounds. ComputeGradients trusts its input.
 ///
-/// In      labels and weights in host memory; `rows` rows, `outputs` margins for each
+/// In      labels and weights in host memory, of `rows` rows; `outputs` margins a row
 /// Cost    one pass over the labels
-/// Throws  InvalidArgument with stock's words for the case: a label out of range (with the first such row, its label
-///         and the range), no labels, other than one label for each margin (kSoftmax: each row), huber_slope 0. kAft
-///         takes any bounds, as stock does, and no labels: it throws if bounds are missing or outputs are not 1, which
-///         kCox and kAbsoluteError ask for, too. For ranking: groups that do not cover the rows one after another,
-///         more than 2^31 - 1 rows, num_pairsample 0.
-///         What stock takes: a max_delta_step of kPoisson so large that e^max_delta_step is not finite.
-void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows, std::uint32_t outputs,
-                  int threads);
+/// Throws  InvalidArgument with the words of XGBoost: a label out of range (with the first such row, its label and the
+///         range), no labels, not one label for each margin (kSoftmax: for each row), huber_slope 0. kAft takes any
+///         bounds and no labels; it throws if bounds are missing. kAft, kCox and kAbsoluteError throw if outputs are
+///         not 1. Ranking: groups do not cover the rows one after another, more than 2^31 - 1 rows, num_pairsample 0.
+///         No error, as in XGBoost: a max_delta_step of kPoisson whose e^max_delta_step is not finite
+XGBGPU_API void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows,
+                             std::uint32_t outputs, int threads);
 
 namespace host {
 
 /// Computes the gradients of every row and output, times the row's weight.
 ///
-/// In      what CheckTargets has passed; margins and gradients have the same rows and outputs, any strides
-///         Ranking: weights are those of groups; where targets have no groups, all rows are one.
-/// Out     Hessians have stock's lower bounds, before the weight is applied or after it as there. Finite margins give
-///         finite gradients where the formula does; where it overflows (e^F of kPoisson, kGamma and kTweedie beyond
-///         F = 88) the result is infinite or NaN, as in stock XGBoost. kSoftmax never overflows: every row is taken
-///         relative to its largest margin.
-///         Ranking: every row draws num_pairsample rows of its group that have another label, uniformly, by (seed,
-///         iteration, row). Stock draws from a generator of each thread: the same distribution, other pairs. Before the
-///         factor of the group, what a pair adds is off by 2^-45 at most (rank_ops.h), on top of the rounding of p;
-///         margins have to be finite: a NaN's pairs are left out.
-///         kCox: sums in double over rows in order of time (core/ordered_scan.h). Stock takes each denominator as what
-///         is left of a sum over all rows, of powers rounded to float: late rows have ours, exact to 2^-46, more
-///         accurately. Where margins differ by more than 300 the smallest count as if they did by 300.
-/// Cost    one pass; kCox five, and a sort unless `by_time` is given; kSoftmax reads the margins twice, writes twice,
-///         and takes one e^x for each. No allocation but for kCox, 16 bytes a row, and ranking.
-///         Ranking: one sort of each group by labels, for kRankNdcg and kRankMap another by margins; parallel over
-///         groups, with memory of 56 bytes for each row of a thread's largest group.
-///         Shards of the rows: kCox, and ranking without groups, bring labels, weights and margins of all rows to every
-///         shard (objective/all_rows.h), which computes all gradients; ranking with groups, which lie in one shard
-///         each, the weights of all groups.
-/// Same    bit-equal on every backend and thread count (a NaN is a NaN: its bits may differ), and in any shards
+/// In      targets that CheckTargets accepts; margins and gradients of the same rows and outputs, with any strides.
+///         Ranking: weights are of groups; without groups all rows are one group
+/// Out     hessians have the lower bounds of XGBoost, before or after the weight is applied as there. Finite margins
+///         give finite gradients unless the formula overflows (e^F of kPoisson, kGamma and kTweedie beyond F = 88):
+///         then the result is infinite or NaN, as in XGBoost. kSoftmax never overflows: margins are relative to the
+///         row's largest. Ranking: each row draws num_pairsample rows with another label from its group, uniformly, by
+///         (seed, iteration, row). XGBoost draws from one generator a thread: the same distribution, other pairs.
+///         Before the factor of the group, the term of a pair has an error of at most 2^-45 beside the rounding of p.
+///         Pairs with a NaN margin are left out.
+///         kCox: sums in double over rows in order of time. The relative error is 2^-46. XGBoost subtracts from
+///         a sum over all rows, of powers rounded to float, which is less accurate for late rows. Margins count as at
+///         most 300 below the largest.
+/// Cost    one pass; kCox five, and a sort unless `by_time` is given; kSoftmax two reads and two writes, and one e^x
+///         for each margin. No memory, but for kCox (16 bytes a row) and ranking.
+///         Ranking: one sort of each group by labels, and one by margins for kRankNdcg and kRankMap; parallel over
+///         groups; memory of 56 bytes for each row of the largest group of a thread.
+///         Shards: kCox, and ranking without groups, gather labels, weights and margins of all rows in every shard,
+///         which computes all gradients. Ranking with groups, each of which lies in one shard, gathers the weights of
+///         groups
+/// Same    bit-equal on every backend, for any number of threads and any shards (but for the bits of a NaN)
 XGBGPU_API void ComputeGradients(ObjectiveParams const& params, TargetView const& targets,
                                  OutputView<float const> margins, OutputView<GradientPair> gradients, int threads,
                                  Collective& collective = NoOtherShards());
 
-/// Turns margins into what metrics are given (XGBoost's EvalTransform): predictions, for kSoftmax the probabilities of
+/// Turns margins into the input of metrics (XGBoost's EvalTransform): predictions; for kSoftmax the probabilities of
 /// all classes. `out` may be `margins` itself (the same data and strides), but must not overlap it otherwise.
-/// Same  bit-equal on every backend and thread count
+///
+/// Same    bit-equal on every backend, for any number of threads
 XGBGPU_API void Transform(ObjectiveParams const& params, OutputView<float const> margins, OutputView<float> out,
                           int threads);
 

@@ -10,19 +10,20 @@
 
 namespace xgbgpu {
 
-/// Which nodes are split next. `kDepthWise`: level by level; `kLossGuide`: that of the largest gain. `kSymmetric`: all
-/// of a level, by one feature and one threshold (docs/adr/0022-symmetric-trees.md).
+/// The order of splits. `kDepthWise`: level by level. `kLossGuide`: the node with the largest gain first. `kSymmetric`:
+/// all nodes of a level by one feature and one threshold (docs/adr/0022-symmetric-trees.md).
 enum class GrowPolicy { kDepthWise, kLossGuide, kSymmetric };
 
-/// How the rows of a tree are sampled. `kUniform`: each with the same chance, `subsample`. `kGradientBased`: with a
-/// chance in proportion to the gradient, `subsample` on average. `kGoss`: the `top_rate` of rows with the largest
-/// gradients, and of the others `other_rate` (of all rows). The last two divide a row's gradients by its chance.
+/// The way rows of a tree are sampled. `kUniform`: each row with probability `subsample`. `kGradientBased`: with a
+/// probability proportional to the gradient, `subsample` on average. `kGoss`: the share `top_rate` of rows with the
+/// largest gradients, and a random share `other_rate` (of all rows) of the remaining rows. The last two methods divide
+/// the gradients of a row by its probability.
 enum class SamplingMethod { kUniform, kGradientBased, kGoss };
 
-/// `kAuto`: CUDA where a device is usable, else the host. `kCuda`: an error where there is none.
+/// Where trees grow. `kAuto`: on a CUDA device if one is usable, or on the host. `kCuda`: on a device, or an error.
 enum class BackendKind { kAuto, kCuda, kHost };
 
-/// Plain values; defaults are XGBoost's. Meaning and ranges: docs/parameters.md.
+/// Plain values with XGBoost's defaults. docs/parameters.md has meanings and ranges.
 struct XGBGPU_API TrainParams {
   float learning_rate{0.3f};
   float min_split_loss{0.0f};
@@ -33,28 +34,28 @@ struct XGBGPU_API TrainParams {
   float reg_lambda{1.0f};
   float reg_alpha{0.0f};
   float max_delta_step{0.0f};
-  std::uint32_t max_cat_to_onehot{4};  ///< a feature of fewer categories is split one category against the others
-  int max_cat_threshold{64};  ///< of the sorted categories of a feature, how many are looked at from either end
+  std::uint32_t max_cat_to_onehot{4};  ///< a feature with fewer categories is split one category against the rest
+  int max_cat_threshold{64};           ///< number of sorted categories that are tried from either end
   SamplingMethod sampling_method{SamplingMethod::kUniform};
   float subsample{1.0f};
   float top_rate{0.2f};    ///< kGoss: share of rows kept for their large gradients
-  float other_rate{0.1f};  ///< kGoss: share of rows drawn from the others
+  float other_rate{0.1f};  ///< kGoss: share of rows drawn from the remaining rows
   float colsample_bytree{1.0f};
   float colsample_bylevel{1.0f};
   float colsample_bynode{1.0f};
-  std::vector<float> feature_weights;  ///< [features] or empty: chance of a column to be sampled
-  /// [features at most] -1 or 1: the predictions never rise or never fall with the feature; 0, and what is not given:
-  /// free. Empty: none.
+  std::vector<float> feature_weights;  ///< [features] or empty: relative probability of a column to be sampled
+  /// [up to features] -1: predictions never rise with the feature; 1: they never fall; 0 or absent: no constraint.
   std::vector<int> monotone_constraints;
-  /// Sets of features that may meet on a path from the root to a leaf; a feature in no set meets none. Empty: all may.
+  /// Sets of features that may share a path from the root to a leaf. A feature in no set shares a path with no other
+  /// feature. Empty: no constraint.
   std::vector<std::vector<FeatureIndex>> interaction_constraints;
   std::uint64_t seed{0};
 
-  /// The most levels of a symmetric tree that are split: max_depth, and what max_leaves leaves of it.
+  /// Returns the number of levels that a symmetric tree may split, from max_depth and max_leaves.
   int SymmetricDepth() const;
-  /// Is a tree grown on some of the rows?
+  /// Returns true if a tree grows on a sample of the rows.
   bool SamplesRows() const { return sampling_method == SamplingMethod::kGoss || subsample < 1.0f; }
-  /// Throws InvalidArgument, naming parameter, value and range, if a value is out of range or contradicts another.
+  /// Throws InvalidArgument if a value is out of range or contradicts another one: names parameter, value and range.
   void Validate() const;
 };
 
@@ -63,7 +64,7 @@ XGBGPU_API bool operator==(TrainParams const& a, TrainParams const& b);
 /// The largest `max_depth` of symmetric trees.
 constexpr int kMostSymmetricLevels = 16;
 
-/// The largest `max_bin`: a bin of one feature fits 16 bits, with one symbol left for "missing".
+/// The largest `max_bin`: the bin of a feature fits 16 bits, with one value left for "missing".
 constexpr int kMaxBinLimit = 65535;
 
 /// Throws InvalidArgument unless 2 <= max_bin <= kMaxBinLimit.

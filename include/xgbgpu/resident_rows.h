@@ -23,35 +23,33 @@ namespace xgbgpu {
 
 class ResidentRounds;
 
-/// Margins, targets and gradients of the rows of one data set, which is trained on or evaluated. ResidentRounds makes
-/// the rows and must outlive them. The device's work is enqueued on a stream of the trainer: calls return at once unless
-/// they say that they wait.
+/// Margins, targets and gradients of the rows of one data set, for training or evaluation. ResidentRounds makes the rows
+/// and must outlive them. Calls enqueue work on a stream of the trainer's device and return at once, unless they say that
+/// they wait.
 ///
-/// While there are columns (leaf_columns.h), leaf values become new columns, and the margins are the sum of the columns
-/// with the weights of the last WeighColumns.
+/// While has_columns(), leaf values become new columns, and margins are the weighted sum of the last WeighColumns.
 ///
 /// Throws  DeviceError, OutOfDeviceMemory from any call
 class XGBGPU_API ResidentRows : public LeafColumns {
  public:
-  /// Copies margins [rows × outputs], row-major, from host memory, which may change after the call. Forgets the columns.
-  /// Waits.
+  /// Copies margins [rows × outputs], row-major, from host memory. Ends columns. Waits.
   virtual void SetMargins(Span<float const> margins) = 0;
-  /// Sets all margins to one value on the device, without a read of host memory.
+  /// Sets all margins to one value, on the device. Ends columns.
   virtual void SetEqualMargins(float margin) = 0;
-  /// Copies labels and weights from host arrays that have passed CheckTargets. Waits.
+  /// Copies labels and weights from host memory. CheckTargets must accept them. Waits.
   virtual void SetTargets(TargetView const& targets) = 0;
 
-  /// Computes gradients from margins and targets, which must have been set, for the trees that are started next. The
-  /// gradients serve all trees that are started together, until margins or targets change. A tree on a sample may
-  /// compute the gradients of its rows only.
+  /// Computes gradients from margins and targets, which must be set, for the trees that are started next. They are valid
+  /// until margins or targets change, and for all trees that are started together. Trees may compute them later, so they
+  /// cannot be had after a change of margins or targets.
   virtual void ComputeGradients(ObjectiveParams const& objective) = 0;
 
-  /// Adds the leaf values of trees first … last - 1 among the kept trees (ResidentRounds::KeepTree). The rows must have
-  /// been made with their values.
+  /// Adds the leaf values of kept trees first … last - 1 (ResidentRounds::KeepTree). Only for rows that were made with
+  /// values.
   virtual void AddTrees(std::size_t first, std::size_t last) = 0;
 
-  /// Returns the metric of the predictions that the objective makes of the margins. Targets must have been set, with all
-  /// that host::Evaluate (metric.h) reads. Waits.
+  /// Returns the metric of the predictions that the objective makes of the margins. Targets must be set. Input and
+  /// errors: as host::Evaluate (xgbgpu/metric.h). Waits.
   virtual double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) = 0;
 
   // Trees on the gradients computed last. The rows must be the trainer's own.
@@ -66,8 +64,8 @@ class XGBGPU_API ResidentRows : public LeafColumns {
   /// the rest of the trees, and no effect of them shows.
   /// Throws  as Grow
   void Start(TrainParams const& params, std::vector<RoundTree> const& trees);
-  /// Sets the leaves of `tree`, which was grown last, after an objective with adaptive leaves (kAbsoluteError,
-  /// src/objective/leaf_median.h), from the margins of which the gradients were computed. Waits.
+  /// Sets the leaves of `tree`, which was grown last, after an objective with adaptive leaves (kAbsoluteError), from the
+  /// margins of which the gradients were computed. Waits.
   /// Throws  InvalidArgument (the gradients are another objective's; a leaf would be NaN)
   virtual void AdaptLeaves(Tree* tree) = 0;
   /// Adds node_values [nodes of the tree grown last] of every row's leaf to the margins of this output.

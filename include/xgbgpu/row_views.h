@@ -1,5 +1,5 @@
-/// What objectives and metrics see of the rows of a data set: margins or predictions, and what is known about each row.
-/// Views do not own; host or device memory, as the function that takes them says.
+/// Views of rows for objectives and metrics: margins or predictions, labels, weights and groups. A view owns nothing.
+/// It is of host or device memory, as the function that takes it says.
 #ifndef XGBGPU_ROW_VIEWS_H_
 #define XGBGPU_ROW_VIEWS_H_
 
@@ -8,8 +8,8 @@
 
 namespace xgbgpu {
 
-/// One value for each row and output (class or target). XGBoost's host vectors are row-major: row_stride = outputs,
-/// output_stride = 1. On a device every output is contiguous: row_stride = 1, output_stride >= rows.
+/// One value for each row and output (class or target). XGBoost's vectors on the host are row-major: row_stride =
+/// outputs, output_stride = 1. On a device every output is contiguous: row_stride = 1, output_stride >= rows.
 template <typename T>
 struct OutputView {
   T* data;
@@ -23,12 +23,12 @@ struct OutputView {
   }
 };
 
-/// Returns a view of values that lie as XGBoost's host vectors do.
+/// Views values [rows × outputs], row-major, which is the layout of XGBoost's vectors.
 template <typename T>
 OutputView<T> RowMajor(T* data, std::uint64_t rows, std::uint32_t outputs) {
   return {data, rows, outputs, outputs, 1};
 }
-/// Returns a view of values that lie as a device keeps them.
+/// Views values [outputs × rows], which is the layout on a device.
 template <typename T>
 OutputView<T> OutputMajor(T* data, std::uint64_t rows, std::uint32_t outputs) {
   return {data, rows, outputs, 1, static_cast<std::size_t>(rows)};
@@ -39,22 +39,22 @@ enum class AftDistribution : std::uint8_t { kNormal, kLogistic, kExtreme };
 
 /// Rows in order of the magnitude of their labels, which are survival times.
 struct TimeOrder {
-  std::uint32_t const* rows{nullptr};   ///< [rows] the row at each place; equal times in order of rows
-  std::uint32_t const* first{nullptr};  ///< [rows] the first place whose time equals that of each place
+  std::uint32_t const* rows{nullptr};   ///< [rows] the row at each place; rows of equal times keep their order
+  std::uint32_t const* first{nullptr};  ///< [rows] the first place of the same time as each place
 };
 
-/// What the objective is told about rows. Absent arrays are null.
+/// Labels, weights and groups of rows. Absent arrays are null.
 struct TargetView {
   float const* labels{nullptr};    ///< [rows × label_columns], row-major
-  std::uint32_t label_columns{1};  ///< more than 1 only for several targets
+  std::uint32_t label_columns{1};  ///< more than 1 for several targets only
   float const* weights{nullptr};   ///< [rows], or [groups] for ranking; null: all 1
-  float const* lower{nullptr};     ///< [rows]: lower bounds of survival times
-  float const* upper{nullptr};     ///< [rows]
-  std::uint32_t const* group_ptr{
-      nullptr};  ///< [groups + 1]: rows of ranking group g are group_ptr[g] … group_ptr[g + 1] - 1
+  float const* lower{nullptr};     ///< [rows] lower bounds of survival times
+  float const* upper{nullptr};     ///< [rows] upper bounds
+  /// [groups + 1] offsets: ranking group g has rows group_ptr[g] … group_ptr[g + 1] - 1.
+  std::uint32_t const* group_ptr{nullptr};
   std::uint32_t groups{0};
-  TimeOrder by_time{};  ///< for survival:cox and cox-nloglik; null: they sort the rows at every
-                        ///< call; on a device they throw
+  /// For survival:cox and cox-nloglik. Null: the host sorts the rows in every call, and a device throws.
+  TimeOrder by_time{};
 };
 
 }  // namespace xgbgpu

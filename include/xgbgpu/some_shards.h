@@ -1,4 +1,4 @@
-/// Some shards meet, and the others stand by. docs/adr/0021-several-devices.md
+/// The communicator of some shards, while the other shards stand by. docs/adr/0021-several-devices.md
 #ifndef XGBGPU_SOME_SHARDS_H_
 #define XGBGPU_SOME_SHARDS_H_
 
@@ -14,29 +14,30 @@
 
 namespace xgbgpu {
 
-/// The collective of those shards that have rows, over one that knows all shards only. Members call it as any other,
-/// inside Together alone. They need not know how often, nor need those that stand by: before each call all shards are
-/// told which comes.
+/// The collective of the shards that have rows, its members, made from the collective of all shards. Members call it
+/// like any other collective, inside Together only. The number of calls need not be known in advance: each call is
+/// announced to all shards.
 ///
-/// Cost    of each call, and of each end of Together: a maximum of five integers over all shards, beside the call's own
-/// Throws  what the collective of all throws. When a member has failed, every call throws OtherShardFailed with its words
+/// Cost    each call, and each end of Together: one maximum of five integers over all shards, in addition to the call
+/// Throws  like the collective of all shards; OtherShardFailed with the words of a member that failed
 class XGBGPU_API SomeShards final : public Collective {
  public:
-  /// `members` are numbers of shards of `all`, 1 or more, ascending. `all` must outlive it.
+  /// `members`: one or more numbers of shards of `all`, ascending. `all` must outlive it.
   SomeShards(Collective* all, std::vector<int> members);
 
   Collective& all() const { return all_; }
   std::vector<int> const& members() const { return members_; }
-  /// Is this shard no member?
+  /// Returns true if this shard is no member.
   bool stands_by() const { return own_ < 0; }
 
-  /// All shards of all() call it at the same time. Members run work(); the others return when all members have. If
-  /// work() throws in a member, all throw: members that failed for a reason of their own what they threw, the others
-  /// OtherShardFailed with the first one's number and words.
+  /// Runs work() in the members. Other shards return when all members are done. All shards of all() call it at the same
+  /// time.
+  /// Throws  if work() throws in a member, in all shards: its own exception where it failed, elsewhere OtherShardFailed
+  ///         with the number and words of the first member that failed
   void Together(std::function<void()> const& work);
 
   int shards() const override { return static_cast<int>(members_.size()); }
-  int shard() const override { return own_; }  ///< among the members; -1: it stands by
+  int shard() const override { return own_; }  ///< number among the members; -1: no member
   char const* kind() const override { return all_.kind(); }
   void Sum(Span<Span<std::int64_t> const> parts) override;
   void Max(Span<std::int64_t> values) override;
@@ -51,16 +52,16 @@ class XGBGPU_API SomeShards final : public Collective {
     std::size_t size;  ///< number of integers
   };
 
-  /// Tells all shards which call this one makes next; nothing: it stands by. Returns the call that the members make.
-  /// `failure` is what has been thrown here. Throws if something has been, in any member.
+  /// Announces the next call of this shard; nothing: it stands by. Returns the call that the members make. `failure` is
+  /// the exception of this shard. Throws if any member has one.
   Next Announce(std::optional<Next> own, std::exception_ptr const& failure = nullptr);
-  /// Makes the calls that the members announce, until they end.
+  /// Makes the calls that members announce, until they end.
   void Follow();
 
   Collective& all_;
   std::vector<int> members_;
   int own_;
-  std::exception_ptr failure_;  ///< what every call throws after a member has failed
+  std::exception_ptr failure_;  ///< error of every call after a failure of a member
 };
 
 }  // namespace xgbgpu

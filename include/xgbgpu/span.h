@@ -1,4 +1,4 @@
-/// Non-owning view of a contiguous array (std::span for C++17, the language of the host's headers).
+/// A view of a contiguous array: std::span for C++17, the language of XGBoost's headers.
 #ifndef XGBGPU_SPAN_H_
 #define XGBGPU_SPAN_H_
 
@@ -8,6 +8,7 @@
 
 namespace xgbgpu {
 
+/// Does not own its elements.
 template <typename T>
 class Span {
  public:
@@ -16,7 +17,7 @@ class Span {
   constexpr Span() = default;
   constexpr Span(T* data, std::size_t size) : data_{data}, size_{size} {}
 
-  /// A view of a vector; a Span of const also binds to a temporary that outlives the call.
+  /// Views a vector. A Span of const also binds to a temporary, which must outlive its use.
   template <typename U, typename = std::enable_if_t<std::is_convertible_v<U (*)[], T (*)[]>>>
   Span(std::vector<U>& v) : Span{v.data(), v.size()} {}  // NOLINT(google-explicit-constructor)
   template <typename U, typename = std::enable_if_t<std::is_convertible_v<U const (*)[], T (*)[]>>>

@@ -1,4 +1,4 @@
-/// Rows on a device that are never there all at once: tables that their owner makes anew for every pass.
+/// Rows on a device that are read table by table: their owner produces the tables again for every pass.
 /// docs/adr/0024-pages.md
 #ifndef XGBGPU_STREAMED_ROWS_H_
 #define XGBGPU_STREAMED_ROWS_H_
@@ -15,7 +15,7 @@
 
 namespace xgbgpu {
 
-/// Hands tables over, one after the other, as often as needed.
+/// Produces tables, one after another, any number of times. A program implements it.
 class TableStream {
  public:
   TableStream() = default;
@@ -23,47 +23,47 @@ class TableStream {
   TableStream(TableStream const&) = delete;
   TableStream& operator=(TableStream const&) = delete;
 
-  /// Goes back before the first table.
+  /// Begins a new pass: the next table is the first.
   virtual void Restart() = 0;
-  /// Returns the next table, which is there until the next call; null after the last one.
+  /// Returns the next table, or null after the last one. The table is valid until the next call.
   virtual DeviceTable const* Next() = 0;
 };
 
-/// When tables are streamed, and how.
+/// Limits that decide when tables are streamed, and in which windows.
 struct StreamPolicy {
-  /// They are if their values take more than this part of the device's free memory, as floats.
+  /// Tables are streamed if their values, as floats, take more than this share of the device's free memory.
   double most_share{0.25};
-  /// Floats on the device at a time: at most this part of what is free …
+  /// A window of floats takes at most this share of the free memory.
   double window_share{1.0 / 16};
-  /// … and so many bytes.
+  /// A window takes at most this many bytes.
   std::size_t window_bytes{std::size_t{1} << 30};
-  /// With less free memory it is not even tried: cuts and bins need room, too.
+  /// Streaming needs at least this much free memory, because cuts and bins need room, too.
   std::size_t least_free_bytes{std::size_t{64} << 20};
 };
 
-/// What a first pass over tables found.
+/// The shape that a first pass over the tables found.
 struct XGBGPU_API StreamShape {
   int device;
   FeatureIndex features;
-  std::vector<std::uint64_t> table_rows;  ///< of each table
+  std::vector<std::uint64_t> table_rows;  ///< [tables] number of rows
 
   std::uint64_t rows() const;
 };
 
-/// Are tables of this shape too large to be on their device all at once?
+/// Returns true if tables of this shape are too large to be on their device all at once.
 XGBGPU_API bool MustStream(StreamShape const& shape, StreamPolicy const& policy);
-/// Throws OutOfDeviceMemory if the device has too little memory even for streaming.
+/// Throws OutOfDeviceMemory if the device has too little free memory even for streaming.
 XGBGPU_API void CheckRoomForStream(StreamShape const& shape, StreamPolicy const& policy);
 
-/// The rows of tables as arrays of float32, some rows at a time, whatever the tables' sizes. Every pass over the rows
-/// is one over the tables; one thread makes one pass at a time.
+/// The rows of tables as arrays of float32, in windows that do not depend on the tables' sizes. Each pass over the rows
+/// is one pass over the tables. One thread makes one pass at a time.
 ///
-/// Memory  floats as the policy says, beside a table
-/// Throws  InvalidArgument: a pass has other tables than the first (which of them, and its rows), or other values than
-///         the second; a value is infinite; and as DeviceRowsBuilder. What the stream throws
+/// Memory  one window of floats (StreamPolicy), beside a table
+/// Throws  InvalidArgument: a pass has other tables than the first one (the message names the table and its rows), or
+///         other values than the second one; a value is infinite. Also as DeviceRowsBuilder, and as the stream
 class XGBGPU_API StreamedRows final : public RowSource {
  public:
-  /// `tables` must outlive it. missing: values equal to it, and NaNs, are missing. categorical: as in RowSource.
+  /// `tables` must outlive it. Values equal to `missing`, and NaNs, are missing. `categorical`: as in RowSource.
   StreamedRows(TableStream* tables, StreamShape shape, float missing, std::vector<std::uint8_t> categorical,
                StreamPolicy const& policy);
 
@@ -77,7 +77,7 @@ class XGBGPU_API StreamedRows final : public RowSource {
  private:
   void ForEachWindow(std::function<void(DeviceRows const&, std::uint64_t first_row)> const& visit) const;
   DeviceTable const& NextTable(std::size_t number) const;
-  /// Throws unless the rows that the window has are what they were.
+  /// Throws unless the window has the values of the second pass.
   void CheckWindow(DeviceRows const& window, std::uint64_t first_row) const;
 
   TableStream* tables_;
@@ -86,7 +86,7 @@ class XGBGPU_API StreamedRows final : public RowSource {
   float missing_;
   std::vector<std::uint8_t> categorical_;
   std::uint64_t window_rows_;
-  mutable int pass_{1};                           ///< the first was made by whoever found the shape
+  mutable int pass_{1};                           ///< the first pass found the shape
   mutable std::vector<std::uint64_t> checksums_;  ///< of each window of the second pass
 };
 

@@ -1,4 +1,4 @@
-/// Rows in order of survival times, for survival:cox and cox-nloglik on the host.
+/// Orders of rows by survival time, for survival:cox and cox-nloglik on the host.
 #ifndef XGBGPU_TIME_ORDERS_H_
 #define XGBGPU_TIME_ORDERS_H_
 
@@ -13,14 +13,16 @@
 
 namespace xgbgpu {
 
-/// The orders of one model's data sets, each sorted once for the labels that it has. May be used by several threads.
+/// The orders of the data sets of one model. Each data set is sorted once for its labels. Several threads may use it.
 class XGBGPU_API TimeOrders {
  public:
-  /// The order of the `rows` rows of the data `key`, whose `targets` are those of `mark`. It is kept while the data
-  /// live: 8 bytes a row.
+  /// Returns the order of the rows of data set `key`. `mark` is the mark of `targets`.
+  ///
+  /// Cost    the first time, or after a change of `mark`, a sort
+  /// Memory  8 bytes a row while the data set lives
   std::shared_ptr<TimeOrder const> Get(DataKey const& key, std::uint64_t rows, TargetView const& targets,
                                        TargetMark const& mark);
-  /// Frees the orders of data that are gone.
+  /// Frees the orders of data sets that are gone.
   void DropExpired();
 
  private:

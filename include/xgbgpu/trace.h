@@ -1,4 +1,4 @@
-/// Writes a file that tells what ran when, in the stages of trees and on the host between them.
+/// Trace files: the times of the stages of trees, and of work on the host between them.
 #ifndef XGBGPU_TRACE_H_
 #define XGBGPU_TRACE_H_
 
@@ -13,52 +13,51 @@
 
 namespace xgbgpu {
 
-/// Stages that belong to a round and to no tree have this level.
+/// Level of stages that belong to a round and to no tree.
 inline constexpr int kNoLevel = -1;
 
-/// One stage of one level of one tree, or of a round.
+/// A stage of one level of a tree, or of a round.
 struct TraceStage {
   char const* name;     ///< lives as long as the program
   int tree;             ///< counted from 0; -1: the stage belongs to no tree
-  int level;            ///< of the tree, or the batch of host-driven growth; kNoLevel: the stage belongs to no tree
-  double start_us;      ///< on the clock of the owner
-  double duration_us;   ///< on the same clock
-  std::uint64_t bytes;  ///< the stage must read and write at least so many; 0: not known
+  int level;            ///< level of the tree, or batch of host-driven growth; kNoLevel: the stage belongs to no tree
+  double start_us;      ///< microseconds on the clock of the owner
+  double duration_us;   ///< microseconds
+  std::uint64_t bytes;  ///< lower bound of the bytes that the stage reads and writes; 0: unknown
 };
 
-/// Writes Chrome's trace format, which about:tracing and Perfetto read. Process 1 has a row for every stage; process 2
-/// has what the host did, nested. The format needs no end, so the file is good after every Write; with its end, `]`, it
-/// is JSON. Of several objects for one file only the newest writes, and only in the process that made it. What the
-/// others are told is lost, and so is what the newest is told in processes forked from that one. Many threads may use
-/// an object.
+/// Writes Chrome's trace format, which about:tracing and Perfetto read. Process 1 has one row a stage; process 2 has
+/// nested spans of the host. The format needs no end, so the file is valid after every Write; with its end, `]`, it is
+/// JSON. If several objects write one file, only the newest one writes, and only in the process that made it. Spans and
+/// stages of the other objects, and of forked processes, are lost. Several threads may use an object.
 class XGBGPU_API TraceFile {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Begins the file anew. Throws InvalidArgument if it cannot be written. `other`: a file on whose clock its times
-  /// are, or nullptr: they count from now on.
+  /// Begins the file anew. Times count from now, or are on the clock of `other` if it is not null.
+  /// Throws InvalidArgument if the file cannot be written.
   explicit TraceFile(std::string name, TraceFile const* other = nullptr);
-  /// Writes what is left and the end, if this is the newest object of the file and they can be written.
+  /// Writes the rest and the end, if this is the newest object of the file. Ignores errors.
   ~TraceFile();
   TraceFile(TraceFile const&) = delete;
   TraceFile& operator=(TraceFile const&) = delete;
 
-  /// Is some file open? Only then is it worth while to look at a clock.
+  /// Returns true if a file is open in this process. Otherwise clocks need not be read. Cost: one relaxed load.
   static bool AnyOpen();
 
   std::string const& name() const { return name_; }
-  /// Did another object write the file when this one was made? It writes no more.
+  /// Returns true if another object wrote the file when this one was made. That object writes no more.
   bool replaces_another() const { return replaces_another_; }
-  double At(Clock::time_point time) const;  ///< microseconds since the file was begun
+  double At(Clock::time_point time) const;  ///< microseconds since the file began
   double Now() const { return At(Clock::now()); }
 
-  /// From now on host spans belong to this round.
+  /// Sets the round of the host spans that follow.
   void SetRound(std::uint32_t round);
   /// Adds a stage, whose start_us is on this file's clock.
   void Add(TraceStage const& stage);
-  /// Adds what the host did from `start_us` until now.
+  /// Adds a span of the host from `start_us` until now.
   void AddHostSpan(char const* what, double start_us);
-  /// Appends what was added. Throws InvalidArgument if it cannot be written; what was added is lost then.
+  /// Appends stages and spans to the file. Throws InvalidArgument if they cannot be written; they are lost then.
   void Write();
 
  private:
@@ -67,7 +66,7 @@ class XGBGPU_API TraceFile {
     std::uint32_t round;
     double start_us, duration_us;
   };
-  bool IsWriter() const;  ///< call it under the lock that all files share
+  bool IsWriter() const;  ///< the caller holds the lock that all files share
   void Append(std::string const& text);
   std::string Text();
   std::size_t Row(char const* stage, std::string* text);
@@ -75,7 +74,7 @@ class XGBGPU_API TraceFile {
   std::string name_, path_;
   std::ofstream out_;  ///< stays open: the file may be moved meanwhile
   bool replaces_another_;
-  int process_;  ///< the process that made this
+  int process_;  ///< the process that made this object
   Clock::time_point begun_;
   std::mutex mutex_;
   std::uint32_t round_{0};

@@ -1,4 +1,4 @@
-/// Which trainer of a model belongs to a data set.
+/// The trainings of a model, by data set.
 #ifndef XGBGPU_TRAINER_POOL_H_
 #define XGBGPU_TRAINER_POOL_H_
 
@@ -15,36 +15,37 @@
 
 namespace xgbgpu {
 
-/// The trainings of one model, most recently used first: two, so that a model may alternate between two data sets. All
-/// calls but Get may be made while another thread makes one.
+/// The trainings of one model. Keeps the two that were used last, so that a model may alternate between two data sets.
+/// Only one thread may be in Get; other calls may be made at any time.
 class XGBGPU_API TrainerPool {
  public:
+  /// Makes the watch of a new trainer.
   using Watch = std::function<std::unique_ptr<TrainerWatch>(Trainer const&)>;
 
-  /// `watch` is asked for somebody who watches a new trainer; it may be empty.
+  /// `watch` may be empty: trainers have no watch.
   explicit TrainerPool(Watch watch = {}) : watch_{std::move(watch)} {}
 
-  /// Returns the training on what `request` asks for, with so many threads of the host; valid until the next call for
-  /// other data. `before_new`, which may be empty, is called before a new one is made. If the place has shards, all of
-  /// them must ask at the same time.
+  /// Returns the training on the dataset of `request`, with `threads` threads of the host. It is valid until Get for
+  /// other data. Calls before_new(), if not empty, before it makes a training. If the place has shards, all shards call
+  /// it at the same time.
   Training& Get(DatasetRequest const& request, int threads, std::function<void()> const& before_new = {});
 
-  /// Returns the training whose own rows have the margins of the data `key` after `rounds` rounds, or null.
+  /// Returns the training whose own rows have the margins of data set `key` after `rounds` rounds, or null.
   Training* FindMargins(DataKey const& key, std::uint32_t rounds);
 
-  /// Returns the training used last, or null.
+  /// Returns the training that was used last, or null.
   Training* Newest();
 
-  /// Returns the training on these data, or null.
+  /// Returns the training on data set `key`, or null.
   Training* TrainingOf(DataKey const& key);
 
-  /// The model was changed by others, so that no margins are the model's any more.
+  /// Marks all margins as not the model's, because the model has changed outside the trainings.
   void ForgetMargins();
 
-  /// No trainer tells a file what it does any more.
+  /// Ends the traces of all trainers.
   void EndTraces();
 
-  /// Frees the trainings on data that are gone.
+  /// Frees the trainings on data sets that are gone.
   void DropExpired();
 
  private:

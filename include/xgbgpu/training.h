@@ -1,4 +1,4 @@
-/// A trainer, and all that stays with it from one round of a model to the next.
+/// A trainer with its state from one round of a model to the next.
 #ifndef XGBGPU_TRAINING_H_
 #define XGBGPU_TRAINING_H_
 
@@ -18,10 +18,10 @@
 
 namespace xgbgpu {
 
-/// Tells the labels and weights of a data set from those that it had at another time.
+/// Identifies the labels and weights of a data set at one time.
 struct XGBGPU_API TargetMark {
-  /// Returns the mark of the labels and weights of `rows` rows, for training with `objective`. This costs nothing if
-  /// the epoch is known, else one pass over them.
+  /// Returns the mark of the labels and weights of `rows` rows, for `objective`. Cost: nothing if the epoch is known,
+  /// or one pass over them.
   static TargetMark Of(TargetView const& targets, std::uint64_t rows, Objective objective, DataEpoch const& epoch,
                        int threads);
 
@@ -35,69 +35,70 @@ struct XGBGPU_API TargetMark {
   friend bool operator!=(TargetMark const& a, TargetMark const& b) { return !(a == b); }
 };
 
-/// The rows of one data set, kept where the training is, and how much of the model and of the data they hold. A dart
-/// keeps columns of leaf values with them, which may lie on the host instead.
+/// The rows of a data set with their margins, kept where trees grow. A dart also keeps columns of leaf values, on the
+/// device or on the host.
 struct XGBGPU_API KeptRows {
-  std::unique_ptr<ResidentRows> rows;  ///< on a device; null until they are needed
-  /// The columns of a dart, where there are no `rows`; null until they are needed.
+  std::unique_ptr<ResidentRows> rows;  ///< on a device; null until needed
+  /// Columns of a dart on the host, if `rows` is null; null until needed.
   std::unique_ptr<host::FillableColumns> on_host;
-  std::optional<std::uint32_t> rounds;  ///< rounds of the model that margins or columns have; nothing: not known
-  bool of_forest{false};  ///< the last round had several trees of an output, and nobody has asked for margins since
-  std::optional<TargetMark> targets;  ///< the mark of the labels and weights that were copied last
+  std::optional<std::uint32_t> rounds;  ///< rounds of the model in margins or columns; nothing: unknown
+  bool of_forest{false};  ///< the last round had several trees an output, and margins were not asked for since
+  std::optional<TargetMark> targets;  ///< mark of the labels and weights that were copied last
 
-  BaseMark base;        ///< what the columns of a dart begin with
-  bool no_room{false};  ///< there was no memory for the columns of a dart
+  BaseMark base;        ///< base margins of the columns of a dart
+  bool no_room{false};  ///< memory was too short for the columns of a dart
 
-  /// Returns null if there are neither `rows` nor columns on the host.
+  /// Returns the columns on the device or on the host, or null.
   LeafColumns* columns() const {
     if (on_host != nullptr) return on_host.get();
     return rows.get();
   }
-  /// Copies labels and weights, unless the rows have those of `mark` already.
+  /// Copies labels and weights to the device, unless the rows have targets of this mark.
   void SetTargets(TargetView const& view, TargetMark const& mark);
 };
 
-/// What a round on a device depends on, beside the rows.
+/// The inputs of a round on a device, beside the rows.
 struct RoundPlan {
   ObjectiveParams objective;
   TargetMark targets;
   TrainParams params;
 
-  /// True if the gradients of another round, with `other` and `mark`, are made in the same way.
+  /// Returns true if a round with `other` and `mark` computes its gradients in the same way.
   bool SameGradients(ObjectiveParams other, TargetMark const& mark) const {
     other.iteration = objective.iteration;
     return objective == other && targets == mark;
   }
 };
 
-/// The rounds whose trees a trainer keeps on the device, all trees of each, for rows that are evaluated.
+/// The rounds whose trees a trainer keeps on the device, for rows that are evaluated.
 struct KeptRounds {
   std::uint32_t from{0};
-  std::optional<std::uint32_t> until;  ///< rounds of the model with the last kept tree; nothing: some tree is missing
+  std::optional<std::uint32_t> until;  ///< rounds of the model with the last kept tree; nothing: a tree is missing
 
-  /// Rows have `has` rounds and shall have `wanted`, which is more; `trees` trees are kept. Returns the first kept tree
-  /// that the rows lack, or nothing if some tree that they lack is not kept.
+  /// Returns the first of `trees` kept trees that rows with `has` rounds need for `wanted` rounds, which are more.
+  /// Returns nothing if a tree that they need is not kept.
   std::optional<std::size_t> FirstMissing(std::uint32_t has, std::uint32_t wanted, std::size_t trees) const {
     if (until != wanted || has < from) return {};
     return trees / (wanted - from) * (has - from);
   }
 };
 
-/// Is told when the memory of a trainer may have changed.
+/// Receives a call when the memory of a trainer may have changed. A program implements it.
 class TrainerWatch {
  public:
   virtual ~TrainerWatch() = default;
-  /// Called after every round, by the thread that trains.
+  /// Called after every round by the training thread.
   virtual void Refresh() = 0;
 };
 
-/// Keeps what a model's rounds on one data set have in common.
+/// The state that rounds of one model on one data set share.
 struct XGBGPU_API Training {
   ~Training() {
     // A speculative tree reads members that are destroyed first.
     if (trainer != nullptr && trainer->rounds() != nullptr) trainer->rounds()->Cancel();
   }
 
+  /// Rows of another data set.
   struct Evaluation {
     DataKey key;
     KeptRows rows;
@@ -107,55 +108,56 @@ struct XGBGPU_API Training {
   int threads{1};
   std::unique_ptr<Trainer> trainer;
   std::unique_ptr<TrainerWatch> watch;  ///< or null
-  KeptRows own;                         ///< rows of the training data, once an objective has asked for them
-  std::list<Evaluation> evaluations;    ///< other data; trees are kept while there are any
-  std::optional<std::pair<ObjectiveParams, TargetMark>> checked;  ///< what Check saw last
-  std::optional<RoundPlan> last_plan;                             ///< the round before; nothing: it was not on a device
-  bool has_speculative_gradients{false};  ///< own rows have the gradients of the coming round, made as last_plan says
+  KeptRows own;                         ///< rows of the training data, after MakeOwnRows
+  std::list<Evaluation> evaluations;    ///< rows of other data; trees are kept while there are any
+  std::optional<std::pair<ObjectiveParams, TargetMark>> checked;  ///< the last input that passed Check
+  std::optional<RoundPlan> last_plan;     ///< of the round before; nothing: that round was not on a device
+  bool has_speculative_gradients{false};  ///< own rows have the gradients of the next round, by last_plan
   KeptRounds kept;
 
-  /// Calls CheckTargets unless these targets have been checked before.
+  /// Calls CheckTargets, unless the last call had the same objective and mark.
   void Check(ObjectiveParams objective, TargetView const& view, TargetMark const& mark, std::uint32_t outputs);
-  /// Makes own rows, unless there are some with `outputs` margins each: on the device that trains, or as columns on the
-  /// host.
+  /// Makes own rows with `outputs` margins a row, unless they exist: on the device where trees grow, or as columns on
+  /// the host.
   void MakeOwnRows(std::uint32_t outputs);
-  /// Gives own rows on a device these margins [rows × outputs], which are those of the model after `rounds` rounds.
+  /// Copies the margins [rows × outputs] of the model after `rounds` rounds to own rows on a device.
   void SetMargins(Span<float const> margins, std::uint32_t outputs, std::uint32_t rounds);
-  /// Does the same where all margins are equal.
+  /// Sets all margins of own rows on a device to `margin`.
   void SetEqualMargins(float margin, std::uint32_t outputs, std::uint32_t rounds);
-  /// Computes the coming round's gradients from the margins of own rows on a device, unless they are there.
+  /// Computes the gradients of the next round from the margins of own rows on a device, unless speculation has.
   void ComputeGradients(ObjectiveParams const& objective, TargetView const& targets, TargetMark const& mark);
-  /// Enqueues the coming round's gradients and first trees while the host is busy with the round before. Throws
-  /// nothing: an error will come up again in that round.
+  /// Enqueues gradients and first trees of the next round, while the host is busy with this one. Throws nothing: an
+  /// error repeats in the next round.
   void Speculate(ObjectiveParams const& objective, TrainParams const& tree_params, std::uint32_t round,
                  std::size_t trees_per_output);
 
-  /// Are called before and after a round of the model. All its trees are kept if `keeps`.
+  /// Begins a round of the model. `keeps`: all its trees are kept on the device.
   void BeginRound(std::uint32_t round, bool keeps);
+  /// Ends the round, after which the model has `rounds` rounds.
   void EndRound(std::uint32_t rounds, bool keeps);
-  /// Marks all margins as not those of the model.
+  /// Marks all margins as not the margins of the model.
   void Forget();
 
-  /// True if trees must be kept, for rows that are evaluated on the device.
+  /// Returns true if trees must be kept, because rows are evaluated on the device.
   bool EvaluatesOnDevice() const;
-  /// Adds missing trees to the rows of the data `key`, and returns the rows with the margins of the model; or null.
+  /// Adds missing trees to the rows of data set `key`. Returns the rows with the margins of the model, or null.
   KeptRows* Advance(DataKey const& key, std::uint32_t rounds);
-  /// Copies rows of the data `key` to the device, for Advance. `margins` [rows × outputs] are those of the model.
-  /// Returns false, and does nothing, on the host, or if the rows are few or too many for the device.
+  /// Copies rows of data set `key` to the device, for Advance. `margins` [rows × outputs] are of the model. Returns
+  /// false, and does nothing, on the host, or if there are too few or too many rows.
   bool Admit(DataKey const& key, RowSource const& values, Span<float const> margins, std::uint32_t rounds);
 
   // Calls for a dart.
 
-  /// Returns the rows of the data `key`, which need not have columns, or null.
+  /// Returns the rows of data set `key`, with or without columns, or null.
   KeptRows* Evaluated(DataKey const& key);
-  /// Makes those rows: on the device if they are many and their `values` are known (not null), else as columns on the
-  /// host for `rows` rows.
+  /// Makes the rows of data set `key`: on the device if there are many and `values` is not null; or as columns on the
+  /// host, for `rows` rows.
   KeptRows* AddEvaluated(DataKey const& key, RowSource const* values, std::uint64_t rows, std::uint32_t outputs);
-  /// Adds columns of the kept trees to `evaluated`, if these are exactly the trees that it lacks.
+  /// Adds columns of the kept trees to `evaluated`, if they are exactly the trees that it lacks.
   void AddKept(KeptRows* evaluated, std::uint32_t rounds);
 
  private:
-  /// True if the training is on a device and so many rows are worth one.
+  /// Returns true if the training is on a device, and `rows` rows are worth one.
   bool BelongsOnDevice(std::uint64_t rows) const;
   void DropExpired();
 };

@@ -1,4 +1,4 @@
-/// The vocabulary shared by every layer.
+/// Index types and gradients, which every layer shares.
 #ifndef XGBGPU_TYPES_H_
 #define XGBGPU_TYPES_H_
 
@@ -13,14 +13,14 @@ using NodeIndex = std::int32_t;      ///< a node of one tree; the root is 0
 
 constexpr NodeIndex kNoNode = -1;
 
-/// First and second derivative of the loss at one row, already multiplied by the row's weight.
+/// First and second derivative of the loss of a row, times the row's weight.
 struct GradientPair {
   float grad;
   float hess;
 };
 
-/// A sum of gradients in fixed point; src/gradient/gradient.h says in which unit. It is exact, hence independent of
-/// order.
+/// A sum of gradients in fixed point, in units that the gradients of a tree decide. It is exact, so the order of
+/// additions does not matter.
 struct GradientSum {
   std::int64_t grad{0};
   std::int64_t hess{0};

@@ -1,8 +1,12 @@
+// Notes what trainers hold, and writes the notes as JSON.
 #include "booster/memory_board.h"
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "errors/notice.h"
+#include "xgb/api_call.h"
 #include "xgbgpu/device_rows.h"
 #include "xgboost_gpu.h"
 
@@ -38,6 +42,19 @@ nlohmann::ordered_json Describe(TrainingFacts const& facts) {
           {"peak_bytes", facts.memory.peak_bytes},
           {"parts", parts},
           {"pages", of_pages}};
+}
+
+/// Tells the user where the bins of a training are that are not in core.
+void InformOfPages(Trainer const& trainer) {
+  MemoryReport::Pages const pages = trainer.memory().pages;
+  if (pages.count == 0) return;
+  std::string const where = std::to_string(pages.count) + " pages: " + std::to_string(pages.memory_bytes) +
+                            " bytes in host memory, " + std::to_string(pages.file_bytes) + " in a file";
+  InformOnce("pages " + where,
+             "a training on " + std::to_string(trainer.data().rows()) +
+                 " rows would take more memory in core than it may (gpu_memory_limit, or what is free "
+                 "on the GPU): its bins are in " +
+                 where + ". The model is the same.");
 }
 
 }  // namespace
@@ -76,10 +93,17 @@ std::string MemoryBoard::Json() {
   return trainings.dump();
 }
 
+TrainerPool::Watch WatchMemory() {
+  return [](Trainer const& trainer) {
+    InformOfPages(trainer);
+    return std::make_unique<MemoryBoard::Note>(trainer);
+  };
+}
+
 }  // namespace xgbgpu::plugin
 
 char const* XGBGPUMemoryReport() {
-  thread_local std::string report;
+  std::string& report = xgbgpu::plugin::CallState::OfThisThread().memory_report;
   report = xgbgpu::plugin::MemoryBoard::Instance().Json();
   return report.c_str();  // NOLINT(clang-analyzer-cplusplus.InnerPointer): it outlives the call
 }

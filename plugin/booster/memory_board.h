@@ -8,6 +8,7 @@
 #include <string>
 
 #include "xgbgpu/trainer.h"
+#include "xgbgpu/trainer_pool.h"
 #include "xgbgpu/training.h"
 
 namespace xgbgpu::plugin {
@@ -23,7 +24,7 @@ struct TrainingFacts {
   MemoryReport memory;
 };
 
-/// One note for each trainer. A trainer is not thread-safe, so its own thread writes what any thread may read.
+/// One note for each trainer. A trainer is not thread-safe: its own thread writes the note, which any thread may read.
 class MemoryBoard {
  public:
   static MemoryBoard& Instance();
@@ -36,7 +37,7 @@ class MemoryBoard {
     Note(Note const&) = delete;
     Note& operator=(Note const&) = delete;
 
-    /// Call it when the trainer's memory may have changed, in the thread that uses the trainer.
+    /// Must be called by the thread that uses the trainer, when the trainer's memory may have changed.
     void Refresh() override;
 
    private:
@@ -52,6 +53,9 @@ class MemoryBoard {
   std::mutex mutex_;
   std::list<TrainingFacts> notes_;
 };
+
+/// Returns the watch that puts each new trainer on the board. It also tells the user of bins that are not in core.
+TrainerPool::Watch WatchMemory();
 
 }  // namespace xgbgpu::plugin
 

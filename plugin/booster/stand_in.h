@@ -1,4 +1,4 @@
-/// What stock code is given in place of a matrix that it need not see.
+/// Stand-ins for a matrix that stock code need not see.
 #ifndef XGBGPU_PLUGIN_BOOSTER_STAND_IN_H_
 #define XGBGPU_PLUGIN_BOOSTER_STAND_IN_H_
 
@@ -15,8 +15,8 @@
 
 namespace xgbgpu::plugin {
 
-/// A matrix of one row, without labels. It is made when it is first asked for, which a worker of a process group may do
-/// when the others do not: in a group XGBoost would wait for them, to agree on the number of columns.
+/// Returns a matrix of one row, without labels. The first call makes it. A worker of a process group may make that call
+/// alone, so the matrix is made outside the group: XGBoost would wait for the others, to agree on the number of columns.
 inline xgboost::DMatrix* OneRow() {
   static auto const* const kHandle = [] {
     float const value = 0;
@@ -31,9 +31,8 @@ inline xgboost::DMatrix* OneRow() {
   return kHandle->get();
 }
 
-/// What a stock DoBoost is given in place of matrix, gradients and cache when the real ones are on a device: it checks
-/// that there is one gradient for each row, passes all of it to our updater, which looks at none, and commits the
-/// trees.
+/// Holds matrix, gradients and cache for a stock DoBoost whose real ones are on a device. DoBoost checks that there is
+/// one gradient for each row, and hands all three to our updater, which reads none of them. Then it commits the trees.
 class StandIn {
  public:
   explicit StandIn(std::uint32_t outputs) : gradients_(outputs) {}

@@ -1,3 +1,4 @@
+// Asks XGBoost's dart for weights and columns by watching it predict tree by tree.
 #include "booster/stock_dart.h"
 
 #include <omp.h>
@@ -12,10 +13,10 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// Every tree predicts 1. What that adds to the prediction, which begins at 0 for each tree, is its weight.
+/// Finds weights: every tree predicts 1, and the prediction begins at 0 for each tree, so that it becomes the weight.
 class Probe final : public TreeWatch {
  public:
-  /// Weights of the trees that are predicted go to `weights`, by their numbers.
+  /// Writes the weights of the trees that are predicted to `weights`, at the numbers of the trees.
   explicit Probe(std::vector<float>* weights) : TreeWatch{OneRow()}, weights_{weights} {}
 
   bool Predicts(std::uint32_t tree, xgboost::HostDeviceVector<float>* predictions) override {
@@ -43,8 +44,8 @@ class Probe final : public TreeWatch {
   bool is_open_{false};
 };
 
-/// While alive, loops that this thread would share out run on it alone: stock code has one over the single row for
-/// every tree, and waking other threads takes longer than all the rest.
+/// Keeps parallel loops on this thread while it is alive. Stock code has such a loop over the single row for every tree,
+/// and waking other threads takes longer than all the rest.
 class OneThread {
  public:
   OneThread() : levels_{omp_get_max_active_levels()} { omp_set_max_active_levels(0); }
@@ -56,7 +57,7 @@ class OneThread {
   int levels_;
 };
 
-/// What every tree adds to a prediction becomes a column.
+/// Records columns: what every tree adds to a prediction.
 class Recorder final : public TreeWatch {
  public:
   Recorder(DartShape const& model, int threads, xgboost::DMatrix* data, std::uint32_t first, LeafColumns* columns)
@@ -107,10 +108,11 @@ class Recorder final : public TreeWatch {
   bool has_room_{true};
 };
 
+/// Leaves out the trees of weight 0.
 class Filter final : public TreeWatch {
  public:
   Filter(std::vector<float> const& weights, xgboost::DMatrix* data) : TreeWatch{data}, weights_{weights} {}
-  /// What is not predicted stays 0, and is added with the tree's weight.
+  /// A tree that is not predicted adds 0, times its weight.
   bool Predicts(std::uint32_t tree, xgboost::HostDeviceVector<float>* /*predictions*/) override {
     return tree >= weights_.size() || weights_[tree] != 0;
   }

@@ -1,6 +1,5 @@
-/// What XGBoost's own dart is asked. It tells nobody which trees it dropped and what its trees weigh, nor predicts
-/// trees one by one for others; but it asks the predictor for one tree after the other, and that can be watched.
-/// docs/adr/0015-dart-rounds.md
+/// Questions to XGBoost's own dart. It has no functions for dropped trees, weights of trees or columns of leaves, but it
+/// asks the predictor for one tree after the other, which can be watched. docs/adr/0015-dart-rounds.md
 #ifndef XGBGPU_PLUGIN_BOOSTER_STOCK_DART_H_
 #define XGBGPU_PLUGIN_BOOSTER_STOCK_DART_H_
 
@@ -15,22 +14,23 @@
 
 namespace xgbgpu::plugin {
 
+/// Finds out what a stock dart does with its trees.
 class StockDart final : public DartHost {
  public:
-  /// `dart`, the stock booster, must outlive it. If that is no dart, nothing may be asked.
+  /// `dart` must outlive it.
   explicit StockDart(xgboost::GradientBooster* dart) : dart_{dart} {}
 
   std::uint32_t rounds() const override { return static_cast<std::uint32_t>(dart_->BoostedRounds()); }
-  /// Asks the dart for predictions of a matrix of one row, in which every tree predicts 1: the prediction is then the
-  /// tree's weight, and trees that are not predicted are dropped.
+  /// Asks the dart for predictions of a matrix of one row, in which every tree predicts 1. The prediction is then the
+  /// weight of the tree. Trees that are not predicted are dropped.
   void AskWeights(bool draws, std::uint32_t first, std::uint32_t last, std::vector<float>* weights) override;
 
-  /// Does what a RecordColumns does, for `data` and trees arranged as `model` says. Cost: one pass over the rows for
-  /// each tree.
+  /// Does what a RecordColumns does, for `data` and trees arranged as `model` says. Cost: a pass over the rows for each
+  /// tree.
   bool Record(DartShape const& model, int threads, xgboost::DMatrix* data, std::uint32_t first, LeafColumns* columns);
 
-  /// Predicts without the trees of weight 0, as the dart does with training=True, but with trees that were drawn
-  /// already. `weights` has one number for each tree.
+  /// Predicts without the trees of weight 0. The dart does the same with training=True, but draws other trees. `weights`:
+  /// [trees].
   void PredictWithout(std::vector<float> const& weights, xgboost::DMatrix* data, XgbCache* out, unsigned layer_begin,
                       unsigned layer_end);
 

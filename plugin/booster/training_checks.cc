@@ -1,3 +1,4 @@
+// Refuses combinations of parameters, data and objective before a round begins.
 #include "booster/training_checks.h"
 
 #include <cmath>
@@ -61,7 +62,7 @@ void CheckMediansAddUp(bool is_dart, std::int64_t trees_per_output) {
   }
 }
 
-void SayWhatEtaDoes(float eta) {
+void WarnIfEtaIsIgnored(float eta) {
   if (eta == 1) return;
   WarnOnce(
       "eta of medians",

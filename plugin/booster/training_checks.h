@@ -1,4 +1,4 @@
-/// Checks before a round of what no other part of the plugin checks.
+/// Checks before a round that no other part of the plugin makes.
 #ifndef XGBGPU_PLUGIN_BOOSTER_TRAINING_CHECKS_H_
 #define XGBGPU_PLUGIN_BOOSTER_TRAINING_CHECKS_H_
 
@@ -13,30 +13,29 @@
 
 namespace xgbgpu::plugin {
 
-/// Throws Unsupported for what does not train in a group of `workers` processes: gpu_exact (`exact`), several devices
-/// of one of them, and updaters (`sequence`, by commas) beside ours.
+/// Throws Unsupported for parameters that do not train in a group of `workers` processes: gpu_exact (`exact`), several
+/// devices of one worker, and updaters (`sequence`, separated by commas) beside ours.
 void CheckTrainsInGroup(DeviceParam const& param, bool exact, std::string const& sequence, int workers);
 
 /// Throws Unsupported if exact trees (`exact`) are to grow on several devices or in less memory than they take.
 void CheckDevices(DeviceParam const& param, bool exact);
 
-/// Throws InvalidArgument if the user wants existing trees updated (`updates`). XGBoost says so, too, but names the
-/// updater, which the user has not chosen.
+/// Throws InvalidArgument if the user wants existing trees updated (`updates`). XGBoost's own message names the updater,
+/// which the user has not chosen.
 void CheckGrows(bool updates, char const* tree_method);
 
 /// Throws Unsupported if leaves that are medians would not add up to a prediction: in a dart, or with several trees for
 /// each output in one round.
 void CheckMediansAddUp(bool is_dart, std::int64_t trees_per_output);
 
-/// Says once that leaves which are medians do not depend on eta, if that is not 1.
-void SayWhatEtaDoes(float eta);
+/// Warns once that leaves which are medians do not depend on eta, unless eta is 1.
+void WarnIfEtaIsIgnored(float eta);
 
-/// Throws Unsupported if leaves are set by an objective that knows its own worker's rows alone.
+/// Throws Unsupported if an objective sets leaves that knows the rows of its own worker alone.
 void CheckLeavesInGroup(LeafRule leaves, int workers);
 
-/// Throws InvalidArgument unless rows have margins of their own or begin with a finite one, `margin`, which the
-/// objective made of `base_score`. XGBoost looks at base_score for logistic objectives; others may begin with its
-/// logarithm.
+/// Throws InvalidArgument unless rows have margins of their own, or `margin` is finite, which the objective made of
+/// `base_score`. XGBoost checks base_score for logistic objectives only. Other objectives may take its logarithm.
 void CheckBaseScore(Objective objective, xgboost::MetaInfo const& info, float margin, std::string const& base_score);
 
 }  // namespace xgbgpu::plugin

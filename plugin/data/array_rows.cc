@@ -1,3 +1,4 @@
+// Rows of dense and CSR arrays, read where the arrays lie.
 #include "data/array_rows.h"
 
 #include <algorithm>
@@ -85,8 +86,8 @@ class CsrRows final : public RowSource {
 
   std::uint64_t rows() const override { return static_cast<std::uint64_t>(indptr_.shape[0] - 1); }
   FeatureIndex features() const override { return columns_; }
-  /// Do columns ascend in every row? Values are not looked at. Throws what ForEachBatch throws, for rows
-  /// up to the first that does not ascend.
+  /// Returns true if columns ascend in every row. Values are not looked at. Throws as ForEachBatch does, for rows up to
+  /// the first whose columns do not ascend.
   bool Ascend() const {
     bool ascend = true;
     auto const given = ReadOffsets();
@@ -139,7 +140,7 @@ class CsrRows final : public RowSource {
     return offsets;
   }
 
-  /// Where the row ends that begins at value `begin`.
+  /// Returns where the row ends that begins at value `begin`.
   std::uint64_t EndOf(std::vector<std::uint64_t> const& given, std::uint64_t row, std::uint64_t begin) const {
     std::uint64_t const end = given[row + 1];
     if (end < begin || end > static_cast<std::uint64_t>(values_.shape[0])) {

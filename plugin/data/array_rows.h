@@ -1,4 +1,4 @@
-/// Arrays of the user, as in-place predictions are given them, as the engine reads rows.
+/// Arrays of an in-place prediction as rows of the engine.
 #ifndef XGBGPU_PLUGIN_DATA_ARRAY_ROWS_H_
 #define XGBGPU_PLUGIN_DATA_ARRAY_ROWS_H_
 
@@ -12,9 +12,10 @@
 
 namespace xgbgpu::plugin {
 
-/// Rows of the arrays, read where they lie: values are rounded to float; those equal to `missing` are missing. `arrays`
-/// and what they describe must outlive it. Null for what is left to stock code: values of other types than numbers of 1
-/// to 8 bytes, little-endian (floats: of 4 or 8), arrays that are not of two dimensions, memory of devices.
+/// Returns rows of the arrays, read where they lie. Values are rounded to float; values equal to `missing` are missing.
+/// `arrays`, and the memory that they describe, must outlive it. Returns null for arrays that are left to stock code:
+/// values of other types than numbers of 1 to 8 bytes, little-endian (floats: of 4 or 8), arrays that are not of two
+/// dimensions, memory of devices.
 ///
 /// Throws (ForEachBatch)  InvalidArgument (CSR: a column that does not exist, rows that are not in order)
 std::unique_ptr<RowSource> MakeArrayRows(InPlaceArrays const& arrays, float missing, int threads);
@@ -34,7 +35,7 @@ class AscendingRows {
   std::vector<float> values_;
 };
 
-/// Sorts the columns of CSR arrays. Null if they ascend already, or the arrays are none that MakeArrayRows takes.
+/// Sorts the columns of CSR arrays. Returns null if they ascend already, or MakeArrayRows does not take the arrays.
 ///
 /// Cost    a pass over the indices; if they do not ascend, one over all arrays and 8 bytes a value
 /// Throws  InvalidArgument, as MakeArrayRows' rows do

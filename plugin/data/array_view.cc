@@ -1,3 +1,4 @@
+// Reads and writes the array interface.
 #include "data/array_view.h"
 
 #include <algorithm>

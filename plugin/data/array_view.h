@@ -28,15 +28,15 @@ struct ArrayView {
   }
 };
 
-/// The numbers of a JSON array. Throws dmlc::Error where it is none, or a member is no integer.
+/// Returns the numbers of a JSON array. Throws dmlc::Error if it is none, or a member is no integer.
 std::vector<std::int64_t> Integers(xgboost::Json const& array);
 
-/// Reads an array interface (JSON); nothing if it has another number of dimensions, masks, bytes in another order, an
-/// address at which no value of its type may be, or a newer version: these are for stock code to refuse. Throws
-/// dmlc::Error where it is no JSON, or lacks what an interface must have.
+/// Reads an array interface (JSON). Returns nothing for an interface that stock code is to refuse: another number of
+/// dimensions, masks, bytes in another order, an address at which no value of its type may be, a newer version. Throws
+/// dmlc::Error if it is no JSON, or lacks a member that an interface must have.
 std::optional<ArrayView> ParseArray(char const* interface, std::size_t dimensions);
 
-/// The array interface of an array without gaps. `type`: "<f4", say.
+/// Returns the array interface of an array without gaps. `type`: "<f4", for instance.
 std::string ArrayText(void const* data, std::string const& type, std::vector<std::uint64_t> const& shape);
 inline std::string ArrayText(float const* data, std::vector<std::uint64_t> const& shape) {
   return ArrayText(data, "<f4", shape);
@@ -48,7 +48,7 @@ inline std::string ArrayText(std::uint64_t const* data, std::vector<std::uint64_
   return ArrayText(data, "<u8", shape);
 }
 
-/// Calls use(a value of the type); returns false if the type is none of these.
+/// Calls use(a value of the type). Returns false if the type is none of the following.
 template <typename Use>
 bool WithType(std::string const& type, Use&& use) {
   auto const is = [&](char const* name, auto value) {

@@ -1,3 +1,4 @@
+// Reads streams of Arrow: checks each buffer, unifies dictionaries, and writes rows.
 #include "data/arrow_columns.h"
 
 #include <algorithm>
@@ -95,7 +96,7 @@ char const* NameOfFormat(std::string_view format) {
   return is_integer ? "integer" : found == kNames.cend() ? "unknown" : found->second;
 }
 
-/// The values' bytes where each has as many; 0 where they have not, or the type is none that values are compared in.
+/// Returns the bytes of a value of the type; 0 if values differ in size, or values of the type are not compared.
 int64_t WidthOf(std::string_view format) {
   constexpr std::array<int64_t, 14> kWidths{0, 0, 1, 1, 2, 2, 4, 4, 8, 8, 2, 4, 8, 0};  // in the order of Kind
   if (int64_t const width = kWidths[static_cast<std::size_t>(KindOf(format))]) return width;
@@ -116,10 +117,10 @@ T Load(void const* values, int64_t i) {  // the interface asks for no alignment
   return value;
 }
 
-/// A column, in words of an error. What follows says what is wrong with it.
+/// Returns the beginning of an error about a column. The end says what is wrong with it.
 std::string Named(std::string const& name) { return "Column " + Quoted(name); }
 
-/// Says that a structure is not what the interface promises.
+/// Throws for a structure that is not as the interface promises.
 template <typename... Parts>
 [[noreturn]] void ThrowMalformed(std::string const& where, Parts const&... parts) {
   Throw<InvalidArgument>(where, " does not follow the Arrow C data interface: ", parts...);
@@ -190,7 +191,7 @@ class DictionaryValues {
     return width_ != 0 || is_view_ || is_text_ || is_large_text_ || format_ == "b" || format_ == "n";
   }
 
-  /// Are they the same memory? Both arrays are held, so that it is the same values then.
+  /// Returns true if both arrays are the same memory. Both are held, so their values are the same then.
   bool IsSameAs(DictionaryValues const& other) const {
     arrow::Array const &a = *array_, &b = *other.array_;
     return a.length == b.length && a.offset == b.offset && a.n_buffers == b.n_buffers && a.n_buffers > 1 &&
@@ -198,7 +199,7 @@ class DictionaryValues {
            std::equal(a.buffers, a.buffers + a.n_buffers, b.buffers);
   }
 
-  /// The bytes of value i; nothing if it is null.
+  /// Returns the bytes of value i; nothing if it is null.
   std::optional<std::string_view> Get(int64_t i) const {
     int64_t const at = array_->offset + i;
     if (format_ == "n" || (valid_ != nullptr && !IsSet(valid_, at))) return std::nullopt;

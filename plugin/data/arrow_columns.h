@@ -11,18 +11,18 @@
 
 namespace xgbgpu::plugin {
 
-/// Says what becomes of columns that are encoded by a dictionary.
+/// Treatment of columns that are encoded by a dictionary.
 enum class Categories : std::uint8_t {
   kAllowed,     ///< the values' numbers in the dictionary
   kNotEnabled,  ///< an error that names enable_categorical
   kNever,       ///< an error: labels and weights are numbers
 };
 
-/// Says what was in the columns, in the words of XGBoost's feature types.
+/// Types of columns, in the words of XGBoost's feature types.
 enum class ColumnType : std::uint8_t { kInteger, kReal, kTruth, kCategory };
 char const* NameOf(ColumnType type);  ///< "int", "float", "i" or "c"
 
-/// A table as an array: all values of a row, then those of the next; NaN where a value is null.
+/// A table as an array, row by row; NaN where a value is null.
 template <typename Value>
 struct RowTable {
   std::uint64_t rows{0};
@@ -41,7 +41,7 @@ struct RowTable {
 /// Cost    every buffer is read once, and the array is written once, by all threads
 /// Value   float, double
 /// Throws  InvalidArgument: a column of another type, more than 2^24 categories; a producer's error; structures that do
-///         not follow the interface, as far as that can be seen: nobody can tell how long a buffer is
+///         not follow the interface, as far as that can be seen: a buffer's length cannot be asked
 template <typename Value>
 RowTable<Value> ReadArrowStream(arrow::Stream* stream, Categories categories, bool one_column, int threads);
 

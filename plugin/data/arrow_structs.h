@@ -1,6 +1,5 @@
 /// The three structures of the Arrow C data and stream interfaces, as its specification lays them out. A producer fills
-/// them; whoever holds one calls its `release` once, with the structure itself, and a null `release` says that nothing
-/// is held.
+/// them. Their holder calls `release` once, with the structure itself. A null `release` says that nothing is held.
 /// From  https://arrow.apache.org/docs/format/CDataInterface.html, CStreamInterface.html
 #ifndef XGBGPU_PLUGIN_DATA_ARROW_STRUCTS_H_
 #define XGBGPU_PLUGIN_DATA_ARROW_STRUCTS_H_
@@ -22,7 +21,7 @@ struct Schema {
   void* private_data;
 };
 
-/// Values of a column, or rows of a table. How long a buffer is follows from `offset` and `length` alone.
+/// Values of a column, or rows of a table. The length of a buffer follows from `offset` and `length` alone.
 struct Array {
   std::int64_t length;
   std::int64_t null_count;  ///< -1: not counted
@@ -36,7 +35,7 @@ struct Array {
   void* private_data;
 };
 
-/// Arrays of one type, one after the other. Functions return 0, or an errno.
+/// A sequence of arrays of one type. Functions return 0, or an errno.
 struct Stream {
   int (*get_schema)(Stream*, Schema* out);
   int (*get_next)(Stream*, Array* out);  ///< an array that is released already is the end

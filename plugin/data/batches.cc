@@ -1,3 +1,4 @@
+// Reads the batches of a caller for XGBoost, and notes what each of them has.
 #include "data/batches.h"
 
 #include <xgboost/json.h>
@@ -15,9 +16,6 @@
 namespace xgbgpu::plugin {
 
 namespace {
-
-/// The batches of which this thread is making a matrix, or null.
-thread_local Batches* current_batches = nullptr;
 
 /// Stock code needs the weight of every row for quantiles, and ends the process where there is none. (It checks weights
 /// of groups itself; when it trains, also too many weights and those of data with the bins of other data.)
@@ -44,18 +42,11 @@ void CheckMaxBin(char const* config) {
 
 Batches::Batches(DataIterHandle caller, DMatrixHandle proxy, bool have_ref, DataIterResetCallback* reset,
                  XGDMatrixCallbackNext* next, char const* config)
-    : caller_{caller},
-      proxy_{proxy},
-      have_ref_{have_ref},
-      reset_{reset},
-      next_{next},
-      config_{config},
-      outer_{std::exchange(current_batches, this)} {}
-
-Batches::~Batches() { current_batches = outer_; }
+    : caller_{caller}, proxy_{proxy}, have_ref_{have_ref}, reset_{reset}, next_{next}, config_{config}, scope_{this} {}
 
 Batches* Batches::Of(DMatrixHandle proxy) {
-  return current_batches != nullptr && current_batches->proxy_ == proxy ? current_batches : nullptr;
+  Batches* const innermost = CallState::OfThisThread().batches;
+  return innermost != nullptr && innermost->proxy_ == proxy ? innermost : nullptr;
 }
 
 void Batches::Reset() {
@@ -91,7 +82,7 @@ void Batches::NoteDense(char const* values) { Note(values, {}, {}, 0); }
 bool Batches::NoteDevice(char const* interfaces) {
   if (!may_stay_) return false;
   table_ = ParseDeviceTable(interfaces);
-  // What comes next, such as the types of the columns, is checked against these.
+  // Types of columns and the like, which come next, are checked against both numbers.
   info()->num_row_ = table_->rows;
   info()->num_col_ = table_->columns.size();
   return true;

@@ -15,15 +15,14 @@
 
 namespace xgbgpu::plugin {
 
-/// Stands between XGBoost and the caller's iterator while a QuantileDMatrix is made: it notes which arrays a batch has,
-/// and refuses what stock code would end the process at.
+/// Stands between XGBoost and the caller's iterator while a QuantileDMatrix is made. It notes the arrays of each batch,
+/// and refuses batches at which stock code would end the process.
 class Batches {
  public:
-  /// `proxy` may be null, which XGBoost finds. have_ref: bins are those of other data. config: JSON that the matrix is
-  /// made with; it may be null, and must outlive this.
+  /// `proxy` may be null, which XGBoost finds. have_ref: bins are shared with other data. config: the JSON text that
+  /// the matrix is made with. It may be null, and must outlive this object.
   Batches(DataIterHandle caller, DMatrixHandle proxy, bool have_ref, DataIterResetCallback* reset,
           XGDMatrixCallbackNext* next, char const* config);
-  ~Batches();
   Batches(Batches const&) = delete;
   Batches& operator=(Batches const&) = delete;
 
@@ -35,7 +34,7 @@ class Batches {
   /// Goes to the next batch; returns false after the last one. Throws dmlc::Error for columns that do not exist, and
   /// weights that are too few.
   bool Next();
-  /// XGBoost calls these two in place of the caller's functions, with this object as handle.
+  /// XGBoost calls the next two in place of the caller's functions, with this object as handle.
   static void ResetForXGBoost(DataIterHandle batches) {
     static_cast<Batches*>(batches)->may_stay_ = false;
     static_cast<Batches*>(batches)->Reset();
@@ -44,9 +43,9 @@ class Batches {
 
   /// The caller sets a dense array as values of the batch.
   void NoteDense(char const* values);
-  /// The caller sets CSR arrays. Returns what XGBoost is to read in their place, or null: it finds the column of a bin
-  /// by looking onwards from that of the bin before, so that a QuantileDMatrix of rows whose columns do not ascend
-  /// cannot be read again.
+  /// The caller sets CSR arrays. Returns the arrays that XGBoost is to read in their place, or null. XGBoost finds the
+  /// column of a bin by looking onwards from the column of the bin before, so a QuantileDMatrix of rows whose columns
+  /// do not ascend cannot be read again.
   AscendingRows const* NoteCsr(InPlaceArrays const& arrays);
   /// The caller sets an array on a GPU. Returns false if XGBoost reads this batch, so that it needs a copy on the host.
   /// Throws InvalidArgument, as ParseDeviceTable does.
@@ -54,10 +53,10 @@ class Batches {
   /// Returns the array on a GPU of this batch, or null.
   DeviceTable const* table() const { return table_ ? &*table_ : nullptr; }
 
-  /// The arrays of this batch as XGBoost reads them; null if they were set past our functions, or are on a GPU.
+  /// Returns the arrays of this batch as XGBoost reads them; null if they were set past our functions, or are on a GPU.
   InPlaceArrays const* arrays() const { return has_arrays_ ? &arrays_ : nullptr; }
 
-  /// The proxy's labels, weights and all else that is no value.
+  /// Returns the proxy's labels, weights and all else but its values.
   xgboost::MetaInfo* info() const;
 
  private:
@@ -69,13 +68,13 @@ class Batches {
   DataIterResetCallback* reset_;
   XGDMatrixCallbackNext* next_;
   char const* config_;
-  Batches* outer_;       ///< of the matrix that waits while a caller makes another one
+  CallScope<&CallState::batches> scope_;
   bool may_stay_{true};  ///< batches on a GPU stay there, because XGBoost does not read them in this pass
   std::optional<DeviceTable> table_;
   std::unique_ptr<AscendingRows> ascending_;
   std::string problem_;  ///< what is wrong with the batch, at which XGBoost would end the process
   std::string values_, indptr_, indices_;
-  InPlaceArrays arrays_{};  ///< points to these texts
+  InPlaceArrays arrays_{};  ///< points to the texts above
   bool has_arrays_{false};
 };
 

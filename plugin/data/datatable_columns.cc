@@ -1,3 +1,4 @@
+// Copies columns of the package datatable to rows.
 #include "data/datatable_columns.h"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ CopyFunction CopyOf(std::string_view type) {
   return nullptr;
 }
 
-/// Nothing if a type is not known. Throws if stock code would read from a null address.
+/// Returns nothing if a type is not known. Throws if stock code would read from a null address.
 std::optional<std::vector<CopyFunction>> CopiesOf(DatatableColumns const& table) {
   if (table.values == nullptr || table.types == nullptr) {
     Throw<InvalidArgument>(table.values == nullptr ? "data" : "feature_stypes", " is null, and there are ",
@@ -88,7 +89,7 @@ std::unique_ptr<HeldRows> HoldRows(DatatableColumns const& table, int threads) {
   Buffer<std::uint8_t> floats{bytes};
   auto* const out = reinterpret_cast<float*>(floats.data());
   std::size_t const columns = copies->size();
-  // Columns are read in tiles of so many rows, whose places in the copy stay in the cache.
+  // Columns are read in tiles of rows. The places of a tile in the copy stay in the cache.
   constexpr std::size_t kTileRows = 64, kGrainValues = 1 << 17;
   std::size_t const grain = std::max<std::size_t>(1, kGrainValues / columns / kTileRows) * kTileRows;
   std::atomic<bool> is_for_stock{false};

@@ -19,8 +19,8 @@ struct DatatableColumns {
 
 /// Copies a table to float32 rows. Missing are floats that are not finite, and the smallest number of an integer type.
 ///
-/// Null for what is left to stock code: tables without rows or columns, other types, truth values that are neither 0
-/// nor 1, float64 values that no float32 is near.
+/// Returns null for tables that are left to stock code: tables without rows or columns, other types, truth values that
+/// are neither 0 nor 1, float64 values that no float32 is near.
 ///
 /// Memory  4 bytes a value
 /// Cost    a pass over the table by `threads` threads, and one over the copy

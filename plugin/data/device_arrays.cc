@@ -1,3 +1,4 @@
+// Reads the CUDA array interface, and moves arrays between a device and the host.
 #include "data/device_arrays.h"
 
 #include <xgboost/json.h>
@@ -131,7 +132,7 @@ void Append(xgboost::Json const& interface, DeviceTable* table) {
     std::int64_t const offset = is_matrix ? c * shape.strides[1] : 0;
     table->columns.push_back({AddressAt(data, offset), shape.strides[0], type.type, valid});
   }
-  // The stream of the last column counts: whoever makes a table of columns has waited for the streams of the others.
+  // The stream of the last column counts: a producer of a table has waited for the streams of the other columns.
   if (std::uintptr_t const stream = StreamOf(interface)) table->stream = stream;
 }
 

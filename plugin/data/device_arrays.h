@@ -22,7 +22,7 @@ DeviceTable ParseDeviceTable(char const* interfaces);
 /// Throws InvalidArgument (an infinite value, in XGBoost's words), and as DeviceRowsBuilder (xgbgpu/device_rows.h).
 std::unique_ptr<HeldRows> HoldDeviceRows(DeviceTable const& table, float missing);
 
-/// Makes such rows of arrays that come one after the other.
+/// Makes such rows of a sequence of arrays.
 class HeldDeviceRowsBuilder {
  public:
   /// Makes room on the device. Throws OutOfDeviceMemory, DeviceError.
@@ -60,7 +60,7 @@ class ValuesOnDevice {
   /// Returns the values on their device; null if the device has no room, or a value is infinite. Throws as
   /// DeviceRowsBuilder.
   std::unique_ptr<RowSource> Rows(float missing) const;
-  /// Whoever predicts says whether it has done so: if not, the room is filled for XGBoost.
+  /// Must be called by the booster that predicts. Otherwise than with `is_predicted` the room is filled for XGBoost.
   void Settle(bool is_predicted);
   bool is_settled() const { return is_settled_; }
 

@@ -1,3 +1,4 @@
+// Copies of dense, CSR and CSC arrays, as rows that own their values.
 #include "data/held_rows.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ namespace {
 /// Holds what a pass over values found.
 struct Found {
   std::uint64_t present{0};  ///< values that are not missing
-  bool is_infinite{false};   ///< is one of them?
+  bool is_infinite{false};   ///< true: one of them is
 
   void Add(Found const& other) {
     present += other.present;
@@ -111,7 +112,7 @@ std::unique_ptr<HeldRows> HeldArray::Slice(Span<std::int32_t const> numbers, int
   return std::make_unique<HeldArray>(std::move(bytes), sliced, numbers.size(), features(), present, threads);
 }
 
-/// Is T kept as it is? Else it is kept as float32.
+/// True if T is kept as it is. Other types are kept as float32.
 template <typename T>
 constexpr bool kIsKept = std::is_integral_v<T> && sizeof(T) <= 2;
 
@@ -161,7 +162,7 @@ std::unique_ptr<HeldRows> HoldArray(ArrayView const& array, float missing, int t
   Buffer<std::uint8_t> bytes{rows * columns * sizeof(Out)};
   auto* const out = reinterpret_cast<Out*>(bytes.data());
   bool const by_rows = std::abs(array.strides[1]) <= std::abs(array.strides[0]);
-  // An array in Fortran order is read by columns: in tiles of so many rows, whose places in the copy stay in the cache.
+  // An array in Fortran order is read by columns, in tiles of rows. The places of a tile in the copy stay in the cache.
   constexpr std::size_t kTileRows = 64, kGrainValues = 1 << 17;
   std::size_t const grain = std::max<std::size_t>(1, kGrainValues / columns / kTileRows) * kTileRows;
   Found const found = LookAtChunks(threads, rows, grain, [&](std::size_t begin, std::size_t end) {
@@ -329,7 +330,7 @@ std::unique_ptr<HeldRows> HoldEntries(InPlaceArrays const& arrays, float missing
   return has_missing ? WithoutMissing(*held, threads) : std::move(held);
 }
 
-/// Throws if offsets and addresses are not those of a CSC matrix.
+/// Throws unless offsets and addresses make a CSC matrix.
 void CheckColumns(CscArrays const& arrays) {
   if (arrays.offsets == nullptr) {
     Throw<InvalidArgument>("col_ptr of a CSC matrix is null; allowed: an array, one longer than there are columns");

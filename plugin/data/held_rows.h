@@ -21,13 +21,13 @@ class HeldRows : public RowSource {
   /// that are missing may be stored, as NaN.
   virtual void VisitSome(std::uint64_t first, std::uint64_t count, int threads,
                          std::function<void(RowBatch const&)> const& visit) const = 0;
-  /// Values that are not missing.
+  /// Returns the number of values that are not missing.
   virtual std::uint64_t present() const = 0;
-  /// The bins on a device that are all that is held, so that the values are their lower ends; or null.
+  /// Returns the bins on a device, if nothing else is held: the values are their lower ends then. Otherwise null.
   virtual std::shared_ptr<Dataset const> bins() const { return nullptr; }
-  /// Returns the same bins, for a training within these limits. If it would take more in core, they are moved to pages.
+  /// Returns the same bins, for a training within limits. If it would take more in core, they are moved to pages.
   virtual std::shared_ptr<Dataset const> BinsWithin(MemoryLimits const&) const { return bins(); }
-  /// The rows of these numbers, all of which exist, in their order.
+  /// Returns the rows with these numbers, all of which exist, in the order of the numbers.
   virtual std::unique_ptr<HeldRows> Slice(Span<std::int32_t const> numbers, int threads) const = 0;
 };
 
@@ -52,10 +52,10 @@ struct CscArrays {
   float const* values;           ///< [stored]
   std::uint64_t columns;
   std::uint64_t stored;
-  std::uint64_t rows;  ///< 0: nobody has counted them
+  std::uint64_t rows;  ///< 0: not counted
 };
 
-/// Copies the values of a CSC matrix as entries, those of a row in the order of their columns. NaNs are missing.
+/// Copies the values of a CSC matrix as entries, by rows, each in the order of its columns. NaNs are missing.
 ///
 /// Null for what is left to stock code: no rows (which it counts), no columns, infinite values.
 ///

@@ -1,4 +1,4 @@
-/// What a proxy of XGBoost's points to, where it is ours.
+/// Copies of ours that proxies of XGBoost point to.
 #ifndef XGBGPU_PLUGIN_DATA_PER_PROXY_H_
 #define XGBGPU_PLUGIN_DATA_PER_PROXY_H_
 
@@ -10,7 +10,7 @@
 
 namespace xgbgpu::plugin {
 
-/// Values of a proxy's batch: they stay until its next batch, or its end.
+/// Keeps values of a proxy's batch until its next batch, or its end.
 template <typename Values>
 class PerProxy {
  public:

@@ -1,4 +1,4 @@
-/// Copies arrays of the user to arrays without gaps whose bytes are in this machine's order.
+// Copies arrays of the user to arrays without gaps whose bytes are in this machine's order.
 #include "data/plain_array.h"
 
 #include <xgboost/json.h>
@@ -124,7 +124,7 @@ bool HasGaps(Numbers const& numbers, std::vector<std::int64_t> const& strides) {
 /// Stock code takes the first digit of the type for the size of a number, by which it divides strides.
 constexpr std::size_t kMostBytesWithGaps = 8;
 
-/// Does the text say that there are strides?
+/// Returns true if the text says that there are strides.
 bool NamesStrides(char const* interface) {
   constexpr char kName[] = "\"strides\"";
   char const* const name = std::strstr(interface, kName);

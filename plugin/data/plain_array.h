@@ -14,15 +14,15 @@
 
 namespace xgbgpu::plugin {
 
-/// What may lie between the values of an array.
+/// Gaps that may lie between the values of an array.
 enum class Gaps {
   kAllowed,
   kNone,  ///< stock code reads the arrays of a CSR matrix as if their values followed one another
 };
 
 /// An array interface that stock code reads as the array's numbers. It describes a copy if the bytes of each number are
-/// in the other order, which is said once, or if there are gaps where stock code cannot have them; else it is what was
-/// given.
+/// in the other order, which is said once, or if there are gaps where stock code cannot have them. Otherwise it is the
+/// given interface.
 class PlainArray {
  public:
   /// `interface`: JSON of one array in the host's memory, or a list with one; it must outlive this. Text that is no

@@ -1,3 +1,4 @@
+// Holds record batches of Arrow that a caller hands over one by one, and makes rows of them.
 #include "data/record_batches.h"
 
 #include <algorithm>
@@ -23,11 +24,9 @@ namespace {
 
 using Column = RecordBatches::Column;
 
-thread_local RecordBatches* current_batches = nullptr;
-
 constexpr char kFloat64 = 'g';
 
-/// Is it a table of numbers with names, which XGBoost takes? It reads the first letter of a format.
+/// Returns true for a table of numbers with names, which XGBoost takes. It reads the first letter of a format.
 bool IsKnown(arrow::Schema const& schema) {
   constexpr std::string_view kFormats = "cCsSiIlLfg";
   if (schema.format == nullptr || std::string_view{schema.format} != "+s" || schema.children == nullptr) return false;
@@ -44,7 +43,7 @@ void ReleaseNothing(T* structure) {
   structure->release = nullptr;
 }
 
-/// The schema of a table that has only these columns. They must outlive it.
+/// The schema of a table that has `columns` alone. They must outlive it.
 class SchemaOf {
  public:
   explicit SchemaOf(std::vector<Column> const& columns) : columns_(columns.size()), pointers_(columns.size()) {
@@ -68,8 +67,8 @@ class SchemaOf {
   arrow::Schema table_{};
 };
 
-/// Batches as a stream that owns none of them. What XGBoost does not look at (dictionaries, numbers of nulls, nulls of
-/// whole rows, columns beyond the schema's) is not in it.
+/// Batches as a stream that owns none of them. It leaves out what XGBoost does not look at: dictionaries, numbers of
+/// nulls, nulls of whole rows, columns beyond the schema's.
 class StreamOf {
  public:
   StreamOf(std::vector<Column> const& columns, std::vector<arrow::Array*> const& batches)
@@ -118,7 +117,7 @@ class StreamOf {
     out->children = part.pointers.data();
   }
 
-  /// What a batch's copy refers to.
+  /// Memory that a batch's copy refers to.
   struct Part {
     std::vector<arrow::Array> columns;
     std::vector<arrow::Array*> pointers;
@@ -152,9 +151,9 @@ bool MarkMissing(RowTable<float> const& table, std::vector<Column> const& column
   return is_known;
 }
 
-/// Null for what is left to stock code: no rows, float64 values that no float32 is near. Throws InvalidArgument for
-/// what does not follow the interface.
-std::unique_ptr<HeldRows> HoldBatches(std::vector<Column> const& columns, std::vector<arrow::Array*> const& batches,
+/// Returns null for batches that are left to stock code: no rows, float64 values that no float32 is near. Throws
+/// InvalidArgument for what does not follow the interface.
+std::unique_ptr<HeldRows> HoldRecords(std::vector<Column> const& columns, std::vector<arrow::Array*> const& batches,
                                       float missing, int threads) {
   if (batches.empty()) return nullptr;
   HostSpan span{"hold values"};
@@ -168,17 +167,17 @@ std::unique_ptr<HeldRows> HoldBatches(std::vector<Column> const& columns, std::v
 }  // namespace
 
 RecordBatches::RecordBatches(XGDMatrixCallbackNext* next, float missing, int threads)
-    : next_{next}, missing_{missing}, threads_{threads}, outer_{std::exchange(current_batches, this)} {}
+    : next_{next}, missing_{missing}, threads_{threads}, scope_{this} {}
 
-RecordBatches::~RecordBatches() {
-  current_batches = outer_;
-  Release();
+RecordBatches::~RecordBatches() { Release(); }
+
+int RecordBatches::NextForXGBoost(DataIterHandle importer) {
+  return CallState::OfThisThread().record_batches->Next(importer);
 }
 
-int RecordBatches::NextForXGBoost(DataIterHandle importer) { return current_batches->Next(importer); }
-
 RecordBatches* RecordBatches::Of(DataIterHandle importer) {
-  return current_batches != nullptr && current_batches->importer_ == importer ? current_batches : nullptr;
+  RecordBatches* const innermost = CallState::OfThisThread().record_batches;
+  return innermost != nullptr && innermost->importer_ == importer ? innermost : nullptr;
 }
 
 int RecordBatches::Next(DataIterHandle importer) {
@@ -227,7 +226,7 @@ int RecordBatches::Import(arrow::Array* batch, arrow::Schema* schema) {
 }
 
 int RecordBatches::ImportToXGBoost(arrow::Array* batch, arrow::Schema* schema) {
-  static auto* const kImport = NextFunction<decltype(XGImportArrowRecordBatch)>("XGImportArrowRecordBatch");
+  static auto* const kImport = XGBGPU_NEXT(XGImportArrowRecordBatch);
   return kImport(importer_, batch, schema);
 }
 
@@ -244,7 +243,7 @@ void RecordBatches::PassOn() {
 
 void RecordBatches::MakeRows() {
   try {
-    if (!columns_.empty()) rows_ = HoldBatches(columns_, batches_, missing_, threads_);
+    if (!columns_.empty()) rows_ = HoldRecords(columns_, batches_, missing_, threads_);
   } catch (InvalidArgument const& error) {  // stock code would read what is not of the batches
     problem_ = error.what();
     return;

@@ -13,15 +13,17 @@
 
 #include "data/arrow_structs.h"
 #include "data/held_rows.h"
+#include "xgb/api_call.h"
 
 namespace xgbgpu::plugin {
 
 /// Stands between XGBoost and the caller's function while XGDMatrixCreateFromArrowCallback runs. It keeps the batches,
-/// and makes rows of them when the caller has no more. XGBoost is then given the names of the columns alone, and makes a
-/// matrix without rows.
+/// and makes rows of them when the caller has no more. XGBoost is then given the names of the columns alone, and makes
+/// a matrix without rows.
 ///
-/// What XGBoost refuses or reads in a way of its own is handed on to it, the batches that are held first: from there on
-/// it is called as without this class. A batch is released once, here or by XGBoost, and after its rows were read.
+/// Batches that XGBoost refuses, or reads in a way of its own, are handed on to it, after the batches that are held.
+/// From there on it is called as without this class. A batch is released once, here or by XGBoost, and after its rows
+/// were read.
 class RecordBatches {
  public:
   /// `missing` and `threads`: what rows are made with.
@@ -40,10 +42,10 @@ class RecordBatches {
 
   /// The rows; null where XGBoost has the batches.
   std::unique_ptr<HeldRows> TakeRows() { return std::move(rows_); }
-  /// What is wrong with the batches, at which stock code would end the process; else empty.
+  /// Returns what is wrong with the batches, if stock code would end the process at it; else an empty text.
   std::string const& problem() const { return problem_; }
 
-  /// What is kept of a schema.
+  /// A column of a schema.
   struct Column {
     std::string name;
     std::array<char, 2> format;  ///< one letter
@@ -60,13 +62,13 @@ class RecordBatches {
   XGDMatrixCallbackNext* next_;
   float missing_;
   int threads_;
-  RecordBatches* outer_;  ///< of the matrix that waits while a caller makes another one
+  CallScope<&CallState::record_batches> scope_;
   DataIterHandle importer_{nullptr};
   std::vector<Column> columns_;         ///< empty: no schema has come
-  std::vector<arrow::Array*> batches_;  ///< those that are held
+  std::vector<arrow::Array*> batches_;  ///< held
   std::size_t imports_{0};              ///< calls of Import that kept something
-  bool is_first_call_{true};            ///< has the caller's function not yet returned?
-  bool is_passed_on_{false};            ///< does XGBoost get what comes?
+  bool is_first_call_{true};            ///< true until the caller's function has returned once
+  bool is_passed_on_{false};            ///< true: XGBoost gets each batch
   bool is_at_end_{false};
   std::unique_ptr<HeldRows> rows_;
   std::string problem_;

@@ -1,6 +1,4 @@
-#include <xgboost/c_api.h>
-#include <xgboost/version_config.h>
-
+// The C functions that say what was built and which devices are here.
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -13,10 +11,6 @@
 namespace xgbgpu::plugin {
 
 namespace {
-
-std::string Dotted(int major, int minor, int patch) {
-  return std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(patch);
-}
 
 /// Names of devices and reasons come from drivers: what is no UTF-8 in them must not be an error here.
 std::string ToText(nlohmann::ordered_json const& info) {
@@ -54,30 +48,6 @@ std::string MakeDeviceInfo() {
 }
 
 }  // namespace
-
-std::string RunningVersion() {
-  int major = 0;
-  int minor = 0;
-  int patch = 0;
-  XGBoostVersion(&major, &minor, &patch);
-  return Dotted(major, minor, patch);
-}
-
-std::string BuiltVersion() { return Dotted(XGBOOST_VER_MAJOR, XGBOOST_VER_MINOR, XGBOOST_VER_PATCH); }
-
-std::string WhyVersionDoesNotFit() {
-  int major = 0;
-  int minor = 0;
-  XGBoostVersion(&major, &minor, nullptr);
-  if (major == XGBOOST_VER_MAJOR && minor == XGBOOST_VER_MINOR) return {};
-  return "this build of xgboost-gpu works in XGBoost " + std::to_string(XGBOOST_VER_MAJOR) + '.' +
-         std::to_string(XGBOOST_VER_MINOR) + ".x, and the one in this process is " + RunningVersion();
-}
-
-std::string& WhyNotRegistered() {
-  static std::string why_not{"not initialised"};
-  return why_not;
-}
 
 }  // namespace xgbgpu::plugin
 

@@ -29,12 +29,12 @@ class DecoratedBooster final : public XgbBooster {
 
  private:
   void SetParams(xgboost::Args const& args) override { ours_.Configure(args); }
-  void ModelComes(xgboost::Json const* in) override { ours_.ModelComes(in); }
+  void BeginLoad(xgboost::Json const* in) override { ours_.BeginLoad(in); }
   void CheckModel() const override { ours_.CheckOutputs(); }
-  void SliceComes(std::int32_t first, std::int32_t last, std::int32_t step, XgbBooster* out) const override {
+  void BeginSlice(std::int32_t first, std::int32_t last, std::int32_t step, XgbBooster* out) const override {
     ours_.CheckOutputs();
     ours_.CheckSlice(first, last, step);
-    if (auto* const decorated = dynamic_cast<DecoratedBooster*>(out)) decorated->ours_.ModelIsReplaced();
+    if (auto* const decorated = dynamic_cast<DecoratedBooster*>(out)) decorated->ours_.ForgetModel();
   }
 
   void Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache,
@@ -47,25 +47,25 @@ class DecoratedBooster final : public XgbBooster {
   void PredictArrays(xgboost::DMatrix* data, float missing, XgbCache* out, RoundRange rounds,
                      StockCall const& by_stock) const override {
     if (ours_.InplacePredict(data, missing, out, rounds)) return;
-    ours_.ByStock(data == nullptr ? 0 : data->Info().num_row_, 1, by_stock);
+    ours_.PredictByStock(data == nullptr ? 0 : data->Info().num_row_, 1, by_stock);
   }
   void PredictLeaves(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds,
                      StockCall const& by_stock) override {
     if (ours_.PredictLeaf(data, out, rounds)) return;
     auto const last = rounds.last == 0 ? static_cast<std::uint64_t>(stock()->BoostedRounds()) : rounds.last;
-    ours_.ByStock(data->Info().num_row_, last - rounds.first, by_stock);
+    ours_.PredictByStock(data->Info().num_row_, last - rounds.first, by_stock);
   }
   void Explain(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, Contributions kind,
                StockCall const& by_stock) override {
     bool const is_ours = kind != Contributions::kConditional &&
                          ours_.PredictContribution(data, out, rounds, kind == Contributions::kApproximate);
-    if (!is_ours) ours_.ByStock(data->Info().num_row_, data->Info().num_col_ + 1, by_stock);
+    if (!is_ours) ours_.PredictByStock(data->Info().num_row_, data->Info().num_col_ + 1, by_stock);
   }
   void ExplainPairs(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, bool approximate,
                     StockCall const& by_stock) override {
     if (ours_.PredictInteractions(data, out, rounds, approximate)) return;
     std::uint64_t const columns = data->Info().num_col_ + 1;
-    ours_.ByStock(data->Info().num_row_, columns * columns, by_stock);
+    ours_.PredictByStock(data->Info().num_row_, columns * columns, by_stock);
   }
 
   Booster ours_;

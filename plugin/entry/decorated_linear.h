@@ -19,8 +19,8 @@
 
 namespace xgbgpu::plugin {
 
-/// Passes every call on to the stock booster. XGBoost's gblinear takes as many weights as a model has, and reads as many
-/// as the learner has features and outputs. Their number is known when the model is used.
+/// Passes every call on to the stock booster. XGBoost's gblinear takes the weights of a model without counting them,
+/// and reads one for each feature and output of the learner. Their number is known when the model is used.
 class DecoratedLinear final : public XgbBooster {
  public:
   DecoratedLinear(std::unique_ptr<xgboost::GradientBooster> stock, xgboost::LearnerModelParam const* model,
@@ -46,7 +46,7 @@ class DecoratedLinear final : public XgbBooster {
     }
     stock()->Configure(in_stock_words);
   }
-  void ModelComes(xgboost::Json const* in) override {
+  void BeginLoad(xgboost::Json const* in) override {
     if (in == nullptr) {
       loaded_.Forget();
     } else {

@@ -3,7 +3,7 @@
 
 #include <xgboost/json.h>
 
-#include "booster/evaluate.h"
+#include "booster/evaluation.h"
 #include "params/saved_params.h"
 
 namespace xgbgpu::plugin {

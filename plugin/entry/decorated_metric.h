@@ -12,8 +12,8 @@
 
 namespace xgbgpu::plugin {
 
-/// Decorates a stock metric. The value is ours for predictions of a Booster in charge of gpu_hist, if the engine has the
-/// metric. Otherwise predictions are brought to the host, and the stock metric computes it.
+/// Decorates a stock metric. The value is ours for predictions of a Booster in charge of gpu_hist, if the engine has
+/// the metric. Otherwise predictions are brought to the host, and the stock metric computes it.
 class DecoratedMetric final : public XgbMetric {
  public:
   DecoratedMetric(std::unique_ptr<xgboost::Metric> stock, Maker maker) : XgbMetric{std::move(stock)}, maker_{maker} {}
@@ -26,7 +26,7 @@ class DecoratedMetric final : public XgbMetric {
   std::optional<MetricParams> const& params();
 
   Maker maker_;
-  bool is_current_{false};  ///< params_ are those that were set last
+  bool is_current_{false};  ///< params_ are the newest
   std::optional<MetricParams> params_;
 };
 

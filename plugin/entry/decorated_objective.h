@@ -13,9 +13,8 @@
 
 namespace xgbgpu::plugin {
 
-/// Decorates a stock objective. Gradients are ours when the margins are those that a Booster in charge of gpu_hist has
-/// just predicted and the engine has the objective. Otherwise host vectors are made current, and the stock objective
-/// computes them.
+/// Decorates a stock objective. Gradients are ours if a Booster in charge of gpu_hist has just predicted the margins,
+/// and the engine has the objective. Otherwise host vectors are made current, and the stock objective computes them.
 class DecoratedObjective final : public XgbObjective {
  public:
   DecoratedObjective(std::unique_ptr<xgboost::ObjFunction> stock, Maker maker)
@@ -38,7 +37,7 @@ class DecoratedObjective final : public XgbObjective {
   std::optional<ObjectiveParams> const& params() const;
 
   Maker maker_;
-  mutable bool is_current_{false};  ///< params_ are those that were set last
+  mutable bool is_current_{false};  ///< params_ are the newest
   mutable std::optional<ObjectiveParams> params_;
 };
 

@@ -27,7 +27,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A handle of the C interface points to one of these.
+/// A table behind a handle of the C interface.
 struct Table {
   std::variant<RowTable<float>, RowTable<double>> rows;
   std::string description;

@@ -18,10 +18,10 @@ class HistUpdater final : public XgbUpdater {
 
  private:
   void Grow(XgbGradients const& gradients, xgboost::DMatrix* data, NewTrees const& trees) override;
-  /// Returns false if the predictions are not those of the model without the newest tree.
+  /// Returns false if the predictions are not the model's without its newest tree.
   bool AddNewestLeaves(xgboost::DMatrix const* data, float* predictions, std::size_t stride) override;
 
-  // Of the newest tree; valid from Grow to AddNewestLeaves.
+  // The trainer and the data of the newest tree, from Grow to AddNewestLeaves.
   Trainer const* trainer_{nullptr};
   xgboost::DMatrix const* data_{nullptr};
 };

@@ -1,4 +1,4 @@
-/// The line between our exceptions and XGBoost's: where those of the engine become errors that its callers know.
+/// The line between our exceptions and XGBoost's: where the engine's exceptions become errors that XGBoost knows.
 #ifndef XGBGPU_PLUGIN_ERRORS_BOUNDARY_H_
 #define XGBGPU_PLUGIN_ERRORS_BOUNDARY_H_
 

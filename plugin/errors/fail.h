@@ -4,16 +4,13 @@
 
 #include <dmlc/logging.h>
 
-#include <string>
 #include <utility>
 
 #include "errors/boundary.h"
+#include "xgb/last_error.h"
 #include "xgb/version.h"
 
 namespace xgbgpu::plugin {
-
-/// Makes XGBGetLastError return `text`: calls a C function of XGBoost that fails with it.
-void Fail(std::string text);
 
 /// Returns false if check() throws, and XGBGetLastError then has the text. `doing` completes "out of memory while …".
 template <typename Check>

@@ -1,3 +1,4 @@
+// Writes to XGBoost's log, each line once for its key.
 #include "errors/notice.h"
 
 #include <xgboost/c_api.h>
@@ -12,7 +13,7 @@ namespace {
 
 using Logger = xgboost::ConsoleLogger;
 
-/// Is this the first time for the key, and would the log show it?
+/// Returns true if the log would show the line, and has not shown one for the key.
 bool IsNew(Logger::LogVerbosity level, std::string const& key) {
   if (!Logger::ShouldLog(level)) return false;
   static std::mutex mutex;

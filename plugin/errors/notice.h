@@ -1,4 +1,4 @@
-/// What we say on XGBoost's log, and what we keep XGBoost from saying.
+/// Lines of ours on XGBoost's log, and lines of XGBoost that are kept from it.
 #ifndef XGBGPU_PLUGIN_ERRORS_NOTICE_H_
 #define XGBGPU_PLUGIN_ERRORS_NOTICE_H_
 

@@ -1,3 +1,4 @@
+// Agrees with the other workers whether all train on GPUs, and on which.
 #include "group/group_place.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// Finds the sockets of XGBoost's communicator, and cuts them when a call waits too long.
 #include "group/link_watch.h"
 
 #include <dirent.h>

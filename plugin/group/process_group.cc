@@ -1,3 +1,4 @@
+// Sends sums and maxima through XGBoost's communicator.
 #include "group/process_group.h"
 
 #include <pthread.h>
@@ -12,23 +13,13 @@
 #include <mutex>
 
 #include "base/message.h"
+#include "xgb/api_call.h"
+#include "xgb/communicator.h"
 #include "xgbgpu/process_devices.h"
 
 namespace xgbgpu::plugin {
 
 namespace {
-
-// Numbers of XGBoost's enumerations, which no public header has (those of types changed in 2.1).
-constexpr int kInt64 = 4;
-constexpr int kMax = 0;
-constexpr int kSum = 2;
-
-/// XGBoost combines up to 32,768 elements along a tree. More go round a ring, whose second half reads a closed
-/// connection for ever: when a worker dies there, the others hang.
-constexpr std::size_t kPiece = 1 << 15;
-
-thread_local ProcessGroup* current = nullptr;
-thread_local std::unique_ptr<LinkWatch> watch;
 
 /// While it is alive, writing to a connection that the other side has closed is an error of the call, and does not end
 /// the process: XGBoost's sockets raise SIGPIPE, which Python ignores and other programs may not.
@@ -67,6 +58,7 @@ std::string WhatXgboostSays() {
 }  // namespace
 
 ProcessGroup* ProcessGroup::OfThisThread() {
+  ProcessGroup*& current = CallState::OfThisThread().group;
   int const workers = XGCommunicatorGetWorldSize();
   if (workers <= 1) {
     current = nullptr;
@@ -83,18 +75,19 @@ ProcessGroup* ProcessGroup::OfThisThread() {
 }
 
 void ProcessGroup::Leaves() {
-  if (current != nullptr) {
-    ForgetDevices(current);
-    for (auto const& some : current->some_) ForgetDevices(some.get());
+  CallState& state = CallState::OfThisThread();
+  if (state.group != nullptr) {
+    ForgetDevices(state.group);
+    for (auto const& some : state.group->some_) ForgetDevices(some.get());
   }
-  current = nullptr;
-  watch.reset();
+  state.group = nullptr;
+  state.link_watch.reset();
 }
 
 void ProcessGroup::Watch(std::vector<ino_t> const& sockets, std::chrono::seconds limit) noexcept {
   try {
-    watch = std::make_unique<LinkWatch>(sockets, limit);
-  } catch (std::exception const&) {  // no memory, no thread: the group works as well, but nobody ends a stalled call
+    CallState::OfThisThread().link_watch = std::make_shared<LinkWatch>(sockets, limit);
+  } catch (std::exception const&) {  // no memory, no thread: the group works as well, but no thread ends a stalled call
   }
 }
 
@@ -103,7 +96,7 @@ void ProcessGroup::CheckMaySpeak() const {
   if (thread_ != std::this_thread::get_id()) {
     Throw<Error>("A thread that is not the one that entered the process group trains for it; allowed: that one");
   }
-  if (current != this) {
+  if (CallState::OfThisThread().group != this) {
     Throw<Error>("A training of a process group goes on after the group has ended; allowed: to begin a new training");
   }
 }
@@ -119,7 +112,7 @@ void ProcessGroup::CheckReached(int result) {
   throw ShardsLost{failure_};
 }
 
-void ProcessGroup::Combine(Span<Span<std::int64_t> const> parts, int operation) {
+void ProcessGroup::Combine(Span<Span<std::int64_t> const> parts, Reduction reduction) {
   CheckMaySpeak();
   NoBrokenPipes const no_broken_pipes;
   std::size_t left = 0;
@@ -139,15 +132,15 @@ void ProcessGroup::Combine(Span<Span<std::int64_t> const> parts, int operation) 
     }
   };
   while (left > 0) {
-    std::size_t const n = std::min(left, kPiece);
+    std::size_t const n = std::min(left, kMostReduced);
     piece_.resize(std::max(piece_.size(), n));
     walk(n, &from, &from_at, [&](std::int64_t* values, std::size_t done, std::size_t here) {
       std::copy_n(values, here, piece_.data() + done);
     });
     int result;
     {
-      LinkWatch::Call const call{watch.get()};
-      result = XGCommunicatorAllreduce(piece_.data(), n, kInt64, operation);
+      LinkWatch::Call const call{CallState::OfThisThread().link_watch.get()};
+      result = AllReduce(piece_.data(), n, reduction);
     }
     CheckReached(result);
     walk(n, &to, &to_at, [&](std::int64_t* values, std::size_t done, std::size_t here) {
@@ -157,9 +150,9 @@ void ProcessGroup::Combine(Span<Span<std::int64_t> const> parts, int operation) 
   }
 }
 
-void ProcessGroup::Sum(Span<Span<std::int64_t> const> parts) { Combine(parts, kSum); }
+void ProcessGroup::Sum(Span<Span<std::int64_t> const> parts) { Combine(parts, Reduction::kSum); }
 
-void ProcessGroup::Max(Span<std::int64_t> values) { Combine({&values, 1}, kMax); }
+void ProcessGroup::Max(Span<std::int64_t> values) { Combine({&values, 1}, Reduction::kMax); }
 
 std::vector<std::vector<std::uint32_t>> ProcessGroup::Gather(Span<std::uint32_t const> own) {
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(workers_));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "group/link_watch.h"
+#include "xgb/communicator.h"
 #include "xgbgpu/collective.h"
 #include "xgbgpu/some_shards.h"
 
@@ -60,7 +61,7 @@ class ProcessGroup final : public Collective {
   /// Throws unless this thread may speak in this group.
   void CheckMaySpeak() const;
   /// Combines the elements of all parts, in pieces.
-  void Combine(Span<Span<std::int64_t> const> parts, int operation);
+  void Combine(Span<Span<std::int64_t> const> parts, Reduction reduction);
   /// `result` is what a function of the communicator returned.
   void CheckReached(int result);
 

@@ -1,3 +1,4 @@
+// Labels, weights, groups and quantised data of an XGBoost matrix for the engine.
 #include "matrix/adapt_input.h"
 
 #include <algorithm>

@@ -22,42 +22,44 @@
 
 namespace xgbgpu::plugin {
 
-/// Calls use(request) with what is asked of the quantised data of `data`: bins, or sorted columns if max_bin is
-/// kNoBins. A DMatrix, and a QuantileDMatrix that holds values, is binned by exact quantiles (pages of external memory
-/// are read one by one, twice) or by the cuts of the matrix whose bins it shares; one that has only bins by these, for
-/// which max_bin and weights play no part. They will lie in `place`. Making them throws Unsupported for sorted columns
+/// Calls use(request) with the request for the quantised data of `data`: bins, or sorted columns if max_bin is kNoBins.
+/// They will lie in `place`. A DMatrix, and a QuantileDMatrix that holds values, is binned by exact quantiles or by the
+/// cuts of the matrix whose bins it shares. Pages of external memory are read one by one, twice. A QuantileDMatrix of
+/// bins alone keeps its bins; max_bin and weights play no part there. Making them throws Unsupported for sorted columns
 /// of a QuantileDMatrix or of external memory, as stock `exact` does.
 template <typename F>
 decltype(auto) WithRequest(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, int threads, Place place,
                            F&& use);
 
-/// Where each group of rows that shares one weight begins, and the end of the last; empty if weights are the rows' own.
+/// Returns where each group of rows that shares one weight begins, and the end of the last. Empty if each row has its
+/// own weight.
 Span<xgboost::bst_group_t const> WeightGroups(xgboost::MetaInfo const& info);
 
-/// One weight per row, or empty for "all 1". A ranking matrix has one weight per group: its rows share it.
-/// Throws InvalidArgument if such groups do not cover the rows exactly.
+/// Returns one weight per row, or none for "all 1". A ranking matrix has one weight per group, which its rows share.
+/// Throws InvalidArgument if groups do not cover the rows exactly.
 std::vector<float> RowWeights(xgboost::MetaInfo const& info);
 
-/// Labels, weights, bounds and ranking groups where they lie. Without groups if there are weights, but not one for each
-/// of them, or if they do not cover the rows.
+/// Returns labels, weights, bounds and ranking groups where they lie. There are no groups if there are weights, but not
+/// one for each group, or if groups do not cover the rows.
 TargetView ViewTargets(xgboost::MetaInfo const& info);
 
-/// True if there is a label for every margin (or row, for kSoftmax), or bounds for kAft, and a weight for every row (or
-/// ranking group) or none. Else stock code has the words for what is wrong, but for this: throws InvalidArgument if
-/// there is one label a row for several outputs of an objective without classes, or none of the bounds for kAft.
+/// Returns true if there is a label for every margin (or row, for kSoftmax), or bounds for kAft, and a weight for every
+/// row (or ranking group) or none. Otherwise stock code has the words for what is wrong, with two exceptions. Throws
+/// InvalidArgument for one label a row where an objective without classes has several outputs, and for kAft without
+/// bounds.
 bool LabelsFit(ObjectiveParams const& objective, xgboost::MetaInfo const& info, std::uint32_t outputs);
 
-/// True if what the metric compares predictions with is there, once for each, and the weights are those of the rows or
-/// groups over which it is a mean.
+/// Returns true if there is a label for each prediction of the metric, and a weight for each row or group over which it
+/// is a mean, or none.
 bool LabelsFit(MetricParams const& metric, xgboost::MetaInfo const& info, std::uint32_t outputs);
 
-/// The margins of rows before the first tree: those that the user gave, or the model's base score.
+/// Returns the margins of rows before the first tree: the user's, or the model's base score.
 BaseMargins BaseMarginsOf(xgboost::MetaInfo const& info, xgboost::LearnerModelParam const& model);
 
-/// True if the user gave no margins, or one for each row and output.
+/// Returns true if the user gave no margins, or one for each row and output.
 bool BaseMarginFits(xgboost::MetaInfo const& info, std::size_t outputs);
 
-/// One weight per column, or empty. Throws InvalidArgument if there are more or fewer than columns.
+/// Returns one weight per column, or none. Throws InvalidArgument if there are more or fewer than columns.
 std::vector<float> FeatureWeights(xgboost::MetaInfo const& info);
 
 /// Makes what WithRequest asks for.

@@ -1,3 +1,4 @@
+// Keeps the values of QuantileDMatrices that a booster predicts in every round.
 #include "matrix/binned_values.h"
 
 #include <algorithm>

@@ -16,9 +16,9 @@ namespace xgbgpu::plugin {
 /// it.
 class BinnedValues {
  public:
-  /// ValuesOfBins (value_matrix.h) of `data`, whose key is `key`, made once and kept while it lives.
+  /// Returns ValuesOfBins (value_matrix.h) of `data`, whose key is `key`. They are made once, and kept while it lives.
   std::shared_ptr<xgboost::DMatrix> Keep(DataKey const& key, xgboost::DMatrix* data, int threads);
-  /// The values kept for the matrix with this key, or null.
+  /// Returns the values kept for the matrix with this key, or null.
   std::shared_ptr<xgboost::DMatrix> Find(DataKey const& key);
   void Drop(DataKey const& key);
   /// Frees the values of matrices that are gone.

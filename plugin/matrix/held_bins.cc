@@ -66,7 +66,7 @@ class Feed {
   static int Next(DataIterHandle feed) { return static_cast<Feed*>(feed)->SetBatch() ? 1 : 0; }
 
  private:
-  /// Copies a batch that stores no missing value behind those before.
+  /// Copies a batch that stores no missing value behind the batches before it.
   void Append(RowBatch const& batch, int threads) {
     std::uint64_t const before = offsets_[batch.first_row];
     for (std::size_t i = 0; i < batch.rows(); ++i) {
@@ -80,7 +80,7 @@ class Feed {
       }
     });
   }
-  /// Returns where the values are on the host. Those of a device are float32, and are copied.
+  /// Returns where the values are on the host. Values on a device are float32, and are copied.
   void const* OnHost(DenseValues const& values, int threads) {
     if (values.device == kHostMemory) return values.data;
     FeatureIndex const columns = rows_.features();
@@ -129,7 +129,7 @@ class Feed {
   bool is_over_{false};
 };
 
-/// True if test(entry) holds for every value that is there.
+/// Returns true if test(entry) holds for every value that is there.
 template <typename F>
 bool AllOf(RowSource const& rows, int threads, F&& test) {
   constexpr std::size_t kGrain = 1 << 12;  // rows
@@ -147,7 +147,7 @@ bool AllOf(RowSource const& rows, int threads, F&& test) {
   return all;
 }
 
-/// Does no row have a column twice? Columns of rows that are stored ascend.
+/// Returns true if no row has a column twice. Columns of stored rows ascend.
 bool HasEachColumnOnce(RowSource const& rows, int threads) {
   constexpr std::size_t kGrain = 1 << 12;  // rows
   if (rows.arrays()) return true;
@@ -212,14 +212,14 @@ HeldBins::HeldBins(std::shared_ptr<HeldRows const> rows, xgboost::MetaInfo info,
   } else {
     HeldBins const* const held = AsHeldBins(ref_.get());
     bins_ = held->bins();
-    // Matrices may be made one after the other, each with the bins of the one before. If each kept the one before, none
-    // would be freed before the last.
+    // In a chain of matrices each may share the bins of the one before. If each kept its predecessor, none would be
+    // freed before the last.
     if (auto first = held->ref()) ref_ = std::move(first);
   }
 }
 
 std::shared_ptr<xgboost::DMatrix> HeldBins::Twin(char const* who) {
-  // The line is logged before the lock is taken: whoever reads the log may ask for the bins, too.
+  // The line is logged before the lock is taken: a reader of the log may ask for the bins, too.
   if (!is_announced_.exchange(true)) {
     LOG(INFO) << "xgboost-gpu: XGBoost asks for " << who << " of a QuantileDMatrix of " << rows_->rows() << " rows and "
               << rows_->features() << " columns: its bins are made now";
@@ -228,8 +228,7 @@ std::shared_ptr<xgboost::DMatrix> HeldBins::Twin(char const* who) {
   if (twin_ != nullptr) return twin_;
   AtBoundary("making XGBoost's bins of a matrix", [&] {
     OutsideProcessGroup([&] {
-      static auto* const kMake =
-          NextFunction<decltype(XGQuantileDMatrixCreateFromCallback)>("XGQuantileDMatrixCreateFromCallback");
+      static auto* const kMake = XGBGPU_NEXT(XGQuantileDMatrixCreateFromCallback);
       Feed feed{*rows_, Ctx()->Threads()};
       xgboost::MetaInfo* const info = feed.info();
       info->weights_.HostVector() = cuts_of_.weights;

@@ -29,28 +29,27 @@ struct BinsConfig {
   std::string text;  ///< JSON, as the caller wrote it
 };
 
-/// Nothing where XGBoost has something to say about the text.
+/// Reads them. Returns nothing for a text that XGBoost is to refuse.
 std::optional<BinsConfig> ReadBinsConfig(char const* json);
 /// Makes them for a caller who passes numbers.
 BinsConfig MakeBinsConfig(float missing, int nthread, int max_bin);
 
-/// A QuantileDMatrix of HeldRows, which trees of ours are trained on and evaluated with. It answers stock code as
-/// XGBoost's does, whose bins are those of a stock QuantileDMatrix (the *twin*), made of the same values and weights
-/// when the first page is asked for. The values stay: our methods go on with them, and stock code that reads rows or
-/// columns, which XGBoost's has not, gets them.
+/// A QuantileDMatrix of HeldRows, which trees of ours are trained on and evaluated with. It gives stock code the bins
+/// of a stock QuantileDMatrix (the *twin*), which is made of the same values and weights when the first page is asked
+/// for. The values stay for our methods, and for stock code that reads rows or columns, which a stock QuantileDMatrix
+/// lacks.
 class HeldBins final : public XgbMatrix {
  public:
-  /// `info`: labels, weights and all else that is no value, with the number of rows and columns. ref: whose bins it
-  /// shares; or null.
+  /// `info`: labels, weights and all else but the values. ref: the matrix whose bins it shares, or null.
   HeldBins(std::shared_ptr<HeldRows const> rows, xgboost::MetaInfo info, BinsConfig config,
            std::shared_ptr<xgboost::DMatrix> ref);
 
   std::shared_ptr<HeldRows const> const& rows() const { return rows_; }
-  /// The parameter with which the matrix was made.
+  /// Returns the parameter with which the matrix was made.
   int max_bin() const { return config_.max_bin; }
-  /// The QuantileDMatrix of ours whose bins this one shares, which shares none itself; or null.
+  /// Returns the QuantileDMatrix of ours whose bins this one shares, which shares none itself; or null.
   std::shared_ptr<xgboost::DMatrix> const& ref() const { return ref_; }
-  /// The bins a column that trees have: max_bin, or that of the matrix whose bins it shares.
+  /// Returns the bins a column that trees have: max_bin, of the matrix whose bins it shares if there is one.
   int bins() const { return bins_; }
 
   xgboost::MetaInfo& Info() override { return info_; }
@@ -68,7 +67,7 @@ class HeldBins final : public XgbMatrix {
   bool Lends(PageKind kind) const override { return kind == PageKind::kBins; }
   xgboost::DMatrix* SliceRows(Span<std::int32_t const> rows) override;
 
-  /// Stock's cuts depend on these beside the values, as they were when the matrix was made.
+  /// All that stock's cuts depend on beside the values, as it was when the matrix was made.
   struct CutsOf {
     std::vector<float> weights;
     std::vector<xgboost::bst_group_t> groups;
@@ -85,31 +84,32 @@ class HeldBins final : public XgbMatrix {
   CutsOf cuts_of_;    ///< empty once the twin is there
   std::shared_ptr<xgboost::DMatrix> twin_;
   std::shared_ptr<xgboost::DMatrix> values_;  ///< a HeldMatrix, once it was asked for
-  std::atomic<bool> is_announced_{false};     ///< has a line said who asked for the bins?
+  std::atomic<bool> is_announced_{false};     ///< true: the log says who asked for the bins
 };
 
-/// `data` if it is a QuantileDMatrix of ours, or null.
+/// Returns `data` if it is a QuantileDMatrix of ours, else null.
 HeldBins* AsHeldBins(xgboost::DMatrix* data);
 HeldBins const* AsHeldBins(xgboost::DMatrix const* data);
 
-/// True if all that is to be had of `data` are bins, which were chosen when it was made.
+/// Returns true if `data` has bins alone, which were chosen when it was made.
 inline bool HasBinsOnly(xgboost::DMatrix const& data) { return IsBinned(data) && AsHeldBins(&data) == nullptr; }
 
-/// True if bins of ours, too, were chosen when `data` were made.
+/// Returns true if the bins of our methods were chosen when `data` was made.
 inline bool HasOwnBins(xgboost::DMatrix const& data) {
   HeldBins const* const held = AsHeldBins(&data);
   return held == nullptr ? IsBinned(data) : held->rows()->bins() != nullptr;
 }
 
-/// Is there something in the way of a HeldBins? In a process group, where XGBoost's construction communicates, with
-/// bins of a matrix that is not ours, and for a number of bins that our methods do not have, XGBoost makes the matrix.
+/// Returns true if a QuantileDMatrix may be a HeldBins. XGBoost makes the matrix in a process group, where its
+/// construction communicates, with bins of a matrix that is not ours, and for a number of bins that our methods do not
+/// have.
 bool MayHoldBins(BinsConfig const& config, std::shared_ptr<xgboost::DMatrix> const& ref);
-/// False if XGBoost would refuse to make a QuantileDMatrix of them, or is left to see to it.
+/// Returns false if XGBoost would refuse to make a QuantileDMatrix of the rows, or is left to check them.
 bool FitsHeldBins(RowSource const& rows, xgboost::MetaInfo const& info, xgboost::DMatrix const* ref, int threads);
 
-/// The bins a column for trees of ours on `data`: max_bin of the training, if the matrix was not made with another one.
+/// Returns the bins a column for trees of ours on `data`: the matrix's own number, or max_bin of the training.
 int BinsFor(xgboost::DMatrix const& data, int max_bin);
-/// Says what XGBoost says to `hist` if `data` was binned with another max_bin, which then plays no part.
+/// Warns as XGBoost does for `hist` if `data` was binned with another max_bin than the training's, which plays no part.
 void ReportMaxBin(xgboost::DMatrix* data, int max_bin);
 
 }  // namespace xgbgpu::plugin

@@ -45,7 +45,7 @@ std::shared_ptr<HeldRows const> HeldMatrix::rows() const {
 std::shared_ptr<xgboost::DMatrix> HeldMatrix::Stock(char const* who) {
   auto const held = rows();
   if (held == nullptr) return lender_;
-  // The line is logged before the lock is taken: whoever reads the log may ask for the page, too.
+  // The line is logged before the lock is taken: a reader of the log may ask for the page, too.
   if (!is_announced_.exchange(true)) {
     LOG(INFO) << "xgboost-gpu: XGBoost asks for " << who << " of a matrix of " << held->rows() << " rows and "
               << held->features() << " columns: its page of " << sizeof(xgboost::Entry) * held->present()
@@ -122,7 +122,7 @@ MatrixConfig ReadMatrixConfig(char const* json) {
 }
 
 DMatrixHandle MakeHeldMatrix(std::shared_ptr<HeldRows const> rows, int nthread) {
-  static auto* const kMake = NextFunction<decltype(XGDMatrixCreateFromMat_omp)>("XGDMatrixCreateFromMat_omp");
+  static auto* const kMake = XGBGPU_NEXT(XGDMatrixCreateFromMat_omp);
   float const nothing = 0;
   DMatrixHandle handle = nullptr;
   if (kMake(&nothing, 0, rows->features(), std::numeric_limits<float>::quiet_NaN(), &handle, LimitThreads(nthread)) !=

@@ -16,8 +16,8 @@
 
 namespace xgbgpu::plugin {
 
-/// A DMatrix of HeldRows. All that is no row, and every page, is that of a stock matrix (the *lender*), which was made
-/// without rows and is filled when the first page is asked for. Then the copy goes: the rows are held once.
+/// A DMatrix of HeldRows. A stock matrix (the *lender*) has all else: labels, weights and the like, and every page. It
+/// was made without rows, and is filled when the first page is asked for. Then the copy goes: the rows are held once.
 class HeldMatrix final : public XgbMatrix {
  public:
   /// `lender`: a stock matrix in memory, with the columns of `rows` and no row.
@@ -46,10 +46,10 @@ class HeldMatrix final : public XgbMatrix {
 /// Returns `data` if it is a HeldMatrix, else null.
 HeldMatrix* AsHeld(xgboost::DMatrix* data);
 
-/// The threads that XGBoost gives to a matrix that is made with this `nthread`.
+/// Returns the threads that XGBoost gives to a matrix that is made with this `nthread`.
 int ThreadsOfMatrix(int nthread);
-/// `nthread` where it is sensible, or so many as are. The system refuses to start too many threads, at which OpenMP
-/// ends the process, and XGBoost touches memory for each of them.
+/// Returns `nthread`, or the largest sensible number if that is smaller. The system refuses to start too many threads,
+/// at which OpenMP ends the process, and XGBoost touches memory for each thread.
 int LimitThreads(int nthread);
 
 /// The members that we read of the JSON text which XGBoost's functions that make a matrix take. Throws dmlc::Error if a
@@ -60,11 +60,11 @@ struct MatrixConfig {
 };
 MatrixConfig ReadMatrixConfig(char const* json);
 
-/// Makes a HeldMatrix. Null if XGBoost refuses to make the lender; XGBGetLastError tells why.
+/// Makes a HeldMatrix. Returns null if XGBoost refuses to make the lender; XGBGetLastError tells why.
 DMatrixHandle MakeHeldMatrix(std::shared_ptr<HeldRows const> rows, int nthread);
 
-/// Makes the matrix of `handle`, a stock one with these columns and no row, a HeldMatrix. False if memory is short: then
-/// XGBGetLastError tells how much, and the handle is freed.
+/// Puts a HeldMatrix of `rows` into the handle of a stock matrix, which has their columns and no row. Returns false if
+/// memory is short: then XGBGetLastError tells the size, and the handle is freed.
 bool HoldIn(DMatrixHandle handle, std::shared_ptr<HeldRows const> rows);
 
 }  // namespace xgbgpu::plugin

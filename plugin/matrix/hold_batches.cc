@@ -1,3 +1,4 @@
+// Makes a QuantileDMatrix of batches: of one batch on the host, or of all batches on a GPU.
 #include "matrix/hold_batches.h"
 
 #include <xgboost/logging.h>
@@ -25,15 +26,15 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// What a first pass over the batches found.
+/// Findings of a first pass over the batches.
 struct Found {
-  StreamShape shape{kHostMemory, 0, {}};  ///< of batches on a device; of one on the host there is no shape
-  xgboost::MetaInfo info{};               ///< labels, weights and all else that is no value, of all batches on a device
+  StreamShape shape{kHostMemory, 0, {}};  ///< of batches on a device; a batch on the host has none
+  xgboost::MetaInfo info{};               ///< labels, weights and all else but the values of all batches on a device
 
   bool on_device() const { return shape.device != kHostMemory; }
 };
 
-/// Returns nothing if the batches are for XGBoost. It stops there: a pass may be slow.
+/// Returns nothing if the batches are for XGBoost. It stops as soon as that is known, because a pass may be slow.
 std::optional<Found> LookAt(Batches* batches) {
   Found found;
   bool is_first = true;
@@ -147,7 +148,7 @@ class BatchTables final : public TableStream {
   CallersDevice device_;
 };
 
-/// What a matrix of batches on a device is made with.
+/// Arguments and findings that a matrix of batches on a device is made of.
 struct Plan {
   BinsConfig const& config;
   Found const& found;
@@ -155,7 +156,7 @@ struct Plan {
 
   int threads() const { return ThreadsOfMatrix(config.nthread); }
   bool Fits(RowSource const& rows) const { return FitsHeldBins(rows, found.info, ref.get(), threads()); }
-  /// Makes bins of the rows: those of `ref`, if there is one.
+  /// Makes bins of the rows, by the cuts of `ref` if there is one.
   std::shared_ptr<HeldRows const> Bin(RowSource const& rows) const {
     Place const place{BackendKind::kCuda, found.shape.device};
     auto bins = ref == nullptr ? Dataset::Build(rows, RowWeights(found.info), config.max_bin, threads(), place)

@@ -14,14 +14,14 @@
 namespace xgbgpu::plugin {
 
 /// Goes through the batches twice: to count them, and to copy them. Returns a HeldBins of one batch on the host, or of
-/// all batches on a GPU. There bins are made at once and the values go, but a matrix that shares the bins of another
-/// one keeps values: it is there to be evaluated. Batches on a GPU that are too large to be there all at once are gone
-/// through more often, and all that is kept are bins, in any case.
+/// all batches on a GPU. On a GPU bins are made at once, and the values go. A matrix that shares the bins of another
+/// one keeps its values, because it will be evaluated. Batches on a GPU that are too large to be there all at once are
+/// gone through more often; then bins alone are kept in any case.
 ///
-/// Null where XGBoost makes the matrix or says what is wrong: of several batches on the host, without room on the
-/// device, or if MayHoldBins or FitsHeldBins say so.
+/// Returns null where XGBoost makes the matrix or says what is wrong: of several batches on the host, without room on
+/// the device, or if MayHoldBins or FitsHeldBins say so.
 ///
-/// ref      whose bins the matrix shares; or null
+/// ref      the matrix whose bins it shares, or null
 /// Throws   dmlc::Error as Batches does; InvalidArgument as DeviceRowsBuilder and StreamedRows do
 DMatrixHandle HoldBatches(Batches* batches, BinsConfig config, std::shared_ptr<xgboost::DMatrix> ref,
                           StreamPolicy const& policy = {});

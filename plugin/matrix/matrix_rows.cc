@@ -17,8 +17,8 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// The batch, or one in `entries` if a value is -inf. XGBoost puts the end of the first bin below the least value:
-/// below about -1.7e38 it runs out of floats. No threshold is below the least float either.
+/// Returns the batch, or a copy in `entries` if a value is -inf. XGBoost puts the end of the first bin below the least
+/// value: below about -1.7e38 it runs out of floats. No threshold is below the least float.
 RowBatch WithFiniteEnds(RowBatch batch, std::vector<Entry>* entries) {
   auto const ran_out = [](Entry const& e) { return e.value == -std::numeric_limits<float>::infinity(); };
   if (std::none_of(batch.entries.begin(), batch.entries.end(), ran_out)) return batch;

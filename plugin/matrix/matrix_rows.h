@@ -20,14 +20,13 @@ namespace xgbgpu::plugin {
 /// [columns] 1 for a categorical column, else 0; empty if no column is categorical.
 std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info);
 
-/// Makes `page` that of the rows `range` (the first, and the one after the last), without the values that are missing.
-/// present: as many values will be there, or about so many.
+/// Fills `page` with the rows `range` (the first, and the one after the last), without values that are missing.
+/// present: about the number of values that will be there.
 void FillPage(HeldRows const& rows, std::pair<std::uint64_t, std::uint64_t> range, std::uint64_t present, int threads,
               xgboost::SparsePage* page);
 
-/// The values that a matrix of ours holds, or the pages of another DMatrix, one after the other; of a QuantileDMatrix
-/// the lower ends of bins. To be read by one thread
-/// at a time.
+/// The values that a matrix of ours holds, or the pages of another DMatrix in their order, or the lower ends of the
+/// bins of a stock QuantileDMatrix. One thread may read it at a time.
 class DMatrixRows final : public RowSource {
  public:
   /// `data` must outlive it.
@@ -46,8 +45,8 @@ class DMatrixRows final : public RowSource {
   std::shared_ptr<HeldRows const> held_;  ///< the user's values, as long as stock code has not asked for them
   bool has_all_columns_{false};
   std::vector<std::uint8_t> categorical_;
-  // The page of all values of a QuantileDMatrix, 8 bytes each. XGBoost makes one whenever it is asked; keeping it till
-  // the end costs less than making a second one.
+  // The page of all values of a QuantileDMatrix, 8 bytes each. XGBoost makes one whenever it is asked. To keep it till
+  // the end costs less than to make a second one.
   mutable std::shared_ptr<xgboost::SparsePage const> lower_ends_;
   mutable std::vector<Entry> finite_;
   mutable RowBatch ends_;

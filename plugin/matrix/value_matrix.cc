@@ -81,8 +81,8 @@ std::shared_ptr<xgboost::DMatrix> OfOnePage(xgboost::DMatrix* data, std::shared_
   return std::make_shared<ValueMatrix>(data, [page = std::move(page)] { return std::make_shared<OnePage>(page); });
 }
 
-/// True if columns ascend in every row and no value is NaN. XGBoost finds the column of a bin by looking onwards from
-/// that of the bin before, so that of rows in another order some column comes twice.
+/// Returns true if columns ascend in every row and no value is NaN. XGBoost finds the column of a bin by looking
+/// onwards from the column of the bin before. In rows of another order some column comes twice.
 bool AsPredictorsSeeIt(xgboost::SparsePage const& page, int threads) {
   auto const& offsets = page.offset.ConstHostVector();
   auto const& entries = page.data.ConstHostVector();

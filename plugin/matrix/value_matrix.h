@@ -1,8 +1,8 @@
 /// The values that predictors see in a QuantileDMatrix.
 ///
-/// Stock predictors take one value after the other out of the bins, by columns: several times the work of a tree for
-/// every round that an evaluation set advances, and for columns that are mostly missing a search through the whole
-/// column for each row. All at once and by rows they cost less than one such round, and a device can take them.
+/// Stock predictors take each value out of the bins by itself, by columns: several times the work of a tree for every
+/// round that an evaluation set advances, and for columns that are mostly missing a search through the whole column for
+/// each row. All values at once, by rows, cost less than one such round, and a device can take them.
 #ifndef XGBGPU_PLUGIN_MATRIX_VALUE_MATRIX_H_
 #define XGBGPU_PLUGIN_MATRIX_VALUE_MATRIX_H_
 
@@ -14,23 +14,24 @@
 
 namespace xgbgpu::plugin {
 
-/// `data`, a QuantileDMatrix (IsBinned), as a DMatrix of the values that stock predictors make of its bins: their lower
-/// ends. Labels, weights and margins are those of `data`, which must outlive it. Only rows can be read from it.
+/// Returns `data`, a QuantileDMatrix (IsBinned), as a DMatrix of the values that stock predictors make of its bins:
+/// their lower ends. It has labels, weights and margins of `data`, which must outlive it. Only rows can be read from
+/// it.
 ///
-/// Null if XGBoost does not give the values away as its predictors see them: for rows whose columns were not in order
-/// (then a value is under another column), and for bins without an end (of infinite values).
+/// Returns null if XGBoost does not give the values away as its predictors see them: for rows whose columns were not in
+/// order (then a value is under another column), and for bins without an end (of infinite values).
 ///
 /// Cost  8 bytes of memory for each value and row; one thread of the host, some nanoseconds a value
 std::shared_ptr<xgboost::DMatrix> ValuesOfBins(xgboost::DMatrix* data, int threads);
 
-/// `data`, which must outlive it, as a DMatrix of the values `rows`, which are its own. Only rows can be read from it,
-/// in pages that are made as they are asked for.
+/// Returns `data`, which must outlive it, as a DMatrix of its own values `rows`. Only rows can be read from it, in
+/// pages that are made as they are asked for.
 ///
 /// Cost  16 MiB, or a row; a pass over the values by `threads` threads whenever they are read
 std::shared_ptr<xgboost::DMatrix> ValuesOf(xgboost::DMatrix* data, std::shared_ptr<HeldRows const> rows, int threads);
 
-/// All of `data`, which must outlive it, but its rows: for predictors that have no tree to walk through, and need
-/// labels and margins alone.
+/// Returns all of `data`, which must outlive it, but its rows: for predictors that have no tree to walk through, and
+/// need labels and margins alone.
 std::shared_ptr<xgboost::DMatrix> WithoutRows(xgboost::DMatrix* data);
 
 }  // namespace xgbgpu::plugin

@@ -1,4 +1,4 @@
-/// Makes dumps in JSON valid: names of features are escaped before XGBoost writes them, numbers are replaced afterwards.
+// Makes dumps in JSON valid: names of features are escaped before XGBoost writes them, numbers are replaced afterwards.
 #include "models/dump_json.h"
 
 #include <dmlc/io.h>

@@ -1,3 +1,4 @@
+// Walks through the bytes of a saved model, and refuses what XGBoost's parsers would crash on.
 #include "models/model_bytes.h"
 
 #include <fcntl.h>

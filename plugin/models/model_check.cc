@@ -1,3 +1,4 @@
+// Checks the trees and weights of a loaded model before XGBoost follows their numbers.
 #include "models/model_check.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "base/message.h"
 #include "base/parallel.h"
 #include "models/json_members.h"
+#include "xgb/json_values.h"
 
 namespace xgbgpu::plugin {
 
@@ -42,7 +44,7 @@ class List {
       case xgboost::Value::ValueKind::kI64Array:
         Set(&i64_, xgboost::get<xgboost::I64Array const>(list));
         break;
-      case xgboost::Value::ValueKind::kNumberArray:
+      case kFloatList:
         size_ = xgboost::get<xgboost::F32Array const>(list).size();
         break;
       default:
@@ -474,6 +476,16 @@ void LoadedModel::CheckWeightsFor(std::uint64_t features, std::uint32_t outputs)
   if (!weights_ || *weights_ == 0 || *weights_ == (features + 1) * outputs) return;
   Throw<InvalidArgument>("The linear model has ", *weights_, " weights; allowed: ", (features + 1) * outputs, ", for ",
                          outputs, " outputs one for each of ", features, " features and one more");
+}
+
+void CheckSlice(std::uint32_t rounds, std::int32_t begin, std::int32_t end, std::int32_t step) {
+  if (step < 1) Throw<InvalidArgument>("The step of a slice of a booster is ", step, "; allowed: 1 or more");
+  auto const all = static_cast<std::int32_t>(rounds);
+  std::int32_t const last = end == 0 ? all : end;
+  if (begin < 0 || begin >= last || last > all || (last - begin) % step == 0) return;  // XGBoost has the words
+  Throw<InvalidArgument>(
+      "The step of a slice of a booster is ", step, ", which does not divide its ", last - begin, " rounds (", begin,
+      " to ", last, "): XGBoost would lose the last of the slice; allowed: 1, or ", "a step that divides end - begin");
 }
 
 }  // namespace xgbgpu::plugin

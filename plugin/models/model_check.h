@@ -51,6 +51,10 @@ class LoadedModel {
   std::optional<std::size_t> weights_;  ///< of a gblinear
 };
 
+/// Throws InvalidArgument if a slice of a model's `rounds` from `begin` to `end` (0: all) would lose a round. Stock code
+/// takes (end - begin) / step rounds, rounded down. It refuses other bad slices itself.
+void CheckSlice(std::uint32_t rounds, std::int32_t begin, std::int32_t end, std::int32_t step);
+
 }  // namespace xgbgpu::plugin
 
 #endif  // XGBGPU_PLUGIN_MODELS_MODEL_CHECK_H_

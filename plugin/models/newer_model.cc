@@ -1,10 +1,8 @@
-/// Rewrites models of newer versions of XGBoost as this one reads them, and refuses what has no place in it.
+// Rewrites models of newer versions of XGBoost as this one reads them, and refuses what has no place in it.
 #include "models/newer_model.h"
 
 #include <xgboost/json.h>
 #include <xgboost/learner.h>
-#include <xgboost/objective.h>
-#include <xgboost/version_config.h>
 
 #include <algorithm>
 #include <array>
@@ -24,6 +22,7 @@
 #include "base/quoted.h"
 #include "errors/notice.h"
 #include "models/json_members.h"
+#include "xgb/registry.h"
 #include "xgb/version.h"
 
 namespace xgbgpu::plugin {
@@ -92,7 +91,7 @@ void ReadObjective(Json const& learner) {
   Json const* const section = Find(learner, "objective");
   std::string const* const name = section == nullptr ? nullptr : FindText(*section, "name");
   if (name == nullptr) return;
-  if (dmlc::Registry<xgboost::ObjFunctionReg>::Find(*name) == nullptr) {
+  if (!IsObjective(*name)) {
     Throw<InvalidArgument>("the objective ", Quoted(*name), " is not among those of ", RunningVersion(),
                            "; allowed: objectives that both have. Predict there");
   }
@@ -196,7 +195,7 @@ void WarnOfFuture(Version const& version) {
 }  // namespace
 
 bool IsNewer(ModelSigns const& signs) {
-  constexpr Version kFirst{1, 0, 0}, kNext{XGBOOST_VER_MAJOR, XGBOOST_VER_MINOR + 1, 0};
+  constexpr Version kFirst{1, 0, 0}, kNext{kBuiltSeries[0], kBuiltSeries[1] + 1, 0};
   if (signs.format == Format::kOther) return false;
   return signs.has_list_of_base_scores || signs.version < kFirst || signs.version >= kNext;
 }

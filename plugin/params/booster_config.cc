@@ -1,3 +1,4 @@
+// Translates the user's parameters and configurations into words that a stock booster knows, and back.
 #include "params/booster_config.h"
 
 #include <algorithm>
@@ -10,7 +11,9 @@
 #include "models/model_bytes.h"
 #include "params/constraint_text.h"
 #include "params/foreign_words.h"
+#include "xgb/json_values.h"
 #include "xgb/registry.h"
+#include "xgb/saved_gbtree.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/trainer.h"
@@ -40,46 +43,13 @@ std::vector<std::string> SplitSequence(std::string const& sequence) {
   return names;
 }
 
-xgboost::Object ToObject(ParamValues const& values) {
-  xgboost::Object object;
-  for (auto const& [name, value] : values) object[name] = xgboost::String{value};
-  return object;
-}
-
-/// Throws unless the value is of this kind. XGBoost's own message would not name the key.
-template <typename Kind>
-void CheckIs(Json const& value, std::string const& key) {
-  if (xgboost::IsA<Kind>(value)) return;
-  throw InvalidArgument{"Key " + Quoted(key) + " of the loaded configuration has a value of kind " +
-                        value.GetValue().TypeStr() + "; allowed: " + Kind{}.TypeStr()};
-}
-
-xgboost::Object::Map const& Members(Json const& value, std::string const& key) {
-  CheckIs<xgboost::Object>(value, key);
-  return xgboost::get<xgboost::Object const>(value);
-}
-
 ParamValues ToValues(Json const& object, std::string const& key) {
   ParamValues values;
-  for (auto const& [name, value] : Members(object, key)) {
+  for (auto const& [name, value] : MembersOf(object, key)) {
     CheckIs<xgboost::String>(value, key + '.' + name);
     values[CanonicalName(name)] = xgboost::get<xgboost::String const>(value);
   }
   return values;
-}
-
-/// The member `name` of an object, or null.
-Json const* Find(Json const& object, char const* name, std::string const& key) {
-  auto const& members = Members(object, key);
-  auto const found = members.find(name);
-  return found == members.cend() ? nullptr : &found->second;
-}
-
-std::string Text(Json const& object, char const* name, std::string const& key) {
-  Json const* const value = Find(object, name, key);
-  if (value == nullptr) return {};
-  CheckIs<xgboost::String>(*value, key + '.' + name);
-  return xgboost::get<xgboost::String const>(*value);
 }
 
 /// The value of a tree parameter as stock code takes it: that knows one way less to sample rows, and one less to grow
@@ -89,14 +59,11 @@ std::string ForStock(std::string const& name, std::string const& value) {
   return name == kSamplingMethod && value == kGossMethod ? "gradient_based" : value;
 }
 
-/// What an updater saves: the parameters of trees, and its own.
-Json WithTreeParam(TreeParam tree, char const* name_of_own, ParamValues const& own) {
+/// Returns the parameters of trees as an updater saves them, in stock words.
+Json InStockWords(TreeParam tree) {
   tree.sampling_method = ForStock(kSamplingMethod, tree.sampling_method);
   tree.grow_policy = ForStock(kGrowPolicy, tree.grow_policy);
-  Json updater{xgboost::Object{}};
-  updater["train_param"] = xgboost::ToJson(tree);
-  updater[name_of_own] = ToObject(own);
-  return updater;
+  return Json{xgboost::ToJson(tree)};
 }
 
 /// Throws for an unknown tree_method. XGBoost does so, too, but does not know gpu_exact, and names no parameter.
@@ -179,7 +146,7 @@ Args BoosterConfig::Configure(Args const& args) {
   }
   for (auto const& [name, value] : args) {
     if (InCharge()) CheckStockParam(name, value);
-    bool const is_updater = name == "updater" || name == "updater_seq";
+    bool const is_updater = NamesUpdaters(name);
     if (InCharge() && (is_updater || (HasOurMethod() && name == "tree_method"))) continue;
     if (InCharge() && name == "monotone_constraints") continue;  // it is there, as a tuple
     if (InCharge() && HasNoEffect(name)) continue;  // stock code takes num_trees for the number of a model's trees
@@ -198,7 +165,7 @@ void BoosterConfig::Absorb(Args const& args) {
   for (auto const& [name, value] : args) {
     if (name == "tree_method") {
       tree_method = &value;
-    } else if (name == "updater" || name == "updater_seq") {
+    } else if (NamesUpdaters(name)) {
       updater = &value;
     } else if (name == "process_type") {
       process_type = &value;
@@ -291,11 +258,11 @@ std::map<std::string, std::string> BoosterConfig::LinesAboutIdle() const {
 
 void BoosterConfig::Save(Json* gbtree) const {
   Json& out = *gbtree;
-  Json& train = out["gbtree_train_param"];
+  SavedGbtree saved{gbtree};
   // A configuration that is saved where there is no device says auto, as a build of XGBoost with CUDA does. Our section
-  // keeps the user's word for where there is one. With gpu_backend=host nobody looks for a device.
+  // keeps the user's word for where there is one. With gpu_backend=host no device is looked for.
   bool const hides = gpu_predictor_ && device_.gpu_backend != "host" && CudaDeviceCount() == 0;
-  if (gpu_predictor_) train[kPredictor] = xgboost::String{hides ? "auto" : kGpuPredictor};
+  if (gpu_predictor_) saved.WritePredictor(hides ? "auto" : kGpuPredictor);
   // XGBoost looks here, too, for names that it must not complain of.
   xgboost::Object own;
   for (auto const& [name, line] : LinesAboutIdle()) own[name] = xgboost::String{idle_values_.at(name)};
@@ -305,31 +272,14 @@ void BoosterConfig::Save(Json* gbtree) const {
     return;
   }
 
-  // A stock booster fails on a method that it does not know, so gpu_exact is saved as its exact.
-  if (HasOurMethod()) train["tree_method"] = xgboost::String{IsExact() ? "exact" : "gpu_hist"};
-  // Readers take "updater_seq" after its alias "updater". A stock CPU booster keeps the tree parameters saved here only
-  // if it finds the sequence that it would choose itself.
-  char const* const stock_sequence = IsExact() ? "grow_colmaker,prune" : "grow_quantile_histmaker";
-  bool const chosen = HasOurMethod() && IsPlain();
-  train["updater"] = xgboost::String{IsExact() && chosen ? stock_sequence : Join(kPublicUpdater)};
-  train["updater_seq"] = xgboost::String{chosen ? stock_sequence : Join(kPublicUpdater)};
-  out["specified_updater"] = xgboost::Boolean{!updaters_.empty()};
-
-  auto& updaters = xgboost::get<xgboost::Object>(out["updater"]);
-  if (updaters.erase(kUpdater) != 0) {
-    if (IsExact() && chosen) {
-      // A stock booster takes its updaters from here, whatever the sequence says, and they insist on these members.
-      updaters["grow_colmaker"] = WithTreeParam(tree_, "colmaker_train_param", {});
-      updaters["prune"] = updaters["grow_colmaker"];
-    } else {
-      updaters[kPublicUpdater] = WithTreeParam(tree_, "gpu_hist_train_param", {{"debug_synchronize", "0"}});
-    }
-  }
+  std::string const method = !HasOurMethod() ? "" : IsExact() ? kExactMethod : "gpu_hist";
+  auto const kept = saved.Write(
+      {method, Join(kPublicUpdater), !updaters_.empty(), HasOurMethod() && IsPlain(), IsExact(), InStockWords(tree_)});
   auto section = xgboost::ToJson(device_);
   auto& members = section.GetObject();
   members[kTrace] = xgboost::String{""};  // nothing that is loaded opens a file; XGBoost looks for known names here
   if (!traced_to_.empty()) members[kTracedTo] = xgboost::String{traced_to_};
-  if (IsExact()) members[kMethod] = xgboost::String{kExactMethod};
+  for (auto const& [name, value] : kept) members[name] = xgboost::String{value};
   if (tree_.sampling_method == kGossMethod) members[kSamplingMethod] = xgboost::String{kGossMethod};
   if (tree_.grow_policy == kSymmetricPolicy) members[kGrowPolicy] = xgboost::String{kSymmetricPolicy};
   members.insert(own.GetObject().cbegin(), own.GetObject().cend());
@@ -361,49 +311,29 @@ bool BoosterConfig::LoadOwn(ParamValues const& section) {
 
 void BoosterConfig::Load(Json* gbtree) {
   *this = BoosterConfig{};
-  Json& in = *gbtree;
-  CheckIs<xgboost::Object>(in, "gradient_booster");
-  constexpr char kTrainSection[] = "gbtree_train_param";
-  Json& train = in[kTrainSection];
-  CheckIs<xgboost::Object>(in["updater"], "updater");
-  auto& updaters = xgboost::get<xgboost::Object>(in["updater"]);
-
-  for (auto const& [name, updater] : updaters) {
-    std::string const key = "updater." + name;
-    Json const* values = Find(updater, "train_param", key);
-    if (values != nullptr) tree_values_ = ToValues(*values, key + ".train_param");
+  SavedGbtree saved{gbtree};
+  saved.Check();
+  for (auto const& [key, values] : saved.TrainParams()) {
+    tree_values_ = ToValues(values, key);
     CheckInteractionNesting(tree_values_);
   }
-  Json const* const own = Find(in, kDeviceSection, "gradient_booster");
+  Json const* const own = FindMember(*gbtree, kDeviceSection, "gradient_booster");
   bool const exact = own != nullptr && LoadOwn(ToValues(*own, kDeviceSection));
-  std::string const predictor = Text(train, kPredictor, kTrainSection);
+  std::string const predictor = saved.Predictor();
   cpu_predictor_ = predictor == "cpu_predictor";
   if (predictor == kGpuPredictor) {
     gpu_predictor_ = true;
-    train[kPredictor] = xgboost::String{"auto"};
+    saved.WritePredictor("auto");
   }
 
-  std::string const method = Text(train, kMethod, kTrainSection);
+  std::string const method = saved.Method();
   method_ = exact ? Method::kExact : method == "gpu_hist" ? Method::kHist : Method::kStock;
   if (!HasOurMethod()) stock_method_ = method;
-  // "specified_updater" would tell who chose the sequence, but XGBoost 1.7 reads false as true from binary JSON.
-  updaters_ = SplitSequence(Text(train, "updater", kTrainSection));
+  updaters_ = SplitSequence(saved.Updaters());
   bool const chosen_by_method = exact || (HasOurMethod() && IsPlain());
   // A loaded booster grows trees, even if the saved one only updated some.
   if (chosen_by_method || !NamesOurs()) updaters_.clear();
-  if (!InCharge()) return;
-
-  if (HasOurMethod()) train["tree_method"] = xgboost::String{"hist"};
-  train["updater"] = xgboost::String{Sequence()};
-  train["updater_seq"] = xgboost::String{Sequence()};
-  in["specified_updater"] = xgboost::Boolean{true};
-  xgboost::Object translated;
-  for (auto const& name : SplitSequence(Sequence())) {
-    auto const found = updaters.find(name);
-    bool const ours = name == kPublicUpdater;
-    translated[ours ? kUpdater : name] = ours || found == updaters.end() ? Json{xgboost::Object{}} : found->second;
-  }
-  in["updater"] = std::move(translated);
+  if (InCharge()) saved.TellStock(SplitSequence(Sequence()), HasOurMethod());
 }
 
 }  // namespace xgbgpu::plugin

@@ -13,14 +13,9 @@
 #include <vector>
 
 #include "params/plugin_params.h"
+#include "xgb/saved_gbtree.h"
 
 namespace xgbgpu::plugin {
-
-/// The updater's name for users and in saved configurations: the one a GPU build of XGBoost uses.
-constexpr char kPublicUpdater[] = "grow_gpu_hist";
-/// Its name in the registry: a CPU build replaces the public one when it loads a configuration. Alphabetically before
-/// "prune" and "refresh", because a stock booster loads the updaters of a saved sequence in that order.
-constexpr char kUpdater[] = "grow_gpu_hist_xgbgpu";
 
 /// The parameters of one booster as the user sees them, kept over any number of Configure calls.
 ///
@@ -67,6 +62,8 @@ class BoosterConfig {
   bool IsPlain() const;
   /// The updaters for the stock booster, separated by commas, while InCharge().
   std::string Sequence() const { return Join(kUpdater); }
+  /// True if trees are grown by our updater alone, so that margins are sums of their leaves.
+  bool OwnsRounds() const { return Trains() && Sequence() == kUpdater; }
 
   /// tree() and device() are valid while InCharge().
   TreeParam const& tree() const { return tree_; }

@@ -1,3 +1,4 @@
+// Reads monotone and interaction constraints as users write them.
 #include "params/constraint_text.h"
 
 #include <xgboost/json.h>

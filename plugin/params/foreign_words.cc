@@ -1,9 +1,5 @@
-/// The tables of foreign names and values, and the sentences that are made of them.
+// Holds the tables of foreign names and values, and makes sentences of them.
 #include "params/foreign_words.h"
-
-#include <dmlc/registry.h>
-#include <xgboost/metric.h>
-#include <xgboost/objective.h>
 
 #include <algorithm>
 #include <cctype>
@@ -13,6 +9,7 @@
 #include <vector>
 
 #include "base/quoted.h"
+#include "xgb/registry.h"
 
 namespace xgbgpu::plugin {
 
@@ -251,8 +248,8 @@ bool IsKnown(std::string const& parameter, std::string const& value) {
       {kBooster, {"gbtree", "dart", "gblinear"}},
       {"grow_policy", {"depthwise", "lossguide", "symmetric"}},
       {"sampling_method", {"uniform", "gradient_based", "goss"}}};
-  if (parameter == kObjective) return dmlc::Registry<xgboost::ObjFunctionReg>::Find(value) != nullptr;
-  if (parameter == kMetric) return dmlc::Registry<xgboost::MetricReg>::Find(value) != nullptr;
+  if (parameter == kObjective) return IsObjective(value);
+  if (parameter == kMetric) return IsMetric(value);
   auto const words = kWords.find(parameter);
   return words != kWords.end() && std::count(words->second.cbegin(), words->second.cend(), value) != 0;
 }

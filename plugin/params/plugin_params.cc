@@ -1,3 +1,4 @@
+// Parses parameters of trees and of this library, and refuses values with their ranges.
 #include "params/plugin_params.h"
 
 #include <dmlc/strtonum.h>

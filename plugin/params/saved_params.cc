@@ -1,3 +1,4 @@
+// Reads the parameters of objectives and metrics out of their saved configurations.
 #include "params/saved_params.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// Copies trees of the engine to the trees of XGBoost.
 #include "xgb/adapt_tree.h"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ std::vector<std::uint32_t> HighBitFirst(Span<std::uint32_t const> words) {
 void CopyTree(Tree const& tree, float learning_rate, xgboost::RegTree* out) {
   // Until their values are set, leaves have what XGBoost notes of them for good.
   auto const noted = [&](NodeIndex leaf) { return tree.weight[leaf] * learning_rate; };
-  // A RegTree numbers children as they are made, two at a time, and so does the engine: repeat the splits in its order.
+  // A RegTree numbers children as they are made, two at a time. The engine does, too: repeat the splits in its order.
   std::vector<NodeIndex> inner;
   for (NodeIndex n = 0; n < static_cast<NodeIndex>(tree.size()); ++n) {
     if (!tree.IsLeaf(n)) inner.push_back(n);
@@ -43,7 +44,7 @@ void CopyTree(Tree const& tree, float learning_rate, xgboost::RegTree* out) {
       out->ExpandCategorical(n, tree.feature[n], {categories.data(), categories.size()}, tree.default_left[n] != 0,
                              tree.weight[n], noted(left), noted(right), tree.gain[n], tree.sum_hess[n],
                              tree.sum_hess[left], tree.sum_hess[right]);
-      // Nobody reads the threshold of such a node. XGBoost 1.7 leaves NaN there, which is no JSON; 3.0 and newer write
+      // The threshold of such a node is not read. XGBoost 1.7 leaves NaN there, which is no JSON. 3.0 and newer write
       // this number.
       (*out)[n].SetSplit(tree.feature[n], std::numeric_limits<float>::denorm_min(), tree.default_left[n] != 0);
     } else {

@@ -14,7 +14,7 @@ namespace xgbgpu::plugin {
 /// leaf XGBoost notes the weight that the gradients gave it, also if the objective has set another value.
 void CopyTree(Tree const& tree, float learning_rate, xgboost::RegTree* out);
 
-/// What each leaf adds to the margin, as `tree` has it now (objectives may change leaves); 0 for inner nodes.
+/// Returns what each leaf adds to the margin, as `tree` has it now (objectives may change leaves); 0 for inner nodes.
 std::vector<float> LeafValues(xgboost::RegTree const& tree);
 
 }  // namespace xgbgpu::plugin

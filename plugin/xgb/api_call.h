@@ -1,54 +1,106 @@
-/// Which of XGBoost's C functions is running on this thread. docs/adr/0008-rounds-on-the-device.md
+/// What a thread does for a caller of XGBoost. docs/adr/0008-rounds-on-the-device.md
 #ifndef XGBGPU_PLUGIN_XGB_API_CALL_H_
 #define XGBGPU_PLUGIN_XGB_API_CALL_H_
 
-#include <xgboost/c_api.h>
-
 #include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
 
 #include "xgbgpu/data_key.h"
 
+namespace xgbgpu {
+
+class DeviceFloats;  // xgbgpu/device_rows.h
+
+}  // namespace xgbgpu
+
 namespace xgbgpu::plugin {
 
-/// The call is known for callers that reach XGBoost through our functions of the same names (api_hooks.cc); kOther for
-/// all others. It saves work: results are the same without it.
+class Batches;          // data/batches.h
+class CurrentRound;     // booster/current_round.h
+class LinkWatch;        // group/link_watch.h
+class ProcessGroup;     // group/process_group.h
+class RecordBatches;    // data/record_batches.h
+class TreeWatch;        // xgb/predictor.h
+class ValuesOnDevice;   // data/device_arrays.h
+struct LastPrediction;  // booster/last_prediction.h
+
+/// The function of XGBoost's that a thread runs. It is known for callers that reach XGBoost through our functions of the
+/// same names (entry/), and kOther for all others. It saves work: results are the same without it.
 enum class ApiCall : std::uint8_t {
   kOther,
-  kUpdate,    ///< XGBoosterUpdateOneIter: nobody outside reads margins or gradients
-  kEvaluate,  ///< XGBoosterEvalOneIter: nobody outside reads margins or predictions
+  kUpdate,    ///< XGBoosterUpdateOneIter: its caller reads neither margins nor gradients
+  kEvaluate,  ///< XGBoosterEvalOneIter: its caller reads neither margins nor predictions
 };
 
-ApiCall CurrentApiCall();
-
-/// How many matrices the XGBoosterEvalOneIter that runs on this thread evaluates; 0 outside of one, and if the caller
-/// reached XGBoost past our functions.
-std::uint64_t EvaluatedMatrices();
-
-class ValuesOnDevice;  // device_arrays.h
-
-/// What an in-place prediction was given, in XGBoost's array interface (JSON).
+/// The arguments of an in-place prediction, in XGBoost's array interface (JSON).
 struct InPlaceArrays {
   char const* values;            ///< dense: of two dimensions; CSR: of one
   char const* indptr{nullptr};   ///< null: dense
   char const* indices{nullptr};  ///< CSR only
   std::uint64_t columns{0};      ///< CSR only
-  /// The values are on a device; `values` describes room for them on the host. Else null.
+  /// The values are on a device; `values` describes room for them on the host. Null: they are on the host.
   ValuesOnDevice* on_device{nullptr};
 };
 
-/// The arrays of the in-place prediction that runs on this thread; null outside of one, or if the caller reached
-/// XGBoost past our functions.
-InPlaceArrays const* CurrentInPlaceArrays();
+/// All that one call of XGBoost's on a thread tells the next one, where XGBoost's interfaces have no argument for it.
+struct CallState {
+  // Members that a CallScope sets for the time of a call. Calls may be nested.
 
-/// XGBoost's XGBoosterPredictFromDense for arrays.values, with `arrays` as those of this thread meanwhile.
-int PredictFromDense(InPlaceArrays const& arrays, BoosterHandle booster, char const* config, DMatrixHandle info,
-                     bst_ulong const** shape, bst_ulong* dimensions, float const** out);
+  ApiCall call{ApiCall::kOther};
+  std::uint64_t evaluated_matrices{0};            ///< of XGBoosterEvalOneIter
+  InPlaceArrays const* in_place_arrays{nullptr};  ///< of an in-place prediction, or null
+  Batches* batches{nullptr};                      ///< of which a matrix is being made, or null
+  RecordBatches* record_batches{nullptr};         ///< of which a matrix is being made, or null
+  CurrentRound* round{nullptr};                   ///< for which XGBoost asks for trees, or null
+  TreeWatch* tree_watch{nullptr};                 ///< sees the trees that stock code predicts, or null
 
-/// Changes whenever labels, weights, groups or margins of any matrix may have been set through our functions.
-std::uint64_t MetaInfoEpoch();
+  // Members that stay from call to call.
 
-/// MetaInfoEpoch() for the engine; without a value if the caller may have reached XGBoost past our functions.
-inline DataEpoch KnownEpoch() { return CurrentApiCall() == ApiCall::kOther ? DataEpoch{} : DataEpoch{MetaInfoEpoch()}; }
+  std::shared_ptr<LastPrediction> last_prediction;  ///< null: the thread has predicted nothing
+  ProcessGroup* group{nullptr};                     ///< that the thread has entered, or null
+  std::shared_ptr<LinkWatch> link_watch;            ///< of the group's connections, or null
+
+  // Results that the caller reads until its next call.
+
+  std::string memory_report;
+  std::shared_ptr<DeviceFloats> device_predictions;
+
+  static CallState& OfThisThread();
+};
+
+/// Gives a member of this thread's CallState another value while it is alive.
+template <auto kMember>
+class CallScope {
+ public:
+  using Value = std::remove_reference_t<decltype(std::declval<CallState&>().*kMember)>;
+
+  explicit CallScope(Value value) : outer_{std::exchange(CallState::OfThisThread().*kMember, value)} {}
+  ~CallScope() { CallState::OfThisThread().*kMember = outer_; }
+  CallScope(CallScope const&) = delete;
+  CallScope& operator=(CallScope const&) = delete;
+
+ private:
+  Value outer_;
+};
+
+inline ApiCall CurrentApiCall() { return CallState::OfThisThread().call; }
+
+/// Changes MetaInfoEpoch before a call that sets labels, weights, groups or margins, and after it, so that no other
+/// thread takes old labels for new ones.
+class EpochScope {
+ public:
+  EpochScope();
+  ~EpochScope();
+  EpochScope(EpochScope const&) = delete;
+  EpochScope& operator=(EpochScope const&) = delete;
+};
+
+/// Returns a number that changes whenever labels, weights, groups or margins of any matrix may have been set through our
+/// functions; no value if this thread's caller may have reached XGBoost past our functions.
+DataEpoch KnownEpoch();
 
 }  // namespace xgbgpu::plugin
 

@@ -38,18 +38,18 @@ class XgbBooster : public xgboost::GradientBooster {
 
   void Configure(xgboost::Args const& args) final { SetParams(args); }
   void LoadModel(xgboost::Json const& in) final {
-    ModelComes(&in);
+    BeginLoad(&in);
     stock_->LoadModel(in);
   }
   void Load(dmlc::Stream* in) final {
-    ModelComes(nullptr);
+    BeginLoad(nullptr);
     stock_->Load(in);
   }
   void Save(dmlc::Stream* out) const final { stock_->Save(out); }
   void Slice(std::int32_t first, std::int32_t last, std::int32_t step, xgboost::GradientBooster* out,
              bool* out_of_bound) const final {
     auto* const decorated = dynamic_cast<XgbBooster*>(out);
-    SliceComes(first, last, step, decorated);
+    BeginSlice(first, last, step, decorated);
     stock_->Slice(first, last, step, decorated == nullptr ? out : decorated->stock_.get(), out_of_bound);
   }
   bool UseGPU() const final { return stock_->UseGPU(); }
@@ -104,18 +104,18 @@ class XgbBooster : public xgboost::GradientBooster {
   virtual void SetParams(xgboost::Args const& args) = 0;
   /// Is called before the stock booster loads a model, saved as `in`, or, if `in` is null, in the deprecated binary
   /// format. If it throws, the model is not loaded.
-  virtual void ModelComes(xgboost::Json const* in) = 0;
+  virtual void BeginLoad(xgboost::Json const* in) = 0;
   /// Throws if the model that was loaded is not one of this learner.
   virtual void CheckModel() const = 0;
   /// Is called before rounds of the stock booster's model, as Python slices them, become the model of `out`. It is null
   /// for a booster that is not decorated. If it throws, no round is copied.
-  virtual void SliceComes(std::int32_t /*first*/, std::int32_t /*last*/, std::int32_t /*step*/,
+  virtual void BeginSlice(std::int32_t /*first*/, std::int32_t /*last*/, std::int32_t /*step*/,
                           XgbBooster* /*out*/) const {}
 
   /// Adds a round to the model. The objective is null if the user computes gradients.
   virtual void Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache,
                      xgboost::ObjFunction const* objective) = 0;
-  /// Brings `out` to margins after these rounds. `training`: for the next round.
+  /// Brings `out` to the margins after `rounds`. `training`: for the next round.
   virtual void Predict(xgboost::DMatrix* data, XgbCache* out, bool training, RoundRange rounds) = 0;
 
   // The rest may leave the work to the stock booster. Rounds 0, 0 are all rounds.

@@ -1,4 +1,5 @@
-// Answers XGBoost's calls for pages of our matrices: each kind from its lender, rows from our own pages where there are some.
+// Answers XGBoost's calls for pages of our matrices: each kind from its lender, rows from our own pages where there are
+// some.
 #include "xgb/matrix.h"
 
 #include <utility>

@@ -12,7 +12,7 @@
 
 namespace xgbgpu::plugin {
 
-/// Makes pages of rows, one after the other.
+/// Makes pages of rows, one at a time.
 class RowPages {
  public:
   RowPages() = default;
@@ -39,7 +39,7 @@ class XgbMatrix : public xgboost::DMatrix {
   virtual bool Lends(PageKind kind) const = 0;
   /// Returns the pages of rows that this matrix makes itself. Null: the lender's.
   virtual std::shared_ptr<RowPages> MakeRowPages() { return nullptr; }
-  /// Returns a new matrix of these rows, in this order, which the caller deletes.
+  /// Returns a new matrix of the rows with these numbers, in their order. The caller deletes it.
   virtual xgboost::DMatrix* SliceRows(Span<std::int32_t const> rows) = 0;
 
  private:

@@ -3,10 +3,7 @@
 
 #include <xgboost/json.h>
 
-#include <algorithm>
-#include <mutex>
 #include <utility>
-#include <vector>
 
 namespace xgbgpu::plugin {
 
@@ -17,32 +14,12 @@ struct Context : xgboost::Metric {
   static auto Member() { return &Context::tparam_; }
 };
 
-/// All metrics of the process, the oldest first.
-struct Metrics {
-  std::mutex mutex;
-  std::vector<XgbMetric const*> all;
-
-  static Metrics& Instance() {
-    static auto* const kMetrics = new Metrics;  // never freed: metrics may be at exit
-    return *kMetrics;
-  }
-};
-
 }  // namespace
 
 XgbMetric::XgbMetric(std::unique_ptr<xgboost::Metric> stock) : stock_{std::move(stock)} {
   // XGBoost leaves both uninitialised.
   tparam_ = nullptr;
   stock_.get()->*Context::Member() = nullptr;
-  Metrics& metrics = Metrics::Instance();
-  std::lock_guard<std::mutex> const lock{metrics.mutex};
-  metrics.all.push_back(this);
-}
-
-XgbMetric::~XgbMetric() {
-  Metrics& metrics = Metrics::Instance();
-  std::lock_guard<std::mutex> const lock{metrics.mutex};
-  metrics.all.erase(std::find(metrics.all.cbegin(), metrics.all.cend(), this));
 }
 
 xgboost::Metric* XgbMetric::stock() const {
@@ -69,12 +46,10 @@ double XgbMetric::Eval(xgboost::HostDeviceVector<float> const& predictions, xgbo
 }
 
 std::string MetricNamesOf(XgbContext const* ctx) {
-  Metrics& metrics = Metrics::Instance();
-  std::lock_guard<std::mutex> const lock{metrics.mutex};
   std::string names;
-  for (XgbMetric const* const metric : metrics.all) {
-    if (metric->context() == ctx) names += (names.empty() ? "" : ",") + std::string{metric->Name()};
-  }
+  Listing<XgbMetric>::ForEach([&](XgbMetric const& metric) {
+    if (metric.context() == ctx) names += (names.empty() ? "" : ",") + std::string{metric.Name()};
+  });
   return names;
 }
 

@@ -9,15 +9,16 @@
 #include <optional>
 #include <string>
 
+#include "xgb/listing.h"
 #include "xgb/types.h"
 
 namespace xgbgpu::plugin {
 
-/// A stock metric with another one around it, which XGBoost calls. The value may be ours. All else is the stock metric's.
+/// A stock metric with another one around it, which XGBoost calls. The value may be ours. All else is the stock
+/// metric's.
 class XgbMetric : public xgboost::Metric {
  public:
   explicit XgbMetric(std::unique_ptr<xgboost::Metric> stock);
-  ~XgbMetric() override;
   XgbMetric(XgbMetric const&) = delete;
   XgbMetric& operator=(XgbMetric const&) = delete;
 
@@ -44,6 +45,7 @@ class XgbMetric : public xgboost::Metric {
 
   std::unique_ptr<xgboost::Metric> stock_;
   mutable std::atomic<XgbContext const*> context_{nullptr};
+  Listing<XgbMetric> listing_{this};
 };
 
 /// Returns the names of the metrics that the learner with this context has now, in the order in which they were made,

@@ -1,4 +1,4 @@
-/// The functions of XGBoost that those of the same names in this library stand in front of.
+/// XGBoost's functions that functions of this library, with the same names, stand in front of.
 #ifndef XGBGPU_PLUGIN_XGB_NEXT_FUNCTION_H_
 #define XGBGPU_PLUGIN_XGB_NEXT_FUNCTION_H_
 
@@ -18,6 +18,9 @@ F* NextFunction(char const* name) {
   }
   return reinterpret_cast<F*>(found);
 }
+
+/// NextFunction of a function that XGBoost's header declares.
+#define XGBGPU_NEXT(function) ::xgbgpu::plugin::NextFunction<decltype(function)>(#function)
 
 }  // namespace xgbgpu::plugin
 

@@ -4,9 +4,6 @@
 #include <xgboost/json.h>
 #include <xgboost/task.h>
 
-#include <algorithm>
-#include <map>
-#include <mutex>
 #include <utility>
 
 namespace xgbgpu::plugin {
@@ -18,29 +15,12 @@ struct Context : xgboost::ObjFunction {
   static auto Member() { return &Context::ctx_; }
 };
 
-/// The decorated objectives with the contexts of their learners. A learner has one objective at a time.
-struct Objectives {
-  std::mutex mutex;
-  std::map<XgbObjective const*, XgbContext const*> all;
-
-  static Objectives& Instance() {
-    static auto* const kObjectives = new Objectives;  // never freed: objectives may be at exit
-    return *kObjectives;
-  }
-};
-
 }  // namespace
 
 XgbObjective::XgbObjective(std::unique_ptr<xgboost::ObjFunction> stock) : stock_{std::move(stock)} {
   // XGBoost leaves both uninitialised.
   ctx_ = nullptr;
   stock_.get()->*Context::Member() = nullptr;
-}
-
-XgbObjective::~XgbObjective() {
-  Objectives& objectives = Objectives::Instance();
-  std::lock_guard<std::mutex> const lock{objectives.mutex};
-  objectives.all.erase(this);
 }
 
 xgboost::ObjFunction* XgbObjective::stock() const {
@@ -51,11 +31,7 @@ xgboost::ObjFunction* XgbObjective::stock() const {
 
 void XgbObjective::Configure(xgboost::Args const& args) {
   CheckParams(args);
-  {
-    Objectives& objectives = Objectives::Instance();
-    std::lock_guard<std::mutex> const lock{objectives.mutex};
-    objectives.all[this] = ctx_;
-  }
+  configured_context_ = ctx_;
   stock()->Configure(args);
   ParamsChanged();
 }
@@ -73,10 +49,8 @@ xgboost::ObjInfo XgbObjective::Task() const {
 }
 
 bool IsDecorated(XgbContext const* ctx) {
-  Objectives& objectives = Objectives::Instance();
-  std::lock_guard<std::mutex> const lock{objectives.mutex};
-  return std::any_of(objectives.all.cbegin(), objectives.all.cend(),
-                     [&](auto const& objective) { return objective.second == ctx; });
+  return Listing<XgbObjective>::Any(
+      [&](XgbObjective const& objective) { return objective.configured_context() == ctx; });
 }
 
 LeafRule LeafRuleOf(xgboost::ObjFunction const* objective) {

@@ -4,21 +4,22 @@
 
 #include <xgboost/objective.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 
+#include "xgb/listing.h"
 #include "xgb/types.h"
 #include "xgbgpu/boosting_round.h"
 
 namespace xgbgpu::plugin {
 
-/// A stock objective with another one around it, which XGBoost calls. What may be ours goes to a virtual function of this
-/// class. All else goes to the stock objective.
+/// A stock objective with another one around it, which XGBoost calls. What may be ours goes to a virtual function of
+/// this class. All else goes to the stock objective.
 class XgbObjective : public xgboost::ObjFunction {
  public:
   explicit XgbObjective(std::unique_ptr<xgboost::ObjFunction> stock);
-  ~XgbObjective() override;
   XgbObjective(XgbObjective const&) = delete;
   XgbObjective& operator=(XgbObjective const&) = delete;
 
@@ -45,11 +46,13 @@ class XgbObjective : public xgboost::ObjFunction {
     stock()->UpdateTreeLeaf(position, info, predictions, tree);
   }
 
+  /// The learner's context, as it was when XGBoost configured the objective last; null before. Any thread may ask.
+  XgbContext const* configured_context() const { return configured_context_; }
   /// Returns true if leaves that this objective sets are medians of what the rows lack.
   virtual bool SetsMedians() const = 0;
 
  protected:
-  /// Has the stock objective estimate the base score from these labels and weights.
+  /// Has the stock objective estimate the base score from labels and weights.
   using StockEstimate = std::function<void(xgboost::MetaInfo const&)>;
 
   /// The learner's context; null before XGBoost has set it.
@@ -64,7 +67,7 @@ class XgbObjective : public xgboost::ObjFunction {
                                 XgbGradients* out, StockCall const& by_stock) = 0;
   /// Makes what metrics are given of margins, where they lie.
   virtual void TransformForMetrics(xgboost::HostDeviceVector<float>* predictions, StockCall const& by_stock) = 0;
-  /// Estimates the base score of data with these labels and weights.
+  /// Estimates the base score of data with labels and weights `info`.
   virtual void EstimateBaseScore(xgboost::MetaInfo const& info, StockEstimate const& by_stock) const = 0;
   /// Returns true while trees are made whose leaves stock code must not set.
   virtual bool LeavesAreDone() const = 0;
@@ -75,6 +78,8 @@ class XgbObjective : public xgboost::ObjFunction {
   xgboost::ObjFunction* stock() const;
 
   std::unique_ptr<xgboost::ObjFunction> stock_;
+  std::atomic<XgbContext const*> configured_context_{nullptr};
+  Listing<XgbObjective> listing_{this};
 };
 
 /// Returns true if the learner with this context has a decorated objective, which asks for the margins and predictions
@@ -82,8 +87,8 @@ class XgbObjective : public xgboost::ObjFunction {
 /// host.
 bool IsDecorated(XgbContext const* ctx);
 
-/// Returns what sets the leaves of trees for `objective`, which is null if the user computes gradients. Medians are known
-/// of a decorated objective.
+/// Returns what sets the leaves of trees for `objective`, which is null if the user computes gradients. Medians are
+/// known of a decorated objective.
 LeafRule LeafRuleOf(xgboost::ObjFunction const* objective);
 
 }  // namespace xgbgpu::plugin

@@ -13,7 +13,7 @@
 
 namespace xgbgpu::plugin {
 
-/// What a page of a matrix holds.
+/// Kinds of pages, by their content.
 enum class PageKind : std::uint8_t {
   kRows,           ///< values by rows
   kColumns,        ///< values by columns
@@ -36,12 +36,12 @@ void ForEachRowPage(xgboost::DMatrix* data, std::function<void(xgboost::SparsePa
 /// page. Cost: 8 bytes a value.
 std::shared_ptr<xgboost::SparsePage const> BinEndsOf(xgboost::DMatrix* data);
 
-/// Asks a QuantileDMatrix for its bins as `hist` does that trains with `max_bin`. XGBoost warns where the matrix was made
-/// with another one.
+/// Asks a QuantileDMatrix for its bins as `hist` does that trains with `max_bin`. XGBoost warns where the matrix was
+/// made with another one.
 void AskForBins(xgboost::DMatrix* data, int max_bin);
 
-/// Returns labels, weights and all else that is no value of these rows of `data`, in this order. `present`: the values
-/// that the rows have.
+/// Returns labels, weights and all else but the values of some rows of `data`, in the order of their numbers `rows`.
+/// `present`: the number of values that the rows have.
 xgboost::MetaInfo SliceInfo(xgboost::DMatrix const& data, Span<std::int32_t const> rows, std::uint64_t present);
 
 }  // namespace xgbgpu::plugin

@@ -1,15 +1,10 @@
+// Tells a TreeWatch which trees stock code predicts.
 #include "xgb/predictor.h"
 
 namespace xgbgpu::plugin {
 
-namespace {
-thread_local TreeWatch* innermost = nullptr;
-}
-
-TreeWatch::TreeWatch(xgboost::DMatrix const* data) : data_{data}, outer_{innermost} { innermost = this; }
-TreeWatch::~TreeWatch() { innermost = outer_; }
-
 TreeWatch* TreeWatch::Of(xgboost::DMatrix const* data) {
+  TreeWatch* const innermost = CallState::OfThisThread().tree_watch;
   return innermost != nullptr && innermost->data_ == data ? innermost : nullptr;
 }
 

@@ -1,4 +1,4 @@
-/// XGBoost's host predictor, decorated: a stock dart asks it for one tree after the other, and that can be watched.
+/// XGBoost's predictor of the CPU, decorated. A stock dart asks it for each tree by itself, which can be watched.
 #ifndef XGBGPU_PLUGIN_XGB_PREDICTOR_H_
 #define XGBGPU_PLUGIN_XGB_PREDICTOR_H_
 
@@ -11,30 +11,31 @@
 #include <utility>
 #include <vector>
 
+#include "xgb/api_call.h"
 #include "xgb/types.h"
 
 namespace xgbgpu::plugin {
 
-/// While alive: sees which trees stock code predicts on this thread for `data`.
+/// Sees which trees stock code predicts on this thread for `data`, while it is alive.
 class TreeWatch {
  public:
-  explicit TreeWatch(xgboost::DMatrix const* data);
-  virtual ~TreeWatch();
+  explicit TreeWatch(xgboost::DMatrix const* data) : data_{data}, scope_{this} {}
+  virtual ~TreeWatch() = default;
   TreeWatch(TreeWatch const&) = delete;
   TreeWatch& operator=(TreeWatch const&) = delete;
 
-  /// Is called before tree `tree` is added to `predictions`. If it returns false, the tree is not added, and
-  /// `predictions` are what this call made of them.
+  /// Is called before tree `tree` is added to `predictions`. Returns true if it is to be added. Otherwise `predictions`
+  /// stay as this call leaves them.
   virtual bool Predicts(std::uint32_t tree, xgboost::HostDeviceVector<float>* predictions) = 0;
   /// Is called after the tree was added.
   virtual void Predicted(std::uint32_t /*tree*/, xgboost::HostDeviceVector<float> const& /*predictions*/) {}
 
-  /// The watch of this thread and matrix, or null.
+  /// Returns the watch of this thread and matrix, or null.
   static TreeWatch* Of(xgboost::DMatrix const* data);
 
  private:
   xgboost::DMatrix const* data_;
-  TreeWatch* outer_;
+  CallScope<&CallState::tree_watch> scope_;
 };
 
 /// Passes everything on to the inner predictor, and tells a TreeWatch of PredictBatch.

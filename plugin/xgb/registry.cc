@@ -80,6 +80,8 @@ void AddUpdater(char const* name, char const* description, XgbUpdater* (*make)(X
       .set_body([make](XgbContext const* ctx, auto const&...) { return make(ctx); });
 }
 
+bool IsObjective(std::string const& name) { return dmlc::Registry<xgboost::ObjFunctionReg>::Find(name) != nullptr; }
+bool IsMetric(std::string const& name) { return dmlc::Registry<xgboost::MetricReg>::Find(name) != nullptr; }
 bool IsUpdater(std::string const& name) { return dmlc::Registry<xgboost::TreeUpdaterReg>::Find(name) != nullptr; }
 
 void DecorateNewcomers() {

@@ -36,7 +36,9 @@ void DecoratePredictor();
 /// Adds a tree updater.
 void AddUpdater(char const* name, char const* description, XgbUpdater* (*make)(XgbContext const*));
 
-/// Returns true if XGBoost has a tree updater of this name.
+/// Return true if XGBoost has an objective, a metric, or a tree updater of this name.
+bool IsObjective(std::string const& name);
+bool IsMetric(std::string const& name);
 bool IsUpdater(std::string const& name);
 
 /// Decorates objectives and metrics that another library registered since DecorateObjectives and DecorateMetrics were

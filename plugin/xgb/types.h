@@ -1,5 +1,5 @@
-/// What this version of XGBoost calls things that other versions call otherwise: the names and small functions through
-/// which plugin/common speaks of them. docs/adr/0018-rounds-in-the-engine.md
+/// Neutral names, and small functions, for types that differ between series of XGBoost.
+/// docs/adr/0002-how-the-plugin-enters-xgboost.md
 #ifndef XGBGPU_PLUGIN_XGB_TYPES_H_
 #define XGBGPU_PLUGIN_XGB_TYPES_H_
 
@@ -23,9 +23,9 @@
 
 namespace xgbgpu::plugin {
 
-/// What a learner's parts have in common: seed, threads, device.
+/// The context that all parts of a learner share: seed, threads, device.
 using XgbContext = xgboost::Context;
-/// The margins that a learner has cached of a matrix: a vector, and of how many rounds it is.
+/// The margins that a learner has cached of a matrix: a vector, and the number of rounds in it.
 using XgbCache = xgboost::PredictionCacheEntry;
 /// Gradients, row-major [rows × outputs], on the host.
 using XgbGradients = xgboost::HostDeviceVector<xgboost::GradientPair>;
@@ -38,7 +38,7 @@ static_assert(sizeof(xgboost::GradientPair) == sizeof(GradientPair) &&
                   std::is_same_v<xgboost::GradientPair::ValueT, decltype(GradientPair::grad)>,
               "gradients are read where they lie");
 
-/// The gradients where they lie, seen as the engine's type.
+/// Returns the gradients where they lie, as the engine's type.
 inline Span<GradientPair const> View(XgbGradients const& gradients) {
   auto const& host = gradients.ConstHostVector();
   return {reinterpret_cast<GradientPair const*>(host.data()), host.size()};
@@ -63,25 +63,25 @@ inline void Clear(XgbCache* cache) {
   cache->version = 0;
 }
 
-/// Who keeps `data` alive, which tells it from a later matrix at the same address. A caller that does not say (only
-/// C++ code that drives boosters itself) pays for it: the matrix counts as a new one in every round.
+/// Returns the owner of `data`, which tells it from a later matrix at the same address. C++ code that drives boosters
+/// itself may not name one. Then the matrix counts as a new one in every round.
 inline std::shared_ptr<xgboost::DMatrix> OwnerOf(xgboost::DMatrix* data, XgbCache const& cache) {
   auto owner = cache.ref.lock();
   if (owner.get() != data) owner.reset(data, [](xgboost::DMatrix*) {});
   return owner;
 }
-/// The engine's key of `data`.
+/// Returns the engine's key of `data`.
 inline DataKey KeyOf(xgboost::DMatrix* data, XgbCache const& cache) { return DataKey{OwnerOf(data, cache)}; }
-/// True if the cache says of which matrix it is.
+/// Returns true if the cache names the owner of its matrix.
 inline bool HasOwner(XgbCache const& cache) { return !cache.ref.expired(); }
 
-/// The margin of a row before the first tree, if the matrix has none of its own.
+/// Returns the margin of a row before the first tree, if the matrix has none of its own.
 inline float BaseScore(xgboost::LearnerModelParam const& model) { return model.BaseScore(XgbContext::kCpuId)(0); }
 
-/// True if the bins of `data` were chosen when it was made (QuantileDMatrix).
+/// Returns true if the bins of `data` were chosen when it was made (QuantileDMatrix).
 inline bool IsBinned(xgboost::DMatrix const& data) { return !data.PageExists<xgboost::SparsePage>(); }
 
-/// True unless `data` are pages of external memory.
+/// Returns true unless `data` are pages of external memory.
 inline bool IsInMemory(xgboost::DMatrix const& data) { return data.SingleColBlock(); }
 
 }  // namespace xgbgpu::plugin

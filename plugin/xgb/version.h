@@ -2,20 +2,25 @@
 #ifndef XGBGPU_PLUGIN_XGB_VERSION_H_
 #define XGBGPU_PLUGIN_XGB_VERSION_H_
 
+#include <xgboost/version_config.h>
+
 #include <string>
 
 namespace xgbgpu::plugin {
 
-/// The version of the XGBoost in this process, as in "1.7.4".
+/// Returns the version of the XGBoost in this process, as in "1.7.4".
 std::string RunningVersion();
-/// The version of the headers that this file was compiled with, as in "1.7.4".
+/// Major and minor version of the headers that this file was compiled with.
+constexpr int kBuiltSeries[] = {XGBOOST_VER_MAJOR, XGBOOST_VER_MINOR};
+
+/// Returns the version of the headers that this file was compiled with, as in "1.7.4".
 std::string BuiltVersion();
 
-/// Empty if the interfaces of the XGBoost in this process are those we were compiled with (same major and minor
-/// version); else what is needed. Uses nothing of XGBoost but one C function, so that any version can be asked.
+/// Returns an empty text if the interfaces of the XGBoost in this process are the ones of our headers (same major and
+/// minor version); else what is needed. Calls one C function of XGBoost, which all versions have.
 std::string WhyVersionDoesNotFit();
 
-/// Set once, by register.cc: empty if our names are registered, else why not.
+/// Empty if our names are registered, else why not. register.cc sets it, once.
 std::string& WhyNotRegistered();
 
 }  // namespace xgbgpu::plugin

@@ -21,62 +21,12 @@ NCCL_VARIABLE = "XGBGPU_NCCL_WHEEL"
 NCCL_IN_WHEEL = "nvidia/nccl/lib/libnccl.so.2"
 #: Version of XGBoost whose binary interface the library is built for.
 XGBOOST_SERIES = "1.7"
-#: Functions of XGBoost that the library has, too: they note or check something and call XGBoost's.
-FUNCTIONS_IN_FRONT = (
-    "XGBoosterUpdateOneIter",
-    "XGBoosterEvalOneIter",
-    "XGBoosterBoostOneIter",
-    "XGBoosterPredictFromDMatrix",
-    "XGBoosterSerializeToBuffer",
-    "XGBoosterSaveJsonConfig",
-    "XGBoosterGetNumFeature",
-    "XGBoosterBoostedRounds",
-    "XGBoosterPredictFromDense",
-    "XGBoosterPredictFromCSR",
-    "XGBoosterLoadModel",
-    "XGBoosterLoadModelFromBuffer",
-    "XGBoosterUnserializeFromBuffer",
-    "XGBoosterLoadJsonConfig",
-    "XGBoosterDumpModelEx",
-    "XGBoosterDumpModelExWithFeatures",
-    "XGDMatrixCreateFromDense",
-    "XGDMatrixCreateFromMat",
-    "XGDMatrixCreateFromMat_omp",
-    "XGDMatrixCreateFromCSR",
-    "XGDMatrixCreateFromCSREx",
-    "XGDMatrixCreateFromCSCEx",
-    "XGDMatrixCreateFromDT",
-    "XGDMatrixCreateFromArrowCallback",
-    "XGImportArrowRecordBatch",
-    "XGDMatrixSaveBinary",
-    "XGDMatrixCreateFromCudaArrayInterface",
-    "XGDMatrixCreateFromCudaColumnar",
-    "XGDMatrixFree",
-    "XGProxyDMatrixSetDataCudaArrayInterface",
-    "XGProxyDMatrixSetDataCudaColumnar",
-    "XGBoosterPredictFromCudaArray",
-    "XGBoosterPredictFromCudaColumnar",
-    "XGBoosterPredictFromCUDAArray",
-    "XGBoosterPredictFromCUDAColumnar",
-    "XGDMatrixSetInfoFromInterface",
-    "XGDMatrixSetFloatInfo",
-    "XGDMatrixSetUIntInfo",
-    "XGDMatrixSetDenseInfo",
-    "XGDMatrixSetGroup",
-    "XGQuantileDMatrixCreateFromCallback",
-    "XGDeviceQuantileDMatrixCreateFromCallback",
-    "XGProxyDMatrixSetDataDense",
-    "XGProxyDMatrixSetDataCSR",
-    "XGCommunicatorInit",
-    "XGCommunicatorFinalize",
-    "RabitInit",
-    "RabitFinalize",
-)
 #: The functions of xgboost_gpu.h: what each returns and takes.
 PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "XGBGPUBuildInfo": (ctypes.c_char_p, []),
     "XGBGPUDeviceInfo": (ctypes.c_char_p, []),
     "XGBGPUMemoryReport": (ctypes.c_char_p, []),
+    "XGBGPUFunctionsInFront": (ctypes.c_char_p, []),
     "XGBGPUTableRead": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]),
     "XGBGPUTableDescribe": (ctypes.c_char_p, [ctypes.c_void_p]),
     "XGBGPUTableToDMatrix": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]),
@@ -180,7 +130,7 @@ class Library:
 
     def stand_in_front_of(self, other: ctypes.CDLL) -> None:
         """Has Python call XGBoost's functions through ours of the same names, which tell the library of each call."""
-        for name in FUNCTIONS_IN_FRONT:
+        for name in json.loads(self.function("XGBGPUFunctionsInFront")()):
             ours = getattr(self._handle, name)
             theirs = getattr(other, name, None)  # XGBoost's header has names that its library has not
             if theirs is not None:

@@ -14,7 +14,7 @@
 
 namespace xgbgpu {
 
-/// Times of a tree's parts, in microseconds, measured on two H100 with NVLink: docs/log/2026-11-25-several-devices.md.
+/// Times of a tree's parts, in microseconds, measured on two H100 with NVLink (docs/kernels.md, "Limits").
 struct DevicePolicy {
   double of_value{0.5e-6};        ///< to look at a value at one level: the least of all data sets measured
   double of_level{10};            ///< for devices to tell each other the sums of a level, however few these are

@@ -1,10 +1,11 @@
+// Compares facts of shards and reports failures to all shards.
 #include "xgbgpu/collective.h"
 
 #include <algorithm>
 #include <exception>
 
+#include "base/hash.h"
 #include "base/message.h"
-#include "base/text_hash.h"
 
 namespace xgbgpu {
 
@@ -24,19 +25,19 @@ std::string ToText(std::vector<std::uint32_t> const& words) {
   return text;
 }
 
-/// Returns what an exception says.
+/// Returns the message of an exception.
 std::string WordsOf(std::exception_ptr const& thrown) {
   std::string words = "it does not say why";
   try {
     std::rethrow_exception(thrown);
   } catch (std::exception const& error) {
     words = error.what();
-  } catch (...) {  // of a type that says nothing
+  } catch (...) {  // a type without a message
   }
   return words.substr(0, std::min(kLongestText, words.find("\nStack trace")));
 }
 
-/// Returns the facts as one text, in which no two lists of facts are alike.
+/// Returns the facts as one text. Different lists give different texts.
 std::string Join(std::vector<Fact> const& facts) {
   std::string text;
   for (auto const& [name, value] : facts) text += name + '\0' + value + '\0';
@@ -53,13 +54,13 @@ std::vector<Fact> Split(std::string const& text) {
   return facts;
 }
 
-/// Returns the value of the fact, or nothing.
+/// Returns the value of a fact, or nullptr.
 std::string const* Find(std::vector<Fact> const& facts, std::string const& name) {
   auto const found = std::find_if(facts.begin(), facts.end(), [&](Fact const& fact) { return fact.first == name; });
   return found == facts.end() ? nullptr : &found->second;
 }
 
-/// Returns a number that is not negative.
+/// Returns a hash that is not negative.
 std::int64_t HashOf(std::string const& text) { return static_cast<std::int64_t>(HashText(text) >> 1); }
 
 [[noreturn]] void ThrowDifference(Collective& collective, std::string const& own) {
@@ -118,7 +119,7 @@ void Agree(Collective& collective, std::vector<Fact> const& facts, std::function
     work();
   } catch (ShardsLost const&) {
     throw;
-  } catch (...) {  // of any type: it is thrown again, unchanged
+  } catch (...) {  // any type: rethrown unchanged
     own = std::current_exception();
   }
   std::string const text = Join(facts);

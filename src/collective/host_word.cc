@@ -1,3 +1,4 @@
+// Maps a shared word of all processes of this host.
 #include "collective/host_word.h"
 
 #include <fcntl.h>
@@ -9,7 +10,7 @@ namespace xgbgpu {
 HostWord::HostWord(std::string const& name) : path_{"/dev/shm/" + name} {
   int const file = open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
   if (file < 0) return;
-  // Whoever comes first makes it large enough, and thereby 0.
+  // The first process makes the memory large enough, which also makes it 0.
   void* const memory = ftruncate(file, sizeof(own_)) == 0
                            ? mmap(nullptr, sizeof(own_), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
                            : MAP_FAILED;

@@ -1,4 +1,4 @@
-/// A word that processes of one host share: one of them tells the others something once.
+/// A word in memory that processes of one host share, for a single notice.
 #ifndef XGBGPU_COLLECTIVE_HOST_WORD_H_
 #define XGBGPU_COLLECTIVE_HOST_WORD_H_
 
@@ -7,17 +7,17 @@
 
 namespace xgbgpu {
 
-/// Processes share the word if they have opened it by the same name, before one of them closed the name. Where there is
-/// no shared memory, each has a word of its own. Threads may use it at the same time.
+/// Processes share the word if they open it by the same name before one of them closes the name. Without shared memory
+/// each process has its own word. Thread-safe.
 class HostWord {
  public:
-  /// Opens the word of this name, which nobody has used before for another purpose, or makes it. It is not set then.
+  /// Opens the word of this name, or makes it with the value 0. A name serves one purpose only.
   explicit HostWord(std::string const& name);
   ~HostWord();
   HostWord(HostWord const&) = delete;
   HostWord& operator=(HostWord const&) = delete;
 
-  /// From now on nobody else opens it. To be called when all have.
+  /// Closes the name: no process can open the word by it any more. Called after all processes have opened it.
   void CloseName();
   void Set() { __atomic_store_n(word_, 1U, __ATOMIC_RELEASE); }
   bool IsSet() const { return __atomic_load_n(word_, __ATOMIC_ACQUIRE) != 0; }

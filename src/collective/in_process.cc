@@ -1,3 +1,4 @@
+// Runs one thread for each shard and combines their numbers in memory.
 #include "collective/in_process.h"
 
 #include <unistd.h>
@@ -20,14 +21,14 @@ namespace xgbgpu {
 
 namespace {
 
-/// Where all threads wait for each other.
+/// A barrier of all threads, which a failed thread leaves.
 class MeetingPoint {
  public:
   explicit MeetingPoint(int threads) : threads_{threads} {}
 
   void Meet() {
     std::unique_lock<std::mutex> lock{mutex_};
-    if (somebody_left_) ThrowLost();  // who has been told so before counts as one that waits
+    if (somebody_left_) ThrowLost();  // a thread that knows of a loss counts as waiting
     if (++waiting_ == threads_) {
       waiting_ = 0;
       ++meetings_;
@@ -38,13 +39,13 @@ class MeetingPoint {
     changed_.wait(lock, [&] { return meetings_ != before || somebody_left_; });
     if (meetings_ == before) ThrowLost();
   }
-  /// Nobody shall wait for this thread any more.
+  /// Leaves the barrier: no thread waits for this thread any more.
   void Leave() {
     std::lock_guard<std::mutex> const lock{mutex_};
     somebody_left_ = true;
     changed_.notify_all();
   }
-  /// All threads have left or are well, and none waits: they can meet again.
+  /// Restores the barrier after all threads have left or finished, and none waits.
   void Return() {
     std::lock_guard<std::mutex> const lock{mutex_};
     somebody_left_ = false;
@@ -64,7 +65,7 @@ class MeetingPoint {
   bool somebody_left_{false};
 };
 
-/// The memory through which the shards see each other's arguments.
+/// The memory through which shards see each other's arguments.
 struct Group {
   explicit Group(int shards) : meeting{shards}, parts(static_cast<std::size_t>(shards)), lists(parts.size()) {}
 
@@ -106,7 +107,7 @@ class ThreadShard final : public Collective {
     std::size_t size = 0;
     for (Span<std::int64_t> const part : parts) size += part.size();
     std::size_t const begin = size * shard_ / group_.parts.size(), end = size * (shard_ + 1) / group_.parts.size();
-    std::size_t before = 0;  // elements of the parts before part p
+    std::size_t before = 0;  // number of elements in earlier parts
     for (std::size_t p = 0; p < parts.size(); ++p) {
       std::size_t const first = std::max(begin, before), last = std::min(end, before + parts[p].size());
       if (first < last) CombinePart(p, first - before, last - before, combine);
@@ -127,7 +128,7 @@ class ThreadShard final : public Collective {
     }
   }
 
-  /// All shards find the same, so all throw or none.
+  /// Compares the shapes of all shards. All shards find the same, so all throw or none.
   void CheckShapes() const {
     auto const same_size = [](Span<std::int64_t> a, Span<std::int64_t> b) { return a.size() == b.size(); };
     for (auto const& parts : group_.parts) {
@@ -142,14 +143,14 @@ class ThreadShard final : public Collective {
   std::size_t shard_;
 };
 
-/// Keeps what each thread threw, and which of it is to be told.
+/// Keeps each thread's exception, and selects the exception to rethrow.
 class Failures {
  public:
   explicit Failures(std::size_t threads) : failed_(threads), told_(threads) {}
 
   /// Called in a handler.
   void Note(std::size_t thread, bool of_another) { (of_another ? told_ : failed_)[thread] = std::current_exception(); }
-  /// Throws what the first thread threw that failed for a reason of its own; else what the first threw that failed.
+  /// Rethrows the error of the first thread that failed itself, otherwise of the first thread that failed.
   void Throw() const {
     for (auto const& errors : {failed_, told_}) {
       for (std::exception_ptr const& error : errors) {
@@ -162,7 +163,7 @@ class Failures {
   std::vector<std::exception_ptr> failed_, told_;
 };
 
-/// Calls work() for a shard. Returns false if it has thrown, which is noted.
+/// Calls work() for a shard. Returns false if work has thrown; notes the exception then.
 template <typename F>
 bool RunOne(Failures* failures, std::size_t shard, F&& work) {
   try {
@@ -170,13 +171,13 @@ bool RunOne(Failures* failures, std::size_t shard, F&& work) {
     return true;
   } catch (OtherShardFailed const&) {
     failures->Note(shard, true);
-  } catch (...) {  // of any type: it is thrown again, unchanged
+  } catch (...) {  // any type: rethrown unchanged
     failures->Note(shard, false);
   }
   return false;
 }
 
-/// Starts one thread more. Throws Error.
+/// Starts another thread. Throws Error.
 template <typename F>
 void StartThread(std::vector<std::thread>* threads, F&& run) {
   try {
@@ -203,14 +204,14 @@ void RunShards(int shards, std::function<void(Collective&)> const& work) {
   bool const started = RunOne(&failures, static_cast<std::size_t>(shards) - 1, [&] {
     for (int s = 0; s < shards; ++s) StartThread(&threads, [&, s] { run(s); });
   });
-  if (!started) {  // those that run do not wait for the others
+  if (!started) {  // running threads do not wait for missing ones
     for (auto s = static_cast<int>(threads.size()); s < shards; ++s) group.meeting.Leave();
   }
   for (std::thread& thread : threads) thread.join();
   failures.Throw();
 }
 
-/// What the threads and their caller share.
+/// State that the threads and their caller share.
 struct ShardThreads::State {
   explicit State(int shards) : group{shards} {
     for (int s = 0; s < shards; ++s) collectives.push_back(std::make_unique<ThreadShard>(&group, s));
@@ -218,19 +219,19 @@ struct ShardThreads::State {
 
   Group group;
   std::vector<std::unique_ptr<ThreadShard>> collectives;
-  std::vector<std::thread> threads;  ///< of all shards but the first, whose work the caller does
+  std::vector<std::thread> threads;  ///< of all shards but the first, which the caller serves
 
   std::mutex mutex;
   std::condition_variable changed;
   std::function<void(int)> const* work{nullptr};
-  std::atomic<std::uint64_t> works{0};  ///< number of works that were begun
-  std::atomic<int> working{0};          ///< threads that have not finished the last one
+  std::atomic<std::uint64_t> works{0};  ///< number of works begun
+  std::atomic<int> working{0};          ///< threads that have not finished the last work
   std::atomic<bool> ended{false};
   Failures* failures{nullptr};
   std::function<void()> on_failure;
   pid_t process{getpid()};
 
-  /// Ends the threads, which have nothing to do.
+  /// Ends the idle threads.
   void End() {
     {
       std::lock_guard<std::mutex> const lock{mutex};
@@ -241,10 +242,10 @@ struct ShardThreads::State {
   }
   void RunOwn(int shard) {
     bool const done = RunOne(failures, static_cast<std::size_t>(shard), [&] { (*work)(shard); });
-    group.meeting.Leave();  // nobody waits for who has ended
+    group.meeting.Leave();  // no thread waits for a thread that has ended
     if (!done && on_failure) on_failure();
   }
-  /// Waits until done(). Works follow each other in short time, and a thread that sleeps is late.
+  /// Waits until done(). Spins first: works follow each other quickly, and a sleeping thread would be late.
   template <typename F>
   void WaitUntil(std::unique_lock<std::mutex>* lock, F&& done) {
     constexpr auto kAwake = std::chrono::microseconds{50};
@@ -280,7 +281,7 @@ ShardThreads::ShardThreads(int shards, std::function<void()> on_failure) : state
 }
 
 ShardThreads::~ShardThreads() {
-  if (getpid() != state_->process) {  // a forked process has no such threads
+  if (getpid() != state_->process) {  // a forked process has no threads of its parent
     for (std::thread& thread : state_->threads) thread.detach();
     return;
   }

@@ -1,3 +1,4 @@
+// Makes, watches and ends a communicator of NCCL.
 #include "collective/nccl_communicator_cuda.h"
 
 #include <unistd.h>
@@ -15,9 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/message.h"
 #include "base/quoted.h"
-#include "base/text_hash.h"
 #include "collective/host_word.h"
 #include "xgbgpu/error.h"
 
@@ -27,17 +28,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A thread waits so long without sleeping: NCCL mostly enqueues an exchange in this time.
+/// Time of spinning before a thread sleeps: NCCL mostly enqueues an exchange in this time.
 constexpr auto kShort = std::chrono::microseconds{200};
-constexpr auto kPause = std::chrono::microseconds{500};  ///< between two looks at what takes longer
+constexpr auto kPause = std::chrono::microseconds{500};  ///< between two polls of a longer wait
 constexpr auto kStuck = std::chrono::seconds{1};         ///< longer than a call takes
-constexpr auto kLook = std::chrono::milliseconds{5};     ///< between two looks at exchanges that are under way
+constexpr auto kLook = std::chrono::milliseconds{5};     ///< between two polls of exchanges in progress
 
 Clock::duration Seconds(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>{seconds});
 }
 
-/// Returns "0.5 seconds".
+/// Returns a text like "0.5 seconds".
 std::string SecondsText(double seconds) {
   std::ostringstream text;
   AppendTo(&text, seconds);
@@ -46,7 +47,7 @@ std::string SecondsText(double seconds) {
 
 std::uint32_t Read(std::uint32_t const& word) { return __atomic_load_n(&word, __ATOMIC_ACQUIRE); }
 
-/// Throws if two processes have one device. Workers of a user know each other by Collective::kind.
+/// Throws if two processes have the same device. Messages use Collective::kind, the users' word for a process.
 void CheckOwnDevices(Collective* group, std::string const& gpu) {
   std::vector<std::uint32_t> own;
   for (char const c : gpu) own.push_back(static_cast<unsigned char>(c));
@@ -70,18 +71,18 @@ struct NcclCommunicator::State {
   NcclFunctions const nccl;
   std::shared_ptr<NcclWords> const words;
   NcclPatience const patience;
-  pid_t const process{getpid()};  ///< a process that is forked from this one has neither its thread nor its GPU
+  pid_t const process{getpid()};  ///< a forked process has neither the thread nor the GPU
   int devices{0}, device{0};
 
-  std::mutex calls;        ///< NCCL is called by one thread at a time
-  NcclComm comm{nullptr};  ///< with `calls`; null: there is none, or it has been given back
+  std::mutex calls;        ///< one thread at a time calls NCCL
+  NcclComm comm{nullptr};  ///< guarded by `calls`; null: not made, or given back
 
-  std::mutex mutex;  ///< of what follows
+  std::mutex mutex;  ///< guards the members below
   std::condition_variable changed;
-  std::string failure;                  ///< whole sentences; empty: there was none
+  std::string failure;                  ///< whole sentences; empty: no failure
   std::uint32_t begun{0};               ///< number of the last exchange
-  std::optional<HostWord> failed_here;  ///< has a process of this host failed?
-  bool has_ended{false};                ///< the thread, but for leaving
+  std::optional<HostWord> failed_here;  ///< set by a failed process of this host
+  bool has_ended{false};                ///< the watch thread has finished its work
   std::thread watch;
 
   bool Failed() {
@@ -92,8 +93,8 @@ struct NcclCommunicator::State {
     std::lock_guard<std::mutex> const lock{mutex};
     return failure;
   }
-  /// From now on nothing is exchanged. The thread that watches aborts the communicator. Processes of this host, which
-  /// no network tells of that, are told unless this is the end that all have come to.
+  /// Ends all exchanges: the watch thread aborts the communicator. Tells the processes of this host, which no network
+  /// tells, unless this is the common end of all processes.
   void Fail(std::string const& why, bool is_end = false) {
     if (getpid() != process) return;
     std::lock_guard<std::mutex> const lock{mutex};
@@ -104,7 +105,7 @@ struct NcclCommunicator::State {
     changed.notify_all();
   }
 
-  /// What NCCL says about a result, for messages.
+  /// Returns NCCL's description of a result, for messages.
   std::string TextOf(NcclResult result) const {
     std::string text = nccl.GetErrorString(result);
     char const* const more = nccl.GetLastError(nullptr);
@@ -113,8 +114,8 @@ struct NcclCommunicator::State {
     return EscapedMessage(text);
   }
 
-  /// Calls call(comm), and waits until it is over. Returns how it ended, or "in progress" after so many seconds, or if
-  /// the communicator failed meanwhile.
+  /// Calls call(comm) and waits for its end. Returns the result, or "in progress" after a time limit or a failure of
+  /// the communicator.
   template <typename Call>
   NcclResult Complete(double seconds, Call&& call) {
     NcclResult result = kNcclInvalidUsage;
@@ -150,8 +151,7 @@ struct NcclCommunicator::State {
         ". The environment variable NCCL_DEBUG=WARN has it say more, NCCL_SOCKET_IFNAME chooses the network");
   }
 
-  /// Ends the kernels of NCCL, and gives the communicator back. A call of another thread may be stuck: it is not waited
-  /// for.
+  /// Ends the kernels of NCCL and gives the communicator back. Does not wait for a stuck call of another thread.
   void GiveUp() {
     std::unique_lock<std::mutex> lock{calls, std::try_to_lock};
     auto const begin = Clock::now();
@@ -168,12 +168,12 @@ struct NcclCommunicator::State {
   NcclResult Look() {
     std::unique_lock<std::mutex> const lock{calls, std::try_to_lock};
     NcclResult result = kNcclSuccess;
-    if (!lock.owns_lock() || comm == nullptr) return result;  // somebody calls NCCL now, and sees what it answers
+    if (!lock.owns_lock() || comm == nullptr) return result;  // another thread calls NCCL now and sees the result
     NcclResult const asked = nccl.CommGetAsyncError(comm, &result);
     return asked != kNcclSuccess ? asked : result;
   }
 
-  /// Starts the thread that watches. Throws DeviceError.
+  /// Starts the watch thread. Throws DeviceError.
   void StartWatch(std::shared_ptr<State> const& self, std::function<void()> const& enter) {
     try {
       watch = std::thread{[self, enter] {
@@ -184,7 +184,7 @@ struct NcclCommunicator::State {
       Throw<DeviceError>("The thread that watches NCCL cannot be started: ", error.what());
     }
   }
-  /// Watches exchanges until something has failed, which the end is, too; then gives up.
+  /// Watches exchanges until a failure or the end, then gives the communicator back.
   void Watch() {
     std::unique_lock<std::mutex> lock{mutex};
     while (failure.empty()) {
@@ -262,7 +262,7 @@ NcclCommunicator::NcclCommunicator(NcclLibrary const& library, Collective* group
         state.failed_here.emplace("xgbgpu-" + std::to_string(HashText({id.bytes, sizeof(id.bytes)})));
         state.StartWatch(state_, enter);
       } catch (Error const&) {
-        state.GiveUp();  // before this process says so: the others may still wait for it
+        state.GiveUp();  // first, because other processes may still wait for this one
         throw;
       }
     });
@@ -280,7 +280,7 @@ void NcclCommunicator::End() noexcept {
   if (!state.watch.joinable()) return;
   if (getpid() != state.process) {
     state.watch.detach();
-    new std::shared_ptr<State>{state_};  // never freed: somebody may have held its locks when the process was forked
+    new std::shared_ptr<State>{state_};  // never freed: a thread may have held its locks when the process forked
     return;
   }
   if (!state.Failed()) {
@@ -292,13 +292,13 @@ void NcclCommunicator::End() noexcept {
       gone = std::exchange(state.comm, nullptr);
     }
     if (gone != nullptr) state.nccl.CommDestroy(gone);
-    // If NCCL is still there, it is aborted.
+    // Aborts NCCL if it still runs.
     state.Fail("The process group has ended, so its GPUs train no more; allowed: to begin a new training", true);
   }
   std::unique_lock<std::mutex> lock{state.mutex};
   bool const ended = state.changed.wait_for(lock, Seconds(state.patience.end), [&] { return state.has_ended; });
   lock.unlock();
-  // An abort may not end: the thread keeps what it needs.
+  // An abort may not end. The thread keeps its state.
   ended ? state.watch.join() : state.watch.detach();
 }
 

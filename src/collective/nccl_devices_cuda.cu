@@ -1,3 +1,4 @@
+// Packs the numbers and histograms of a device for NCCL, and unpacks the sums.
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -11,17 +12,16 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr unsigned kThreads = 256;
-constexpr std::uint64_t kPieceCells = 1 << 20;  ///< of a level's histograms, that NCCL sums at a time
-constexpr std::uint32_t kListed = 1 << 12;      ///< histograms, whose slots are listed at a time
+constexpr std::uint64_t kPieceCells = 1 << 20;  ///< cells of a level's histograms that NCCL sums at a time
+constexpr std::uint32_t kListed = 1 << 12;      ///< histograms whose slots are listed at a time
 constexpr unsigned kLanes = 32;
 
-/// The end of an exchange, which every kernel that takes what it has brought is told.
+/// The end of an exchange, for every kernel that reads its result.
 struct ExchangeEnd {
   NcclWords* words;
   std::uint32_t number;
 
-  /// To be called by all threads of a block. Tells the host that the exchange is over. Returns whether what it has brought
-  /// counts.
+  /// Tells the host that the exchange is over. Returns true if its result is valid. All threads of a block call it.
   __device__ bool TellEnd() const {
     __shared__ std::uint32_t lost;
     if (threadIdx.x == 0) {
@@ -33,7 +33,7 @@ struct ExchangeEnd {
   }
 };
 
-/// Which of DeviceNumbers number i is.
+/// The place of number i in DeviceNumbers.
 struct NumberPlace {
   std::uint32_t largest, sums;
   bool has_count;
@@ -54,7 +54,7 @@ __global__ void PackNumbersKernel(DeviceNumbers numbers, std::int64_t* own) {
                               : 0;
 }
 
-/// `all` [devices, DeviceNumbers::kMost] has what each device told.
+/// Combines the numbers of all devices: `all` [devices, DeviceNumbers::kMost].
 __global__ void UnpackNumbersKernel(DeviceNumbers numbers, bool const* unless, std::int64_t const* all, int devices,
                                     ExchangeEnd end) {
   bool const comes = end.TellEnd();
@@ -81,8 +81,8 @@ __global__ void TakeSumsKernel(std::int64_t const* sums, std::int64_t* values, s
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) values[i] = sums[i];
 }
 
-/// Lists the slots of a level's summed histograms number `first` … first + n - 1: those of all built children, behind
-/// them those of siblings that are not subtracted, behind them -1. One block.
+/// Lists the slots of a level's summed histograms number `first` … first + n - 1: built children, then siblings that
+/// are not subtracted, then -1. One block.
 __global__ void ListSlotsKernel(GrowingTree tree, std::uint64_t first, std::uint32_t n, bool siblings,
                                 std::int32_t* slots) {
   std::uint32_t const families = tree.state->families;
@@ -108,7 +108,7 @@ struct LevelPiece {
   std::int32_t const* slots;
   std::uint64_t from, n;
 
-  /// Returns nullptr if the histogram is not there.
+  /// Returns nullptr if there is no histogram.
   __device__ longlong2* cell(std::uint64_t i) const {
     std::uint64_t const number = (from + i) / histograms.cells;
     std::int32_t const slot = slots[number];
@@ -136,7 +136,7 @@ __global__ void UnpackLevelKernel(LevelPiece piece, longlong2 const* sums, Excha
 
 unsigned BlocksOf(std::uint64_t n, DeviceLimits const& limits) { return Blocks(n, kThreads, limits, 8); }
 
-/// Returns the UUID of a device, as nvidia-smi writes it.
+/// Returns the UUID of a device in nvidia-smi's format.
 std::string UuidOf(int device) {
   cudaDeviceProp properties{};
   CheckCuda(cudaGetDeviceProperties(&properties, device), "asking for a device's number");
@@ -172,7 +172,7 @@ NcclDevices::NcclDevices(NcclLibrary const& library, Collective* group, int devi
     slots_ = {&arena_, "slots", kListed};
     words_ = MakeWords();
   });
-  // A thread that has chosen no device would start the first one.
+  // A thread without a chosen device would start the first device.
   communicator_.emplace(library, group, uuid, words_, patience, [device] { cudaSetDevice(device); });
 }
 
@@ -184,7 +184,7 @@ NcclDevices::~NcclDevices() {
     numbers_ = {};
     slots_ = {};
   } catch (DeviceError const&) {
-    // A device that has failed, or a forked process that has none: nothing is left to be freed there.
+    // A failed device, or a forked process without it, has nothing left to free.
   }
 }
 
@@ -193,11 +193,11 @@ void NcclDevices::End() noexcept {
     DeviceScope const scope{ordinal_};
     communicator_->End();
   } catch (DeviceError const&) {
-    // A device that has failed.
+    // The device has failed.
   }
 }
 
-// Kernels that stand beside those of NCCL are started the usual way, so that none comes before the one before is over.
+// Kernels between NCCL's kernels are launched the usual way: each waits for the end of the kernel before.
 
 void NcclDevices::Combine(DeviceNumbers const& numbers, bool const* unless, cudaStream_t stream) {
   std::int64_t* const all = numbers_.data() + DeviceNumbers::kMost;

@@ -1,3 +1,4 @@
+// Finds and loads NCCL.
 #include "collective/nccl_library_cuda.h"
 
 #include <dlfcn.h>
@@ -20,7 +21,7 @@ constexpr char kHowToGetIt[] =
     "GPUs of workers on several hosts need NCCL 2.14 or newer: NVIDIA's package libnccl2, or PyPI's nvidia-nccl-cu13 "
     "(drivers for CUDA 13) or nvidia-nccl-cu12, or XGBGPU_NCCL=FILE";
 
-/// Returns the value of the environment variable; empty if there is none.
+/// Returns the value of an environment variable, or an empty text if it is not set.
 std::string FromEnvironment(char const* name) {
   char const* const value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -31,7 +32,7 @@ std::string TextOf(int version) {
          std::to_string(version % 100);
 }
 
-/// Opens a library, and notes in *tried why that was not possible.
+/// Opens a library. Appends the reason of a failure to *tried.
 void* Open(std::string const& name, int flags, std::string* tried) {
   void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | flags);
   if (handle == nullptr && (flags & RTLD_NOLOAD) == 0) {
@@ -56,7 +57,7 @@ void* Find() {
     Throw<Unsupported>("NCCL cannot be loaded", given.empty() ? "" : " from the file that XGBGPU_NCCL names", ": ",
                        tried, ". ", kHowToGetIt);
   }
-  // NVLink multicast is off unless the user wants it: some virtual machines hang in it.
+  // NVLink multicast is off unless the user sets it: some virtual machines hang in it.
   setenv("NCCL_NVLS_ENABLE", "0", 0);
   return handle;
 }
@@ -98,7 +99,7 @@ std::string NcclLibrary::VersionText() const { return TextOf(version); }
 
 NcclLibrary const& LoadNccl() {
   static std::mutex mutex;
-  static NcclLibrary const* loaded = nullptr;  // as long as the process lives, as the library does
+  static NcclLibrary const* loaded = nullptr;  // lives as long as the process, like the library
   std::lock_guard<std::mutex> const lock{mutex};
   if (loaded == nullptr) loaded = Load().release();
   return *loaded;

@@ -1,5 +1,4 @@
-/// NVIDIA's library of sums over GPUs, which is loaded when it is first needed. CUDA builds only.
-/// docs/adr/0025-gpus-of-several-hosts.md
+/// NVIDIA's library of collective calls, loaded on first use. CUDA builds only. docs/adr/0025-gpus-of-several-hosts.md
 #ifndef XGBGPU_COLLECTIVE_NCCL_LIBRARY_CUDA_H_
 #define XGBGPU_COLLECTIVE_NCCL_LIBRARY_CUDA_H_
 
@@ -10,8 +9,8 @@
 
 namespace xgbgpu::cuda {
 
-// The part of NCCL's C interface that is used, so that neither building nor loading this library needs NCCL. It is the
-// same from 2.14 on; tests/cuda/collective/nccl_test.cc compares it with nccl.h where that is installed.
+// The used part of NCCL's C interface, so that neither the build nor the load of this library needs NCCL. It is
+// unchanged since 2.14. tests/cuda/collective/nccl_test.cc compares it with nccl.h where that is installed.
 using NcclComm = struct NcclCommData*;
 enum NcclResult : int {
   kNcclSuccess = 0,
@@ -23,22 +22,22 @@ enum NcclResult : int {
   kNcclRemoteError = 6,
   kNcclInProgress = 7,
 };
-constexpr int kNcclInt64 = 4;  ///< of ncclDataType_t
-constexpr int kNcclSum = 0;    ///< of ncclRedOp_t
+constexpr int kNcclInt64 = 4;  ///< from ncclDataType_t
+constexpr int kNcclSum = 0;    ///< from ncclRedOp_t
 
 struct NcclUniqueId {
   char bytes[128];
 };
 
-/// ncclConfig_t as it was in 2.14. Newer libraries take what it has, by its size and version.
+/// ncclConfig_t of 2.14. Newer libraries accept it by its size and version.
 struct NcclConfig {
   std::size_t size{sizeof(NcclConfig)};
   unsigned magic{0xcafebeef};
   unsigned version{21400};
-  int blocking{0};  ///< calls return at once, and CommGetAsyncError says when they are over
+  int blocking{0};  ///< calls return at once, and CommGetAsyncError reports their end
 };
 
-/// The functions, by their names without "nccl". Tests have tables of their own.
+/// NCCL's functions without the prefix "nccl". Tests have their own tables.
 struct NcclFunctions {
   NcclResult (*GetVersion)(int* version);
   NcclResult (*GetUniqueId)(NcclUniqueId* id);
@@ -57,17 +56,17 @@ struct NcclFunctions {
 struct NcclLibrary {
   NcclFunctions functions;
   int version;       ///< 22809 for 2.28.9
-  std::string path;  ///< of the file
+  std::string path;  ///< of the library's file
 
   std::string VersionText() const;
 };
 
-/// Returns NCCL. It is looked for, in this order: in the file that the environment variable XGBGPU_NCCL names, and then
-/// nowhere else; in this process, where another library may have loaded it; where the system's loader finds libraries;
-/// and in the file that XGBGPU_NCCL_WHEEL names, which the Python package sets to PyPI's. It stays loaded. The environment
-/// variable NCCL_NVLS_ENABLE becomes 0 in this process, unless it is set.
+/// Returns NCCL. Searches, in this order: the file that the environment variable XGBGPU_NCCL names, and then nothing
+/// else; this process, where another library may have loaded it; the folders of the system's loader; the file that
+/// XGBGPU_NCCL_WHEEL names, which the Python package sets to PyPI's. NCCL stays loaded. The environment variable
+/// NCCL_NVLS_ENABLE becomes 0 in this process, unless it is set.
 ///
-/// Throws  Unsupported, which says where it was looked for and what to install; or that it is older than 2.14
+/// Throws  Unsupported with the places of the search and the package to install; or that NCCL is older than 2.14
 NcclLibrary const& LoadNccl();
 
 }  // namespace xgbgpu::cuda

@@ -1,4 +1,4 @@
-/// Work that several devices do at the same time. CUDA builds only.
+/// Runs work on several devices at the same time. CUDA builds only.
 #ifndef XGBGPU_COLLECTIVE_ON_DEVICES_CUDA_H_
 #define XGBGPU_COLLECTIVE_ON_DEVICES_CUDA_H_
 
@@ -11,10 +11,10 @@
 
 namespace xgbgpu::cuda {
 
-/// Calls work(i) for every i < devices.size(), each in a thread of its own in which devices[i] is current, and waits
-/// for all. A device may come more than once. One device is worked on in the calling thread.
+/// Calls work(i) for every i < devices.size(), each in its own thread with devices[i] current, and waits for all. A
+/// device may come more than once. A single device is served by the calling thread.
 ///
-/// Throws  what the first that failed, by number, has thrown, after all have ended
+/// Throws  the error of the lowest i that failed, after all have ended
 inline void OnDevices(std::vector<int> const& devices, std::function<void(std::size_t)> const& work) {
   if (devices.size() == 1) {
     DeviceScope const scope{devices[0]};
@@ -23,7 +23,7 @@ inline void OnDevices(std::vector<int> const& devices, std::function<void(std::s
   }
   RunShards(static_cast<int>(devices.size()), [&](Collective& collective) {
     auto const i = static_cast<std::size_t>(collective.shard());
-    // The thread ends soon: to make its first device current again might start one that nobody uses.
+    // The thread ends soon. Restoring its first device could start a device that no work uses.
     CheckCuda(cudaSetDevice(devices[i]), "choosing the device");
     work(i);
   });

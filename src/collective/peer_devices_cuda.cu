@@ -1,3 +1,4 @@
+// Combines numbers and histograms of devices by kernels that write to each other's memory.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -13,49 +14,49 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr int kThreads = 512;
-constexpr std::uint32_t kThreadCells = 4;  ///< of a piece, which a thread holds in registers at the same time
-constexpr std::uint32_t kPieceCells = kThreads * kThreadCells;  ///< that a block sends at a time, at most
-constexpr std::uint32_t kLeastCells = 512;                      ///< fewer are not dealt to another block
-constexpr unsigned kFewBlocks = 64;  ///< of a kernel that sums little; more have a whole piece each
+constexpr std::uint32_t kThreadCells = 4;  ///< cells of a piece that a thread holds in registers at the same time
+constexpr std::uint32_t kPieceCells = kThreads * kThreadCells;  ///< most cells that a block sends at a time
+constexpr std::uint32_t kLeastCells = 512;                      ///< least cells of a block
+constexpr unsigned kFewBlocks = 64;  ///< blocks of a kernel that sums little; with more blocks each has a whole piece
 constexpr unsigned kMostBlocks = 256;
-constexpr unsigned kProcessorBlocks = 2;         ///< that a multiprocessor has room for
-constexpr unsigned kAllBoxes = 1024;             ///< of a device, at each stage: they take memory
+constexpr unsigned kProcessorBlocks = 2;         ///< blocks that a multiprocessor has room for
+constexpr unsigned kAllBoxes = 1024;             ///< most boxes of a device at each stage: they take memory
 constexpr unsigned kNumbersBlock = kMostBlocks;  ///< place of Combine among the blocks' flags
 constexpr unsigned kPlaces = kMostBlocks + 1;
 static_assert(kFewBlocks * kMostDevices <= kAllBoxes);
 static_assert(CellShares::kMost >= kMostDevices);
-/// Boxes that a block has for what each device sends it, in turn. A block sends its next piece before it waits for
-/// those of the meeting before. When it sends piece m, it has seen the others come to meeting m - 2, to which they came
-/// after they had read what they got for meeting m - 4: the box of that one may be written again.
+/// Boxes of a block for each sender, used in turn. A block sends its next piece before it waits for the pieces of the
+/// meeting before. When it sends piece m, it has seen all devices come to meeting m - 2. They came there after they had
+/// read their pieces of meeting m - 4, so the box of meeting m - 4 is free again.
 constexpr std::uint32_t kStages = 4;
-constexpr std::uint32_t kBlockChildren = 128;  ///< of a level, whose splits a block compares
+constexpr std::uint32_t kBlockChildren = 128;  ///< children of a level whose splits a block compares
 static_assert(kBlockChildren * sizeof(SplitCandidate) <= kPieceCells * sizeof(GradientSum));
 
-/// What other devices write to, for one device. All numbers of meetings grow from 1 on.
+/// The memory of one device that other devices write to. All numbers of meetings grow from 1 on.
 struct Flags {
-  std::uint32_t lost;                            ///< not 0: the device has waited in vain; its own, as in Words
-  std::uint32_t meetings[kPlaces];               ///< of each block so far; the device's own
-  std::uint32_t arrived[kMostDevices][kPlaces];  ///< the last meeting of each block to which each device has come
+  std::uint32_t lost;               ///< not 0: the device has waited in vain; written by the device, as in Words
+  std::uint32_t meetings[kPlaces];  ///< meetings of each block so far; written by the device
+  std::uint32_t arrived[kMostDevices][kPlaces];  ///< last meeting of each block to which each device has come
   std::int64_t numbers[2][kMostDevices][DeviceNumbers::kMost];
-  std::uint8_t packed[kStages][kMostDevices][kPlaces];  ///< of each box: are its sums pairs of 32 bits?
+  std::uint8_t packed[kStages][kMostDevices][kPlaces];  ///< not 0: the box's sums are pairs of 32 bits
 };
 
-/// Words of pinned memory, which host and devices read and write.
+/// Words of pinned memory that host and devices read and write.
 struct Words {
-  std::uint32_t abort;               ///< not 0: nobody waits any more
-  std::uint32_t lost[kMostDevices];  ///< not 0: this device has waited in vain
+  std::uint32_t abort;               ///< not 0: ends all waits
+  std::uint32_t lost[kMostDevices];  ///< not 0: the device has waited in vain
 };
 
 /// One device's view of the group.
 struct PeerView {
   int devices, device;
-  unsigned blocks;                   ///< of a kernel, at most
-  Flags* flags[kMostDevices];        ///< of each device
-  GradientSum* boxes[kMostDevices];  ///< of each device: [kStages, devices, blocks, kPieceCells]
+  unsigned blocks;                   ///< most blocks of a kernel
+  Flags* flags[kMostDevices];        ///< [devices]
+  GradientSum* boxes[kMostDevices];  ///< [devices] each [kStages, devices, blocks, kPieceCells]
   Words* words;
-  unsigned long long patience;  ///< nanoseconds
+  unsigned long long patience;  ///< limit of a wait in nanoseconds
 
-  /// The block's box for what is sent before a meeting.
+  /// Returns the block's box for a piece that is sent before a meeting.
   __device__ GradientSum* Box(int receiver, int sender, std::uint32_t meeting) const {
     return boxes[receiver] +
            ((std::uint64_t{meeting % kStages} * static_cast<unsigned>(devices) + static_cast<unsigned>(sender)) *
@@ -65,7 +66,8 @@ struct PeerView {
   }
 };
 
-/// Whoever sees the flag sees what the thread wrote before, and what others wrote that it has met at a barrier since.
+/// Raises a flag. A device that sees the flag sees the thread's earlier writes, and earlier writes of threads that it
+/// has met at a barrier since.
 __device__ inline void RaiseFlag(std::uint32_t* flag, std::uint32_t meeting) {
   asm volatile("st.release.sys.global.u32 [%0],%1;" ::"l"(flag), "r"(meeting) : "memory");
 }
@@ -83,9 +85,9 @@ __device__ inline std::uint32_t LookAtWord(std::uint32_t const* word) {
   return *static_cast<std::uint32_t const volatile*>(word);
 }
 
-/// Waits until the flag shows the meeting. Returns false if that was in vain.
+/// Waits until the flag shows the meeting. Returns false after a wait in vain.
 __device__ inline bool WaitForFlag(PeerView const& peers, std::uint32_t const* flag, std::uint32_t meeting) {
-  constexpr int kLooks = 256;  // between two looks at the host's word, which take as long as many at a flag
+  constexpr int kLooks = 256;  // polls of the flag between two polls of the host's word, which take long
   unsigned long long begin = 0;
   for (;;) {
     for (int i = 0; i < kLooks; ++i) {
@@ -97,11 +99,11 @@ __device__ inline bool WaitForFlag(PeerView const& peers, std::uint32_t const* f
   }
 }
 
-/// The block tells all other devices' same block that it has come to a meeting. What it wrote before can be read by
-/// them afterwards. Returns false, in all threads, if the device has waited for somebody in vain before.
+/// Tells the same block of all other devices that this block has come to a meeting. They can read its earlier writes
+/// afterwards. Returns false, in all threads, if the device has waited in vain before.
 __device__ inline bool Arrive(PeerView const& peers, unsigned place, std::uint32_t meeting) {
   bool const lost = threadIdx.x == 0 && LookAtWord(&peers.flags[peers.device]->lost) != 0;
-  if (__syncthreads_or(lost) != 0) return false;  // all of the block have written
+  if (__syncthreads_or(lost) != 0) return false;  // all threads of the block have written
   auto const peer = static_cast<int>(threadIdx.x);
   if (peer < peers.devices && peer != peers.device) {
     RaiseFlag(&peers.flags[peer]->arrived[peers.device][place], meeting);
@@ -109,7 +111,8 @@ __device__ inline bool Arrive(PeerView const& peers, unsigned place, std::uint32
   return true;
 }
 
-/// Waits until all other devices' same block has come to a meeting. Returns false, in all threads, if that was in vain.
+/// Waits until the same block of all other devices has come to a meeting. Returns false, in all threads, after a wait
+/// in vain.
 __device__ inline bool Await(PeerView const& peers, unsigned place, std::uint32_t meeting) {
   Flags& own = *peers.flags[peers.device];
   auto const peer = static_cast<int>(threadIdx.x);
@@ -121,23 +124,22 @@ __device__ inline bool Await(PeerView const& peers, unsigned place, std::uint32_
   return __syncthreads_and(came) != 0;
 }
 
-/// Both, for the block's next meeting, whose number is one more than that of the last. Returns false if somebody was
-/// waited for in vain, now or before.
+/// Arrives at the block's next meeting and awaits it. Returns false after a wait in vain, now or before.
 __device__ inline bool Meet(PeerView const& peers, unsigned place) {
   std::uint32_t* const meetings = peers.flags[peers.device]->meetings + place;
   std::uint32_t const meeting = *meetings + 1;
   if (!Arrive(peers, place, meeting)) return false;
-  if (threadIdx.x == 0) *meetings = meeting;  // all have read it
+  if (threadIdx.x == 0) *meetings = meeting;  // all threads have read it
   return Await(peers, place, meeting);
 }
 
-/// One block.
+/// Combines a few numbers. One block.
 __global__ void __launch_bounds__(kMostDevices* DeviceNumbers::kMost)
     CombineKernel(PeerView peers, DeviceNumbers numbers, bool const* unless) {
   WaitForWorkBefore();
   if (unless != nullptr && *unless) return;
   Flags& own = *peers.flags[peers.device];
-  std::uint32_t const parity = own.meetings[kNumbersBlock] % 2;  // nobody writes to what is being read
+  std::uint32_t const parity = own.meetings[kNumbersBlock] % 2;  // no device writes to the numbers being read
   std::uint32_t const sums = numbers.largest_count, count = sums + numbers.sum_count;
   std::uint32_t const i = threadIdx.x % DeviceNumbers::kMost;
   auto const peer = static_cast<int>(threadIdx.x / DeviceNumbers::kMost);
@@ -167,7 +169,7 @@ __global__ void __launch_bounds__(kMostDevices* DeviceNumbers::kMost)
   }
 }
 
-/// One array of cells, which every device gets the sums of.
+/// One array of cells. Every device gets the sums of all cells.
 struct Cells {
   static constexpr bool kShared = false;
 
@@ -175,9 +177,9 @@ struct Cells {
   std::uint64_t n;
 
   __device__ std::uint32_t arrays() const { return 1; }
-  __device__ std::uint32_t summed() const { return 1; }  ///< arrays that there are in most cases
+  __device__ std::uint32_t summed() const { return 1; }  ///< number of arrays in most cases
   __device__ GradientSum* array(std::uint32_t) const { return cells; }
-  // The cells whose sums a device gets, and the most that any gets.
+  // The cells whose sums a device gets, and the most cells of any device.
   __device__ std::uint64_t first(int) const { return 0; }
   __device__ std::uint64_t size(int) const { return n; }
   __device__ std::uint64_t largest() const { return n; }
@@ -188,10 +190,10 @@ struct LevelSlots {
   GrowingTree tree;
   DeviceHistograms histograms;
 
-  /// Siblings come behind all built children: most of them are not there.
+  /// Siblings follow all built children. Most of them have no array.
   __device__ std::uint32_t arrays() const { return 2 * tree.state->families; }
   __device__ std::uint32_t summed() const { return tree.state->families; }
-  /// Returns nullptr for siblings that are subtracted.
+  /// Returns nullptr for subtracted siblings.
   __device__ GradientSum* array(std::uint32_t place) const {
     bool const built = place < tree.state->families;
     Family const& family = tree.families[built ? place : place - tree.state->families];
@@ -200,7 +202,7 @@ struct LevelSlots {
   }
 };
 
-/// These, of which every device gets all sums.
+/// The histograms of a level. Every device gets all sums.
 struct WholeSlots : LevelSlots {
   static constexpr bool kShared = false;
 
@@ -209,7 +211,7 @@ struct WholeSlots : LevelSlots {
   __device__ std::uint64_t largest() const { return histograms.cells; }
 };
 
-/// These, of which every device gets the sums of its share.
+/// The histograms of a level. Every device gets the sums of its share.
 struct SharedSlots : LevelSlots {
   static constexpr bool kShared = true;
 
@@ -221,7 +223,7 @@ struct SharedSlots : LevelSlots {
   __device__ std::uint64_t largest() const { return largest_share; }
 };
 
-/// Cells that a block sends at a time: so many that all blocks have some.
+/// Returns the cells that a block sends at a time: few enough that every block has work.
 __device__ inline std::uint32_t CellsOfPiece(std::uint64_t cells) {
   std::uint64_t const even = (cells + gridDim.x - 1) / gridDim.x;
   return static_cast<std::uint32_t>(
@@ -229,8 +231,8 @@ __device__ inline std::uint32_t CellsOfPiece(std::uint64_t cells) {
           max(std::uint64_t{kLeastCells}, (even + kLeastCells - 1) / kLeastCells * kLeastCells)));
 }
 
-/// A piece of an array: those of the cells that a device gets which the block works on now. There may be none, where
-/// another device gets more.
+/// A piece of an array: the cells of a device that the block works on now. It is empty if only other devices have cells
+/// left.
 struct Piece {
   longlong2* cells;
   std::uint32_t n;
@@ -244,7 +246,7 @@ __device__ inline Piece PieceOf(Arrays const& arrays, GradientSum* array, std::u
           static_cast<std::uint32_t>(min(std::uint64_t{most}, size - from))};
 }
 
-/// The sums of a piece, in the registers of the block. All of a thread's loads are on their way together.
+/// The sums of a piece, in the registers of the block. All loads of a thread are in flight together.
 struct PieceSums {
   longlong2 of[kThreadCells];
 
@@ -262,8 +264,8 @@ struct PieceSums {
       if (c < piece.n) piece.cells[c] = of[i];
     }
   }
-  /// Do all sums of the block's piece fit 32 bits? They nearly always do where gradients are narrow, and then take half
-  /// as long on their way.
+  /// Returns true if all sums of the block's piece fit 32 bits. They nearly always do with narrow gradients, and then
+  /// take half the time to send.
   __device__ bool FitHalf() const {
     bool fit = true;
 #pragma unroll
@@ -272,7 +274,7 @@ struct PieceSums {
     }
     return __syncthreads_and(fit) != 0;
   }
-  /// Copies n of them to a box, as whole or half sums.
+  /// Copies n sums to a box, as whole or half sums.
   template <typename Pair>
   __device__ void Send(std::uint32_t n, Pair* box) const {
 #pragma unroll
@@ -281,7 +283,7 @@ struct PieceSums {
       if (c < n) box[c] = {static_cast<decltype(box->x)>(of[i].x), static_cast<decltype(box->y)>(of[i].y)};
     }
   }
-  /// Adds what lies in a box.
+  /// Adds the sums in a box.
   template <typename Pair>
   __device__ void Add(std::uint32_t n, Pair const* box) {
 #pragma unroll
@@ -295,8 +297,7 @@ struct PieceSums {
   }
 };
 
-/// Sends every other device those cells `from` … of an array which it gets the sums of, at most `most` of them, for a
-/// meeting that comes.
+/// Sends every other device its cells from `from` on, at most `most` of them, for a later meeting.
 template <typename Arrays>
 __device__ inline void SendPieces(PeerView const& peers, Arrays const& arrays, GradientSum* array, std::uint64_t from,
                                   std::uint32_t most, std::uint32_t meeting) {
@@ -319,11 +320,11 @@ __device__ inline void SendPieces(PeerView const& peers, Arrays const& arrays, G
   }
 }
 
-/// Waits for a meeting, and adds what the others have sent to the piece that was the device's own then. Returns false
-/// if somebody was waited for in vain.
+/// Waits for a meeting, and adds the received sums to the device's own piece of that meeting. Returns false after a
+/// wait in vain.
 __device__ inline bool AddPieces(PeerView const& peers, Piece const& own, std::uint32_t meeting) {
   PieceSums sums;
-  sums.Load(own);  // on its way while others are waited for
+  sums.Load(own);  // in flight during the wait
   if (!Await(peers, blockIdx.x, meeting)) return false;
   for (int peer = 0; peer < peers.devices; ++peer) {
     if (peer == peers.device) continue;
@@ -336,8 +337,8 @@ __device__ inline bool AddPieces(PeerView const& peers, Piece const& own, std::u
   return true;
 }
 
-/// Every device gets the sums of its cells of all arrays. A block sends a piece before it waits for the one before, so
-/// that something is on its way while it adds.
+/// Sums all arrays, so that every device gets its cells. A block sends a piece before it waits for the piece before, so
+/// the link is busy while it adds.
 template <typename Arrays>
 __global__ void __launch_bounds__(kThreads, kProcessorBlocks)
     SumKernel(PeerView peers, __grid_constant__ Arrays const arrays) {
@@ -348,7 +349,7 @@ __global__ void __launch_bounds__(kThreads, kProcessorBlocks)
   auto const pieces = static_cast<std::uint32_t>((size + most - 1) / most);
   std::uint32_t* const meetings = peers.flags[peers.device]->meetings + blockIdx.x;
   std::uint32_t meeting = *meetings;
-  Piece sent{};  // what is to be added at the last meeting
+  Piece sent{};  // piece to add at the last meeting
   bool any = false;
   for (std::uint32_t p = blockIdx.x; p < arrays.arrays() * pieces; p += gridDim.x) {
     GradientSum* const array = arrays.array(p / pieces);
@@ -366,17 +367,17 @@ __global__ void __launch_bounds__(kThreads, kProcessorBlocks)
   LetKernelAfterCome();
 }
 
-/// Returns the node that child number c of a level's families is.
+/// Returns child number c of a level's families.
 __device__ inline Node* ChildOf(GrowingTree const& tree, std::uint32_t c) {
   return tree.nodes + tree.families[c / 2].left + static_cast<NodeIndex>(c % 2);
 }
 
-/// Every device sends its children's splits to all others, and takes the best of all.
+/// Sends the splits of the level's children to all other devices, and takes the best of all.
 __global__ void __launch_bounds__(kThreads) BestKernel(PeerView peers, GrowingTree tree) {
   constexpr std::uint32_t kWords = sizeof(SplitCandidate) / sizeof(uint4);
   static_assert(sizeof(SplitCandidate) % sizeof(uint4) == 0 && alignof(SplitCandidate) == sizeof(uint4));
   WaitForWorkBefore();
-  bool const root = tree.families[0].sibling_slot < 0;  // it is a child without a sibling
+  bool const root = tree.families[0].sibling_slot < 0;  // the root is a child without a sibling
   std::uint32_t const children = tree.state->families * (root ? 1 : 2);
   for (std::uint32_t from = blockIdx.x * kBlockChildren; from < children; from += gridDim.x * kBlockChildren) {
     std::uint32_t const n = min(kBlockChildren, children - from);
@@ -410,16 +411,16 @@ __global__ void __launch_bounds__(kThreads) BestKernel(PeerView peers, GrowingTr
   LetKernelAfterCome();
 }
 
-/// Returns the blocks of a kernel that sums so many cells: a piece each, so that all are on their way together. Where
-/// few blocks would do, pieces are smaller instead.
+/// Returns the blocks of a kernel that sums `cells` cells: one for each piece, so that all pieces are in flight
+/// together. With few cells it makes pieces smaller instead.
 unsigned BlocksFor(std::uint64_t cells, unsigned most) {
   std::uint64_t const small = std::min<std::uint64_t>((cells + kLeastCells - 1) / kLeastCells, kFewBlocks);
   std::uint64_t const whole = (cells + kPieceCells - 1) / kPieceCells;
   return static_cast<unsigned>(std::clamp<std::uint64_t>(std::max(small, whole), 1, most));
 }
 
-/// Returns the most blocks that kernels of the shards on these devices may have. Blocks of shards on the same device
-/// wait for each other, so that all must find room there at the same time, beside what else runs.
+/// Returns the most blocks of a kernel for shards on these devices. Blocks of shards on one device wait for each other,
+/// so all must be resident at the same time, beside other kernels.
 unsigned MostBlocks(std::vector<int> const& ordinals) {
   auto const n = static_cast<unsigned>(ordinals.size());
   unsigned most = std::min(kMostBlocks, kAllBoxes / n);
@@ -432,7 +433,7 @@ unsigned MostBlocks(std::vector<int> const& ordinals) {
   return std::max(most, 1U);
 }
 
-/// … and of processes, which do not say whether two share a device.
+/// The same for processes, which do not know if two of them share a device.
 unsigned MostBlocks(std::size_t processes) {
   return std::min(kMostBlocks / 2, kAllBoxes / static_cast<unsigned>(processes));
 }
@@ -456,16 +457,16 @@ struct PeerDevices::Memory {
         of[d]->flags = {};
         of[d]->boxes = {};
       } catch (DeviceError const&) {
-        // A device that has failed: nothing is left to be freed there.
+        // A failed device has nothing left to free.
       }
     }
   }
 
   std::vector<int> devices;
-  unsigned blocks;                            ///< of a kernel, at most
-  std::vector<std::unique_ptr<OfDevice>> of;  ///< [devices], in peer memory
-  PinnedBuffer<std::uint8_t> on_host;         ///< else flags and boxes of all devices, in turn
-  std::vector<void*> of_others;               ///< memory of other processes, opened
+  unsigned blocks;                            ///< most blocks of a kernel
+  std::vector<std::unique_ptr<OfDevice>> of;  ///< [devices] in peer memory
+  PinnedBuffer<std::uint8_t> on_host;         ///< without peer memory: flags and boxes of all devices, in turn
+  std::vector<void*> of_others;               ///< opened memory of other processes
   PinnedBuffer<Words> words{1};
   std::vector<Flags*> flags;
   std::vector<GradientSum*> boxes;
@@ -521,7 +522,7 @@ class PeerDevices::Member final : public DeviceCollective {
 
 namespace {
 
-/// Can every device write to the memory of every other? Then it may from now on.
+/// Opens the memory of every device to every other device. Returns false if a device cannot.
 bool OpenPeerMemory(std::vector<int> const& devices) {
   return std::all_of(devices.begin(), devices.end(), [&](int own) {
     DeviceScope const scope{own};
@@ -562,7 +563,7 @@ PeerDevices::PeerDevices(std::vector<int> devices, double seconds) {
   for (std::size_t d = 0; d < n; ++d) members_.push_back(MakeMember(d, devices[d], seconds));
 }
 
-/// Flags and boxes lie one after the other: what one process opens of another's is an allocation as a whole.
+/// Allocates flags and boxes together: a process opens whole allocations of another process.
 PeerDevices::PeerDevices(Collective* group, int device, double seconds) {
   auto const n = static_cast<std::size_t>(group->shards()), own = static_cast<std::size_t>(group->shard());
   if (n > static_cast<std::size_t>(kMostDevices)) {
@@ -571,7 +572,7 @@ PeerDevices::PeerDevices(Collective* group, int device, double seconds) {
   std::size_t const flag_bytes = (sizeof(Flags) + 255) / 256 * 256;
   cudaIpcMemHandle_t handle{};
   static_assert(sizeof(handle) % sizeof(std::uint32_t) == 0);
-  // Whatever fails, fails for all: they may go on together in another way.
+  // A failure is a failure of all processes, so that they can go on together in another way.
   AllOrNone(*group, [&] {
     DeviceScope const scope{device};
     memory_ = std::make_unique<Memory>(std::vector<int>{device}, MostBlocks(n));
@@ -624,7 +625,7 @@ DeviceCollective* PeerDevices::of(int shard) const { return members_[static_cast
 void PeerDevices::Abort() noexcept {
   static_cast<Words volatile*>(memory_->words.data())->abort = 1;
   if (memory_->of_others.empty()) return;
-  // The words of other processes are not to be reached, but their flags are.
+  // The words of other processes are out of reach, but their flags are not.
   constexpr std::uint32_t kLost = 1;
   try {
     DeviceScope const scope{memory_->devices[0]};
@@ -634,7 +635,7 @@ void PeerDevices::Abort() noexcept {
     }
     cudaStreamSynchronize(stream);
   } catch (DeviceError const&) {
-    // The device has failed: the others wait as long as they have patience.
+    // The device has failed. All other devices wait until their limit.
   }
 }
 

@@ -1,4 +1,4 @@
-/// Devices of one process that add up their numbers by kernels which write to each other's memory.
+/// Devices of one process that combine their numbers by kernels that write to each other's memory.
 /// docs/adr/0021-several-devices.md
 #ifndef XGBGPU_COLLECTIVE_PEER_DEVICES_CUDA_H_
 #define XGBGPU_COLLECTIVE_PEER_DEVICES_CUDA_H_
@@ -12,38 +12,37 @@
 
 namespace xgbgpu::cuda {
 
-/// Makes collectives for the devices of one process, or for this process's device among those of other processes.
+/// Makes collectives for the devices of one process, or for this process's device among other processes' devices.
 ///
-/// A device writes what it has to add to a box that the other devices have for it, raises a flag, waits until theirs
-/// are raised, and adds up what lies in its own boxes. Boxes lie in the receiver's memory where all devices can write
-/// to each other's, else in pinned memory of the host, which all can write to. While a device waits it looks at a word
-/// of the host, which ends all waits, and at a clock.
+/// A device writes its numbers to its box at each other device, raises a flag, waits for the flags of all devices, and
+/// adds the numbers in its own boxes. Boxes lie in the receiver's memory if all devices can write to each other's
+/// memory, else in pinned host memory. A waiting device polls a word of the host, which ends all waits, and a clock.
 ///
-/// Memory  on each device up to 32 MiB for each device of the group, and 128 MiB for all of them, or as much on the host
-/// Cost    some 6 µs for a few numbers and 8 for a small histogram, on two H100 with NVLink; then the bandwidth between
-///         the devices. Each device sends all that it has to every other, or, of shares, what that one needs
+/// Memory  on each device up to 32 MiB for each device of the group, at most 128 MiB, or as much on the host
+/// Cost    about 6 µs for a few numbers and 8 µs for a small histogram, on two H100 with NVLink; then the bandwidth
+/// between devices. Each device sends all its numbers to every other device, or with shares only the receiver's share
 class PeerDevices {
  public:
-  /// `devices` [2 … kMostDevices] are ordinals. One may come several times: its shards then share its processors.
-  /// seconds: how long one device may keep the others waiting. Throws DeviceError, OutOfDeviceMemory.
+  /// `devices` [2 … kMostDevices] are ordinals. A device may come several times: its shards then share its processors.
+  /// `seconds` limits how long a device waits for another. Throws DeviceError, OutOfDeviceMemory.
   explicit PeerDevices(std::vector<int> devices, double seconds = 120);
-  /// Makes the collective of this process, whose device others of the same host can write to. All processes of `group`
-  /// make one at the same time; if one cannot, all throw: those what was wrong with them, the others OtherShardFailed.
+  /// Makes the collective of this process, whose device other processes of the same host write to. All processes of
+  /// `group` construct it at the same time. If one cannot, all throw: the failed processes their own error, all other
+  /// processes OtherShardFailed.
   PeerDevices(Collective* group, int device, double seconds);
   ~PeerDevices();
   PeerDevices(PeerDevices const&) = delete;
   PeerDevices& operator=(PeerDevices const&) = delete;
 
-  /// Returns the collective of one device, which is this process's if there are several processes. It lives as long as
-  /// this.
+  /// Returns the collective of one device; with several processes, of this process's device. It lives as long as this
+  /// object.
   DeviceCollective* of(int shard) const;
 
-  /// Ends all waits, of kernels that run and of those to come: for a device that will not come. May be called by any
-  /// thread.
+  /// Ends all present and future waits, because a device will not come. Any thread may call it.
   void Abort() noexcept;
-  /// Was there an Abort here, or was a device waited for in vain?
+  /// Returns true after an Abort, or after a wait in vain.
   bool failed() const;
-  /// Makes the group of one process good again then. No kernel of it may be enqueued.
+  /// Restores the group of one process after a failure. No kernel of the group may be enqueued.
   void Reset();
 
  private:

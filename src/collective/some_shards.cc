@@ -1,3 +1,4 @@
+// Runs collective calls of some shards while all other shards follow them.
 #include "xgbgpu/some_shards.h"
 
 #include <algorithm>
@@ -9,16 +10,16 @@ namespace xgbgpu {
 
 namespace {
 
-/// What a shard that stands by says where members name their call: it is never the largest.
+/// The number that a bystander announces: less than every member's.
 constexpr std::int64_t kNoOpinion = std::numeric_limits<std::int64_t>::min();
 
-/// Did a shard fail because another one did?
+/// Returns true if a shard failed because another shard did.
 bool IsOfOthers(std::exception_ptr const& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (OtherShardFailed const&) {
     return true;
-  } catch (...) {  // of any type: it is the shard's own
+  } catch (...) {  // any type: the shard's own error
     return false;
   }
 }
@@ -39,8 +40,8 @@ void SomeShards::Together(std::function<void()> const& work) {
   std::exception_ptr own;
   try {
     work();
-  } catch (...) {                    // of any type: it is thrown again, unchanged
-    if (failure_ != nullptr) throw;  // all know
+  } catch (...) {                    // any type: rethrown unchanged
+    if (failure_ != nullptr) throw;  // all shards know the failure
     own = std::current_exception();
   }
   Announce(Next{Call::kEnd, 0}, own);
@@ -49,7 +50,8 @@ void SomeShards::Together(std::function<void()> const& work) {
 SomeShards::Next SomeShards::Announce(std::optional<Next> own, std::exception_ptr const& failure) {
   if (failure_ != nullptr) std::rethrow_exception(failure_);
   std::int64_t const shards = all_.shards();
-  // The largest is that of the first shard that failed for a reason of its own; then come those that did for others'.
+  // The maximum selects the first shard that failed itself, and after such shards the first that failed for another
+  // shard.
   std::int64_t const nobody = -2 * shards;
   std::int64_t failed = nobody;
   if (failure != nullptr) failed = IsOfOthers(failure) ? -shards - all_.shard() : -std::int64_t{all_.shard()};

@@ -1,3 +1,4 @@
+// Makes batches of rows from an array on the host.
 #include "xgbgpu/array_source.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Sums on the host in the order of ordered_scan.h.
+/// Prefix sums on the host in the order of ordered_scan.h.
 #ifndef XGBGPU_CORE_ORDERED_SCAN_HOST_H_
 #define XGBGPU_CORE_ORDERED_SCAN_HOST_H_
 
@@ -32,10 +32,10 @@ void ScanBlockLanes(Load const& load, std::uint64_t block, std::uint64_t n, T* l
   ScanLanes(lanes);
 }
 
-/// Calls use(i, sum of load(0) … load(i)) for i in 0 … n - 1, in any order. load is called twice for each item.
+/// Calls use(i, sum of load(0) … load(i)) for i in 0 … n - 1, in any order. Calls load twice for each item.
 template <typename T, typename Load, typename Use>
 void OrderedScan(std::uint64_t n, int threads, Load const& load, Use const& use) {
-  std::vector<T> before(ScanBlocks(n));  // sums of blocks, which become sums of all blocks up to each
+  std::vector<T> before(ScanBlocks(n));  // sums of blocks, which become exclusive prefix sums
   ParallelTasks(threads, before.size(), [&](std::size_t block, int) {
     T lanes[kScanLanes];
     ScanBlockLanes(load, block, n, lanes);

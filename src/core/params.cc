@@ -1,3 +1,4 @@
+// Checks training parameters and compares them.
 #include "xgbgpu/params.h"
 
 #include <cmath>
@@ -107,7 +108,7 @@ void ValidateMaxBin(std::int64_t max_bin) {
 
 bool operator==(TrainParams const& one, TrainParams const& other) {
   auto const fields = [](TrainParams const& params) {
-    // This does not compile unless there is a name for every member.
+    // Compiles only if every member has a name here.
     auto const& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v] = params;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v);
   };

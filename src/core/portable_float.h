@@ -16,7 +16,7 @@ namespace xgbgpu {
 /// over it into vector instructions. It takes 24 double operations instead of PortableExp's 40, which counts on devices
 /// with few double units.
 XGBGPU_HD float PortableExpf(float x) {
-  // Beyond these the float result is +inf, or 0, anyway; NaN fails both comparisons.
+  // Beyond the bounds the float result is +inf, or 0, anyway; NaN fails both comparisons.
   float const above = x < -104.0f ? -104.0f : x;
   double const clamped = above > 89.0f ? 89.0f : above;
   // x = k ln 2 + r. Adding 1.5 · 2^52 rounds to an integer and leaves k in the lowest bits of the sum. With |k| <= 151
@@ -39,7 +39,7 @@ XGBGPU_HD float PortableExpf(float x) {
 /// passed on.
 XGBGPU_HD float PortableLog1pf(float x) {
   double const v = x;
-  // What is left out of the series is below x^3 / 4 < 2^-44 of the result.
+  // The series leaves out less than x^3 / 4 < 2^-44 of the result.
   if (v < 0x1p-14 && v > -0x1p-14) return static_cast<float>(v * (1.0 - v * (0.5 - v * (1.0 / 3.0))));
   // Where |x| < 1, the sum is wrong by 2^-53 at most, that is by less than 2^-38 of the logarithm; elsewhere it is
   // wrong by 2^-53 of itself. A unit of a float's last place is at least 2^-24 of the float.

@@ -1,6 +1,6 @@
 /// exp, log and relatives that give the same bits on every compiler, C library and device: only +, -, *, / and bit
 /// moves, in a fixed order, compiled without contraction. exp and log stay within 1 ulp of the true value
-/// (tests/engine/core/portable_math_test.cc); the others say how far they are off.
+/// (tests/engine/core/portable_math_test.cc). All other functions give their error bounds.
 ///
 /// From  Cody & Waite, "Software Manual for the Elementary Functions" (1980): range reduction by a two-part ln 2
 #ifndef XGBGPU_CORE_PORTABLE_MATH_H_
@@ -84,9 +84,8 @@ XGBGPU_HD double PortableLog(double x) {
     m *= 0.5;
     ++k;
   }
-  // ln m = 2 artanh(s), s = f / (2 + f), f = m - 1 exact. As |s| < 0.1716, what the series leaves out after s^23 is
-  // below 1.04 · s^24 / 25 < 2^-65 of it. With w = s·(f²/2 + z·q), ln m = f - (f²/2 - w) keeps the large term f
-  // exact.
+  // ln m = 2 artanh(s), s = f / (2 + f), f = m - 1 exact. With |s| < 0.1716 the series leaves out less than 1.04 · s^24
+  // / 25 < 2^-65 of the result after s^23. With w = s·(f²/2 + z·q), ln m = f - (f²/2 - w) keeps the large term f exact.
   double const f = m - 1.0;
   double const s = f / (2.0 + f);
   double const z = s * s;
@@ -107,7 +106,7 @@ XGBGPU_HD double PortableLog(double x) {
 }
 
 /// Returns ln Γ(x) for x >= 0, off by at most 2^-46 + 2^-50 · |ln Γ(x)|. It is +inf for 0 and above 1e300, and NaN
-/// below 0, where nobody needs a value; NaN is passed on.
+/// below 0 (Γ has poles there). NaN is passed on.
 XGBGPU_HD double PortableLogGamma(double x) {
   if (x != x || x < 0.0) return detail::FromBits(0x7FF8000000000000U);
   if (x == 0.0 || x > 1e300) return detail::FromBits(0x7FF0000000000000U);

@@ -1,8 +1,13 @@
-/// Counter-based random numbers: a draw is a pure function of (seed, what for, which tree, index), never of an order.
+/// Counter-based random numbers: a draw is a pure function of (seed, purpose, tree, index), never of an order.
 ///
 /// From  Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11 (Philox-4x32-10)
 #ifndef XGBGPU_CORE_RANDOM_H_
 #define XGBGPU_CORE_RANDOM_H_
+
+#if defined(__CUDACC__)
+#define R123_CUDA_DEVICE __host__ __device__
+#endif
+#include <Random123/philox.h>
 
 #include <cstdint>
 
@@ -10,7 +15,7 @@
 
 namespace xgbgpu {
 
-/// What a draw is for. Streams of different purposes never meet.
+/// The purpose of a draw. Streams of different purposes never meet.
 enum class RandomPurpose : std::uint32_t {
   kRounding = 1,
   kRowSample,
@@ -26,28 +31,19 @@ struct RandomBlock {
   std::uint32_t word[4];
 };
 
-/// Philox-4x32 with 10 rounds.
+/// Philox-4x32 with 10 rounds, by Random123.
 XGBGPU_HD RandomBlock Philox(RandomBlock counter, std::uint32_t key0, std::uint32_t key1) {
-  std::uint32_t c0 = counter.word[0], c1 = counter.word[1], c2 = counter.word[2], c3 = counter.word[3];
-  for (int round = 0; round < 10; ++round) {
-    std::uint64_t const p0 = static_cast<std::uint64_t>(0xD2511F53U) * c0;
-    std::uint64_t const p1 = static_cast<std::uint64_t>(0xCD9E8D57U) * c2;
-    c0 = static_cast<std::uint32_t>(p1 >> 32) ^ c1 ^ key0;
-    c1 = static_cast<std::uint32_t>(p1);
-    c2 = static_cast<std::uint32_t>(p0 >> 32) ^ c3 ^ key1;
-    c3 = static_cast<std::uint32_t>(p0);
-    key0 += 0x9E3779B9U;
-    key1 += 0xBB67AE85U;
-  }
-  return {{c0, c1, c2, c3}};
+  auto const& c = counter.word;
+  philox4x32_ctr_t const block = philox4x32_R(10, {{c[0], c[1], c[2], c[3]}}, {{key0, key1}});
+  return {{block.v[0], block.v[1], block.v[2], block.v[3]}};
 }
 
-/// A stream has all draws of one purpose for one tree (and, where it applies, one level or node of it).
+/// All draws of one purpose for one tree and, where it applies, one level or node of the tree.
 struct RandomStream {
   std::uint64_t seed;
   RandomPurpose purpose;
   std::uint32_t tree;   ///< from TreeNumber
-  std::uint32_t place;  ///< level or node; 0 where the purpose has none
+  std::uint32_t place;  ///< level or node; 0 if the purpose has none
 
   /// Returns words 4·block … 4·block+3 of the stream. `purpose` and `place` share a counter word: 3 and 29 bits.
   XGBGPU_HD RandomBlock Block(std::uint32_t block) const {
@@ -61,8 +57,8 @@ struct RandomStream {
     std::uint32_t const odd = index % 4 < 2 ? block.word[1] : block.word[3];
     return index % 2 == 0 ? even : odd;
   }
-  /// Returns words index … index + 3. That costs one block where `index` is a multiple of four, as in all shards of one
-  /// process.
+  /// Returns words index … index + 3. Costs one block if `index` is a multiple of four, as in all shards of one
+  /// process, else two.
   XGBGPU_HD RandomBlock Four(std::uint32_t index) const {
     RandomBlock const block = Block(index / 4);
     std::uint32_t const shift = index % 4;

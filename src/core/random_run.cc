@@ -1,4 +1,4 @@
-// Draws many consecutive random blocks at once, with the vector unit of the processor that runs.
+// Fills runs of random blocks with the vector unit.
 #include "core/random_run.h"
 
 namespace xgbgpu {

@@ -1,4 +1,4 @@
-/// Many consecutive random blocks at once, for the host.
+/// Runs of consecutive random blocks, for the host.
 #ifndef XGBGPU_CORE_RANDOM_RUN_H_
 #define XGBGPU_CORE_RANDOM_RUN_H_
 
@@ -10,14 +10,14 @@
 
 namespace xgbgpu {
 
-/// The random blocks of one call: enough for the vector unit, few enough for its registers and the first-level cache.
+/// Random blocks of one call: enough for the vector unit, few enough for its registers and the first-level cache.
 constexpr int kRandomRun = 16;
 
 /// Sets words[4·i … 4·i+3] to stream.Block(first + i) for i < kRandomRun.
 void FillRandom(RandomStream const& stream, std::uint32_t first, std::uint32_t* words);
 
 /// Calls f(i, words, n) for rows [begin, end) of a shard in runs of n. words[k] is the draw of the shard's row i + k,
-/// which is row first_row + i + k of all.
+/// whose number over all shards is first_row + i + k.
 template <typename F>
 void ForEachRandomRun(RandomStream const& stream, std::uint64_t first_row, std::size_t begin, std::size_t end, F&& f) {
   constexpr std::size_t kWords = 4 * kRandomRun;

@@ -1,4 +1,4 @@
-/// Lets several threads read one source.
+/// Lets several threads read one source in turns.
 #ifndef XGBGPU_CORE_READING_TURNS_H_
 #define XGBGPU_CORE_READING_TURNS_H_
 
@@ -12,11 +12,12 @@
 
 namespace xgbgpu {
 
-/// The rows of another source. Passes over batches and arrays, which a source may not be asked for by two threads at
-/// the same time (pages of a file), are made one after the other. What is one array is read by all at once.
+/// The rows of another source, shared by several threads. Passes over batches and arrays run one after the other,
+/// because a source such as pages of a file serves one thread at a time. A source that is one array is read by all
+/// threads at once.
 class ReadingTurns final : public RowSource {
  public:
-  /// `source` must outlive it.
+  /// `source` must outlive this object.
   explicit ReadingTurns(RowSource const& source) : source_{source} {}
 
   std::uint64_t rows() const override { return source_.rows(); }

@@ -1,3 +1,4 @@
+// Cuts the batches and arrays of a source to some consecutive rows.
 #include "core/row_slice.h"
 
 #include <algorithm>

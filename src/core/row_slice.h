@@ -1,4 +1,4 @@
-/// Some consecutive rows of a source, as a source of their own.
+/// Consecutive rows of a source, as a source of their own.
 #ifndef XGBGPU_CORE_ROW_SLICE_H_
 #define XGBGPU_CORE_ROW_SLICE_H_
 
@@ -12,16 +12,15 @@
 
 namespace xgbgpu {
 
-/// Shards and pages of a device begin at multiples of so many rows: metrics sum rows in blocks of kSumBlock
-/// (metric/metric_sum.h), and random numbers come in blocks that divide it.
+/// Shards and pages of a device begin at multiples of kRowStep rows. Metrics sum rows in blocks of kSumBlock
+/// (metric/metric_sum.h), and blocks of random numbers divide it.
 inline constexpr std::uint64_t kRowStep = 2048;
 
-/// Rows [first, first + n) of another source, numbered from 0. An array stays an array, of which no value is copied.
-/// Batches and arrays are those of the other source without the rows outside; one that is outside as a whole is left
-/// out.
+/// Rows [first, first + n) of another source, numbered from 0. An array stays an array; its values are not copied.
+/// Batches and arrays lose the rows outside the slice. A batch or array without rows in the slice is left out.
 class RowSlice final : public RowSource {
  public:
-  /// `whole` must outlive the slice. Throws InvalidArgument if it has fewer than first + n rows.
+  /// `whole` must outlive the slice. Throws InvalidArgument if `whole` has fewer than first + n rows.
   RowSlice(RowSource const& whole, std::uint64_t first, std::uint64_t n);
 
   std::uint64_t rows() const override { return n_; }
@@ -29,9 +28,9 @@ class RowSlice final : public RowSource {
   Span<std::uint8_t const> categorical() const override { return whole_.categorical(); }
   std::optional<DenseValues> dense() const override;
   std::optional<DenseValues> arrays() const override;
-  /// Cost  all arrays of the other source are made, unless the slice has no rows
+  /// Cost  the other source makes all its arrays, unless the slice has no rows
   void ForEachArray(std::function<void(ArrayBatch const&)> const& visit) const override;
-  /// Cost  all batches of the other source are made, unless the slice has no rows
+  /// Cost  the other source makes all its batches, unless the slice has no rows
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override;
 
  private:

@@ -1,5 +1,5 @@
-/// The host's stages read the values of a source through this: row by row from batches or an array, or column by column
-/// from an array, in tiles that fit the cache. Values come as floats, and missing ones as NaN.
+/// Access of the host's stages to the values of a source: row by row from batches or an array, or column by column from
+/// an array, in tiles that fit the cache. Values are floats; missing values are NaN.
 #ifndef XGBGPU_CORE_ROW_VALUES_H_
 #define XGBGPU_CORE_ROW_VALUES_H_
 
@@ -18,7 +18,7 @@
 
 namespace xgbgpu {
 
-/// Returns the array of a source, if it lies in the memory of the host.
+/// Returns the array of a source, if the source is one array on the host.
 inline std::optional<DenseValues> HostArray(RowSource const& source) {
   std::optional<DenseValues> const array = source.dense();
   return array && array->device == kHostMemory ? array : std::nullopt;
@@ -51,7 +51,7 @@ class ArrayRow {
   float missing_;
 };
 
-/// Adds 1 to counts[f - first] for every feature f from `first` on that has a value, and returns how many have.
+/// Adds 1 to counts[f - first] for every present feature f from `first` on. Returns the number of present features.
 template <typename T>
 std::uint64_t CountValues(ArrayRow<T> const& row, FeatureIndex first, Span<std::uint64_t> counts) {
   std::uint64_t present = 0;
@@ -127,8 +127,8 @@ void ForEachRow(RowSource const& source, int threads, std::size_t grain, F&& f) 
   });
 }
 
-/// A few columns of a few rows, column by column. A row has as many floats here as a cache line, and the tile stays in
-/// the first cache.
+/// A few columns of a few rows, column by column. A row of the tile fills a cache line, and the tile fits the
+/// first-level cache.
 struct ColumnTile {
   static constexpr std::size_t kRows = 64;
   static constexpr FeatureIndex kColumns = 16;
@@ -136,7 +136,7 @@ struct ColumnTile {
   alignas(64) float values[kColumns][kRows];
 };
 
-/// Puts columns [first, first + columns) of `n` rows into a tile. The tile's other values may be any.
+/// Copies columns [first, first + columns) of `n` rows into a tile. All other values of the tile are unspecified.
 template <typename T>
 void LoadTile(ArrayRows<T> const& rows, std::size_t n, FeatureIndex first, FeatureIndex columns, ColumnTile* tile) {
   for (std::size_t r = 0; r < n; ++r) {
@@ -152,7 +152,7 @@ void LoadTile(ArrayRows<T> const& rows, std::size_t n, FeatureIndex first, Featu
 }
 
 /// Calls f(feature, first row, number of rows, their values) for columns [first, last) of rows [begin, end), tile by
-/// tile, so for ColumnTile::kRows rows at most. Inside a column the rows ascend.
+/// tile: at most ColumnTile::kRows rows a call. Inside a column the rows ascend.
 template <typename T, typename F>
 void ForEachColumnPart(ArrayRows<T> const& rows, std::size_t begin, std::size_t end, FeatureIndex first,
                        FeatureIndex last, F&& f) {

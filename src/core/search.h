@@ -1,4 +1,4 @@
-/// Bisection, on the host and on a device.
+/// Bisection on host and device.
 #ifndef XGBGPU_CORE_SEARCH_H_
 #define XGBGPU_CORE_SEARCH_H_
 
@@ -6,8 +6,8 @@
 
 namespace xgbgpu {
 
-/// Returns the first of low … high - 1 for which holds(i) is true, as it then is for all later ones, or `high` if
-/// there is none.
+/// Returns the first of low … high - 1 with holds(i), or `high` if there is none. `holds` must be true for every later
+/// index, too.
 template <typename Index, typename Predicate>
 XGBGPU_HD Index FirstWhere(Index low, Index high, Predicate&& holds) {
   while (low < high) {
@@ -21,7 +21,7 @@ XGBGPU_HD Index FirstWhere(Index low, Index high, Predicate&& holds) {
   return low;
 }
 
-/// Returns the last of `n` ranges, which follow one another, that begins at or before `item`; begin(0) does.
+/// Returns the last of `n` consecutive ranges that begins at or before `item`. begin(0) must be at or before `item`.
 template <typename Index, typename Item, typename Begin>
 XGBGPU_HD Index RangeOf(Index n, Item item, Begin&& begin) {
   return FirstWhere(Index{1}, n, [&](Index i) { return begin(i) > item; }) - 1;

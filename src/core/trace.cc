@@ -1,3 +1,4 @@
+// Collects timed events and writes them in Chrome's trace format.
 #include "xgbgpu/trace.h"
 
 #include <unistd.h>
@@ -22,25 +23,25 @@ namespace {
 
 std::atomic<int> open_files{0};
 
-/// Knows who writes each file, by its path: the newest TraceFile of those that are open.
+/// The writer of each file by its path: the newest open TraceFile.
 struct Writers {
-  std::mutex mutex;  ///< is held while somebody writes, too
+  std::mutex mutex;  ///< also held during a write
   std::map<std::string, TraceFile const*> by_path;
 };
 
 Writers& AllWriters() {
-  static auto* const kWriters = new Writers;  // never freed: a booster may be gone later than static objects
+  static auto* const kWriters = new Writers;  // never freed: a booster may outlive static objects
   return *kWriters;
 }
 
-/// Returns one path for all names of a file that is there, or the name itself if the system does not tell.
+/// Returns one path for all names of an existing file, or the name itself if the system gives no path.
 std::string PathOf(std::string const& name) {
   std::error_code error;
   auto const path = std::filesystem::canonical(name, error);
   return error ? name : path.string();
 }
 
-/// Stands before every event but the first, so that the end can follow at any time.
+/// Separates events, so that the end can follow at any time.
 constexpr char kNext[] = ",\n";
 
 using Event = nlohmann::ordered_json;
@@ -86,7 +87,7 @@ TraceFile::~TraceFile() {
   try {
     Append(Text() + "\n]\n");
   } catch (Error const&) {
-    // The last Write has thrown the same error, or nobody waits for the rest.
+    // The last Write has thrown the same error, or no caller waits for the remaining events.
   }
 }
 
@@ -138,7 +139,7 @@ std::size_t TraceFile::Row(char const* stage, std::string* text) {
   return rows_.size() - 1;
 }
 
-/// Writes all events that were added, each after a comma, and forgets them.
+/// Returns all added events, each after a comma, and clears them.
 std::string TraceFile::Text() {
   std::lock_guard<std::mutex> lock{mutex_};
   std::string text;

@@ -1,4 +1,4 @@
-/// What a computation on a device is about, for the messages of its errors.
+/// Sizes of a computation on a device, for messages of its errors.
 #ifndef XGBGPU_CORE_WORK_SIZES_H_
 #define XGBGPU_CORE_WORK_SIZES_H_
 
@@ -15,7 +15,7 @@ struct WorkSizes {
   int device;
   std::uint64_t rows;
   FeatureIndex features;
-  std::size_t bytes;  ///< of device memory that a training or a matrix holds; 0 while it is not known
+  std::size_t bytes;  ///< device memory of a training or a matrix; 0: unknown
 };
 
 [[noreturn]] inline void ThrowWithSizes(DeviceError const& error, WorkSizes const& sizes) {
@@ -25,7 +25,7 @@ struct WorkSizes {
                      sizes.device, held.str());
 }
 
-/// Calls body(). A DeviceError that it throws gets the numbers that sizes() returns; an OutOfDeviceMemory has its own.
+/// Calls body(). Adds the numbers of sizes() to a DeviceError that leaves it. An OutOfDeviceMemory has its own numbers.
 template <typename Sizes, typename Body>
 decltype(auto) NamingSizes(Sizes&& sizes, Body&& body) {
   try {

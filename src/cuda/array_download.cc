@@ -1,3 +1,4 @@
+// Copies arrays from a device to the host in blocks, and visits their entries.
 #include "cuda/array_download.h"
 
 #include <algorithm>

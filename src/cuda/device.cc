@@ -1,3 +1,4 @@
+// Allocates device memory, pinned memory, streams and events, and names every failure.
 #include "cuda/device.h"
 
 #include <nvtx3/nvToolsExt.h>

@@ -1,3 +1,4 @@
+// Finds out whether a device can start a kernel while the kernel before still runs.
 #include "cuda/launch.h"
 
 namespace xgbgpu::cuda {

@@ -1,3 +1,4 @@
+// Copies long arrays through pinned buffers that several threads fill.
 #include "cuda/long_copies.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Enables the access of devices to the memory of each other.
 #include "cuda/peer_access.h"
 
 #include "cuda/device.h"

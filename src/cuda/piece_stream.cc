@@ -1,3 +1,4 @@
+// Copies pieces to a device while the host writes the next piece.
 #include "cuda/piece_stream.h"
 
 namespace xgbgpu {

@@ -1,3 +1,4 @@
+// Keeps pinned memory that was given back, and lends it again.
 #include "cuda/pinned_pieces.h"
 
 #include <cuda_runtime_api.h>

@@ -1,3 +1,4 @@
+// Records the work of a stream as a CUDA graph, and launches it.
 #include "cuda/recorded_graph.h"
 
 #include <atomic>

@@ -1,3 +1,4 @@
+// Records events around stages, and turns them into times of the host.
 #include "cuda/timeline.h"
 
 #include <chrono>

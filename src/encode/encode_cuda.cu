@@ -11,6 +11,7 @@
 #include "cuda/grid.h"
 #include "encode/encode_cuda.h"
 #include "encode/encode_ops.h"
+#include "xgbgpu/encode.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::cuda {
@@ -23,7 +24,7 @@ constexpr char const* kWhat = "encoding categories";
 /// CUB before 2.6 counts the items of a scan in an int.
 constexpr std::uint64_t kMostRows = 0x7FFFFFFF;
 
-/// Memory and a stream for one call.
+/// The memory and the stream of one call.
 struct Work {
   DeviceArena arena{"Encoding categories on the GPU", "fewer rows, or gpu_backend=host"};
   DeviceLimits limits{CurrentDeviceLimits()};
@@ -38,7 +39,7 @@ bool IsOnDevice(void const* address) {
   return found.type == cudaMemoryTypeDevice || found.type == cudaMemoryTypeManaged;
 }
 
-/// An array that is read on the device: the caller's own, or a copy.
+/// An input array on the device: the caller's own, or a copy.
 template <typename T>
 class Input {
  public:
@@ -55,7 +56,7 @@ class Input {
   DeviceBuffer<T> copy_;
 };
 
-/// An array that is written on the device: the caller's own, or one whose contents Deliver copies to the caller's.
+/// An output array on the device: the caller's own, or an array that Deliver copies to the caller's.
 template <typename T>
 class Output {
  public:
@@ -76,17 +77,18 @@ class Output {
   DeviceBuffer<T> room_;
 };
 
-/// Calls work(scratch, bytes) twice, as functions of CUB are called: for the bytes that it needs, and with them.
+/// Calls work(scratch, bytes) twice, as CUB's functions require: first for the size of the scratch, then with the
+/// scratch.
 template <typename F>
 void WithScratch(Work* work, F&& f) {
   std::size_t bytes = 0;
   CheckCuda(f(nullptr, bytes), kWhat);
   DeviceBuffer<char> scratch{&work->arena, "scratch", std::max<std::size_t>(1, bytes)};
   CheckCuda(f(scratch.data(), bytes), kWhat);
-  work->stream.Wait(kWhat);  // the scratch is freed now
+  work->stream.Wait(kWhat);  // the scratch is freed next
 }
 
-/// The least and the largest of the integers, and the largest code, for the checks that the host makes, too.
+/// The extremes of the integers, and the largest code, for the checks.
 struct Extremes {
   unsigned long long value;  ///< of magnitudes
   unsigned long long weight;
@@ -116,7 +118,7 @@ __global__ void FindExtremesKernel(CategoryTargets columns, Extremes* found) {
   atomicOr(&found->has_negative_weight, own.has_negative_weight);
 }
 
-/// Throws for what the host refuses; the message has the largest number, not the first that is too large.
+/// Throws for the same input as the host. The message has the largest number, not the first that is too large.
 void Check(CategoryTargets const& columns, Work* work) {
   DeviceBuffer<Extremes> room{&work->arena, "extremes", 1};
   FillBytes(room.data(), 0, 1, work->stream, kWhat);
@@ -149,11 +151,11 @@ __global__ void OrderRowsKernel(std::uint32_t const* codes, RowOrder order, std:
   }
 }
 
-/// What the row at a sorted place adds to the sums of its category.
+/// Returns the contribution of the row at a sorted place to the sums of its category.
 struct ItemAt {
   RowIndex const* rows;
   std::int64_t const* values;
-  std::int64_t const* weights;  ///< or null
+  std::int64_t const* weights;  ///< null: all are 1
 
   XGBGPU_HD CategorySum operator()(std::uint64_t place) const {
     RowIndex const row = rows[place];
@@ -169,7 +171,7 @@ struct IsEqual {
   XGBGPU_HD bool operator()(std::uint32_t a, std::uint32_t b) const { return a == b; }
 };
 
-/// Rows, sorted by category and inside one by the order, with sums of the category up to and including each.
+/// Rows, sorted by category and then by the order, with inclusive sums over the category.
 struct SortedSums {
   std::uint32_t const* keys;
   RowIndex const* rows;
@@ -177,7 +179,7 @@ struct SortedSums {
   std::uint64_t n;
 };
 
-/// Writes what the rows before say of each row; the sum of a category's last row is its total.
+/// Writes the statistic of each row from its category's earlier rows. The sum at a category's last row is the total.
 __global__ void WriteStatisticsKernel(SortedSums sorted, StatisticRule rule, double prior, StatisticsView to,
                                       std::int64_t* total_values, std::int64_t* total_weights) {
   for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < sorted.n;
@@ -209,7 +211,7 @@ void OrderTargets(CategoryTargets const& columns, RowOrder const& order, Statist
   DeviceBuffer<RowIndex> rows[2]{{&work->arena, "rows", n}, {&work->arena, "rows", n}};
   OrderRowsKernel<<<work->blocks(n), kThreads, 0, work->stream>>>(columns.codes, order, keys[0].data(), rows[0].data());
   CheckLaunch(kWhat);
-  WithScratch(work, [&](void* scratch, std::size_t& bytes) {  // stable: rows of a category stay in their order
+  WithScratch(work, [&](void* scratch, std::size_t& bytes) {  // stable: rows of a category keep their order
     return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys[0].data(), keys[1].data(), rows[0].data(),
                                            rows[1].data(), static_cast<int>(n), 0, BitsOf(columns.categories),
                                            static_cast<cudaStream_t>(work->stream));
@@ -242,7 +244,8 @@ __global__ void NumberPlacesKernel(std::uint64_t n, std::uint32_t* places) {
   }
 }
 
-/// Marks every sorted key that differs from the one before. The first is no mark, so that sums of marks are codes.
+/// Marks every sorted key that differs from the key before. The first key has no mark, so prefix sums of marks are
+/// codes.
 __global__ void MarkNewKeysKernel(std::uint64_t const* keys, std::uint64_t n, std::uint32_t* marks) {
   for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < n;
        i += std::uint64_t{gridDim.x} * blockDim.x) {
@@ -268,7 +271,7 @@ std::uint32_t NumberKeys(std::uint64_t const* keys, std::uint64_t n, std::uint32
     return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, sorted.data(), places[0].data(), places[1].data(),
                                            static_cast<int>(n), 0, 64, static_cast<cudaStream_t>(work->stream));
   });
-  std::uint32_t* const marks = places[0].data();  // unsorted places are not needed any more
+  std::uint32_t* const marks = places[0].data();  // unsorted places are free now
   MarkNewKeysKernel<<<work->blocks(n), kThreads, 0, work->stream>>>(sorted.data(), n, marks);
   CheckLaunch(kWhat);
   WithScratch(work, [&](void* scratch, std::size_t& bytes) {

@@ -1,3 +1,4 @@
+// Sums targets by category, in an order of rows, on the host.
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::size_t kGrain = 1 << 14;  // rows of a chunk
 
-/// Throws unless codes are categories and no sum can leave 63 bits: n numbers of up to 2^62 / n each do not.
+/// Throws unless codes are categories and no sum exceeds 63 bits. Sums of n numbers of at most 2^62 / n do not.
 void Check(CategoryTargets const& columns, int threads) {
   if (columns.rows == 0) return;
   auto const most = static_cast<std::int64_t>((std::uint64_t{1} << 62) / columns.rows);
@@ -41,7 +42,7 @@ void Check(CategoryTargets const& columns, int threads) {
   });
 }
 
-/// Writes the rows at places [begin, end). Three loops, of which the second, without a branch, is vectorised.
+/// Writes the rows at places [begin, end). The second of three loops has no branch, so it is vectorised.
 XGBGPU_VECTOR void WriteRows(RowOrder const& order, std::size_t begin, std::size_t end, RowIndex* rows) {
   for (std::size_t place = begin; place < end; ++place) rows[place] = static_cast<std::uint32_t>(place);
   if (order.is_given) return;
@@ -49,7 +50,7 @@ XGBGPU_VECTOR void WriteRows(RowOrder const& order, std::size_t begin, std::size
   for (std::size_t place = begin; place < end; ++place) rows[place] = order.Walk(rows[place]);
 }
 
-/// The rows in an order, and their codes.
+/// The rows in an order, with their codes.
 struct OrderedRows {
   Buffer<RowIndex> rows;
   Buffer<std::uint32_t> codes;
@@ -63,9 +64,9 @@ struct OrderedRows {
   }
 };
 
-/// Calls before(row, sum of the rows of its category so far) for each row, and writes the totals.
+/// Calls before(row, sum over earlier rows of its category) for each row, and writes the totals.
 ///
-/// Categories are dealt to parts, a power of two, by the low bits of their codes. Each part passes over all rows.
+/// The low bits of their codes divide categories into parts, a power of two. Each part passes over all rows.
 template <typename Before>
 void Accumulate(CategoryTargets const& columns, OrderedRows const& ordered, CategoryTotals totals, int threads,
                 Before&& before) {

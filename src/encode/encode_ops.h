@@ -1,4 +1,4 @@
-/// The statistic of one row, for host and device.
+/// The statistic of one row, on host and device.
 #ifndef XGBGPU_ENCODE_ENCODE_OPS_H_
 #define XGBGPU_ENCODE_ENCODE_OPS_H_
 
@@ -10,17 +10,17 @@
 
 namespace xgbgpu {
 
-/// Sums over rows of one category: exact, hence independent of order.
+/// Sums over rows of one category: exact, so independent of the order.
 struct CategorySum {
-  std::int64_t value;   ///< of targets times weights
-  std::int64_t weight;  ///< of weights
+  std::int64_t value;   ///< sum of targets times weights
+  std::int64_t weight;  ///< sum of weights
 
   friend XGBGPU_HD CategorySum operator+(CategorySum a, CategorySum b) {
     return {a.value + b.value, a.weight + b.weight};
   }
 };
 
-/// The target of a category as far as the rows of `sum` tell: with none of them the prior.
+/// Returns the statistic of a category from the rows of `sum`: the prior if there are none.
 XGBGPU_HD float TargetStatistic(CategorySum sum, StatisticRule const& rule, double prior) {
   double const value = static_cast<double>(sum.value) * rule.value_unit;
   double const weight = static_cast<double>(sum.weight) * rule.weight_unit;

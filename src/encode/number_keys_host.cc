@@ -1,3 +1,4 @@
+// Numbers distinct keys on the host: by a table, or by a radix sort.
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -32,12 +33,13 @@ Range FindRange(Span<std::uint64_t const> keys, int threads) {
   return all;
 }
 
-/// Numbers keys by a table of all numbers between the least and the largest.
+/// Numbers keys by a table over all numbers between the least and the largest key.
 std::uint32_t NumberByTable(Span<std::uint64_t const> keys, Range range, std::uint32_t* codes, int threads) {
   std::size_t const size = range.largest - range.least + 1;
   auto const occurs = std::make_unique<std::atomic<std::uint8_t>[]>(size);
   ParallelChunks(threads, keys.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-    // Threads may write the same byte, and all write 1. Reading first leaves lines of frequent keys in all caches.
+    // Threads may write the same byte, but always the value 1. Reading first keeps lines of frequent keys in all
+    // caches.
     for (std::size_t i = begin; i < end; ++i) {
       auto& byte = occurs[keys[i] - range.least];
       if (byte.load(std::memory_order_relaxed) == 0) byte.store(1, std::memory_order_relaxed);
@@ -60,8 +62,8 @@ struct KeyAt {
   std::uint32_t place;
 };
 
-/// Sorts items by key, by digits of 11 bits from the lowest on. Every chunk of items counts its digits, and then knows
-/// where each of its items goes: behind those of smaller digits, and those of the same digit in chunks before.
+/// Sorts items by key, by digits of 11 bits from the lowest on. Every chunk counts its digits. An item's place is
+/// behind the items of smaller digits, and behind items of the same digit in earlier chunks.
 class RadixSort {
  public:
   RadixSort(std::size_t n, int threads) : items_{n}, scratch_{n}, threads_{threads} {
@@ -72,7 +74,7 @@ class RadixSort {
 
   Buffer<KeyAt>& items() { return items_; }
 
-  /// `most`: no key is larger.
+  /// `most` is an upper bound of the keys.
   void Run(std::uint64_t most) {
     for (int shift = 0; shift < 64 && (most >> shift) != 0; shift += kBits) Pass(shift);
   }
@@ -80,7 +82,7 @@ class RadixSort {
  private:
   static constexpr int kBits = 11;
   static constexpr std::size_t kDigits = std::size_t{1} << kBits;
-  static constexpr std::size_t kLeastChunk = 1 << 14;  // fewer items do not pay for the counts of a chunk
+  static constexpr std::size_t kLeastChunk = 1 << 14;  // a smaller chunk would not pay for its counts
 
   static std::size_t Digit(KeyAt const& item, int shift) { return (item.key >> shift) % kDigits; }
 
@@ -117,7 +119,7 @@ std::uint32_t NumberBySort(Span<std::uint64_t const> keys, Range range, std::uin
   sort.Run(range.largest - range.least);
   auto const& items = sort.items();
   auto const is_new = [&](std::size_t i) { return i == 0 || items[i].key != items[i - 1].key; };
-  std::vector<std::uint32_t> before((keys.size() + kGrain - 1) / kGrain + 1);  // new keys in chunks before
+  std::vector<std::uint32_t> before((keys.size() + kGrain - 1) / kGrain + 1);  // number of new keys in earlier chunks
   ParallelChunks(threads, keys.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) before[begin / kGrain + 1] += is_new(i);
   });

@@ -1,3 +1,4 @@
+// Makes orders of rows: the given order and shuffled orders.
 #include "core/fixed_point.h"
 #include "core/random.h"
 #include "xgbgpu/encode.h"

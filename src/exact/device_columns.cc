@@ -1,3 +1,4 @@
+// Makes the entries and tiles of sorted columns and copies them to a device.
 #include "exact/device_columns.h"
 
 #include <algorithm>
@@ -10,8 +11,8 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-/// Lists first the tiles that begin columns, then those after them, and so on: neighbours in one column, of which the
-/// later waits for the earlier, are far apart.
+/// Returns the first tiles of all columns, then the second tiles, and so on. A tile waits for the tile before it in its
+/// column, so both should be far apart.
 std::vector<ExactTile> MakeTiles(SortedMatrix const& matrix) {
   std::vector<std::vector<ExactTile>> by_index;
   std::uint32_t place = 0;

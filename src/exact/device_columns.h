@@ -1,4 +1,4 @@
-/// Sorted columns copied to a device. CUDA builds only.
+/// Sorted columns on a device. CUDA builds only.
 #ifndef XGBGPU_EXACT_DEVICE_COLUMNS_H_
 #define XGBGPU_EXACT_DEVICE_COLUMNS_H_
 
@@ -10,18 +10,18 @@
 
 namespace xgbgpu::cuda {
 
-/// They take 4 bytes a stored value, and 12 a tile of kTileEntries. Values stay on the host, which looks up those that
-/// it needs.
+/// The entries of sorted columns: 4 bytes a stored value, and 12 a tile of kTileEntries. Values stay on the host, which
+/// reads the values next to splits.
 class DeviceColumns {
  public:
-  /// Waits. Throws InvalidArgument for more than kMostExactRows rows; OutOfDeviceMemory.
+  /// Copies the columns and waits for the copies. Throws InvalidArgument for more than kMostExactRows rows; OutOfDeviceMemory.
   DeviceColumns(SortedMatrix const& matrix, int threads, DeviceArena* arena);
 
-  /// From now on splits may be by these features only, which ascend.
+  /// Restricts splits to `features`, which ascend. Enqueued.
   void Use(std::vector<FeatureIndex> const& features, cudaStream_t stream);
 
   ExactColumns View() const;
-  /// Tells whether some column misses some rows.
+  /// Returns true if a column misses a row.
   bool has_missing() const { return has_missing_; }
 
  private:

@@ -1,3 +1,4 @@
+// Grows exact trees on a device, level by level.
 #include "exact/exact_growth.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-/// Returns bit sets of features, one after the other.
+/// Returns [sets, words] bit sets of features.
 std::vector<std::uint32_t> BitSets(std::vector<std::vector<FeatureIndex>> const& sets, std::uint32_t words) {
   std::vector<std::uint32_t> bits(sets.size() * words);
   for (std::size_t s = 0; s < sets.size(); ++s) {
@@ -41,7 +42,7 @@ ExactGrowth::ExactGrowth(std::shared_ptr<SortedMatrix const> matrix, int threads
   }
   begin.push_back(0);
   begin.push_back(matrix_->rows);
-  Put(&root_begin_, "nodes", begin);
+  CopyIn(&root_begin_, "nodes", begin);
   std::size_t const tiles = std::max<std::size_t>(columns_.View().tile_count, matrix_->rows / kPackRows + 1);
   Clear(&states_, "tiles", kStateWords * tiles);
   spans_ = {arena_, "tiles", columns_.View().tile_count};
@@ -50,23 +51,24 @@ ExactGrowth::ExactGrowth(std::shared_ptr<SortedMatrix const> matrix, int threads
   words_ = {arena_, "positions", RowWords(matrix_->rows)};
 }
 
-/// Copies `from` to the device.
+/// Enqueues a copy of `from` to the device.
 template <typename T>
-void ExactGrowth::Put(DeviceBuffer<T>* to, char const* part, std::vector<T> const& from) {
+void ExactGrowth::CopyIn(DeviceBuffer<T>* to, char const* part, std::vector<T> const& from) {
   Reserve(to, arena_, part, from.size());
   copies_.ToDevice(to->data(), from.data(), from.size(), "growing an exact tree");
 }
 
+/// Reserves `size` elements and enqueues their clearing.
 template <typename T>
 void ExactGrowth::Clear(DeviceBuffer<T>* buffer, char const* part, std::size_t size) {
   Reserve(buffer, arena_, part, size);
   FillBytes(buffer->data(), 0, size, stream_, "clearing for an exact tree");
 }
 
-/// Returns memory for a search: the list that the next division writes, if it is large enough. A search takes up to 24
-/// bytes for a node and a feature, and an entry of the list has 4. So it needs memory of its own only where nodes have
-/// fewer than six values of a feature.
-char* ExactGrowth::SearchRoom(std::size_t bytes) {
+/// Returns the workspace of a search: the spare list, if it is large enough. A search takes up to 24 bytes for a node and
+/// a feature, and an entry of the list 4 bytes. So a search has its own memory only if nodes have fewer than six values
+/// of a feature.
+char* ExactGrowth::SearchWorkspace(std::size_t bytes) {
   if (list_[spare_].bytes() >= bytes) return reinterpret_cast<char*>(list_[spare_].data());
   Reserve(&search_, arena_, "nodes", bytes);
   return search_.data();
@@ -87,7 +89,7 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
   features_ = &features;
   constraints_ = Constraints{params, matrix_->features()};
   node_limits_.Reset(constraints_);
-  if (constraints_.monotone()) Put(&directions_, "nodes", constraints_.directions());
+  if (constraints_.monotone()) CopyIn(&directions_, "nodes", constraints_.directions());
   if (timer_.timeline() != nullptr) timer_.timeline()->BeginTree();
   nodes_ = {};
   neighbours_.clear();
@@ -96,7 +98,7 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
   columns_.Use(features.Tree(), stream_);
 
   Clear(&gradient_state_, "gradients", 1);
-  Put(&draw_, "gradients", std::vector<TreeDraw>{{params.seed, tree_number, 0, nullptr, params.min_child_weight}});
+  CopyIn(&draw_, "gradients", std::vector<TreeDraw>{{params.seed, tree_number, 0, nullptr, params.min_child_weight}});
   timer_.Run(kGradients, 0, [&] {
     ChooseGradientFormat(gradients, DeviceShard::Whole(matrix_->rows), draw_.data(), gradient_state_.data(), limits_,
                          stream_);
@@ -117,29 +119,41 @@ bool ExactGrowth::Begin(TrainParams const& params, FeatureSampler const& feature
   rows_in_tree_ = true;
   Clear(&sum_, "gradients", 1);
   timer_.Run(kRoot, 0, [&] {
-    TakeLists({columns_.View().entries, root_begin_.data(), 1, spans_.data()});
-    QuantiseExact(gradients.pairs, matrix_->rows, ScaleByPowerOfTwo(1.0, format.grad_shift),
-                  ScaleByPowerOfTwo(1.0, format.hess_shift), {params.seed, RandomPurpose::kRowSample, tree_number, 0},
-                  SampleThreshold(params.subsample), Sampled(), is_compact_ ? compact_[0].data() : nullptr,
-                  wide_[0].data(), positions_.data(), sides_.data(), sum_.data(), limits_, stream_);
+    SetLists({columns_.View().entries, root_begin_.data(), 1, spans_.data()});
+    ExactRootView root{};
+    root.gradients = gradients.pairs;
+    root.rows = matrix_->rows;
+    root.grad_scale = ScaleByPowerOfTwo(1.0, format.grad_shift);
+    root.hess_scale = ScaleByPowerOfTwo(1.0, format.hess_shift);
+    root.draws = {params.seed, RandomPurpose::kRowSample, tree_number, 0};
+    root.threshold = SampleThreshold(params.subsample);
+    root.sampled = Sampled();
+    root.quantised = GradientsAt(0);
+    root.positions = positions_.data();
+    root.sides = sides_.data();
+    root.sum = sum_.data();
+    QuantiseExact(root, limits_, stream_);
   });
   GradientSum sum;
   copies_.ToHost(&sum, sum_.data(), 1, "summing gradients");
   nodes_.Add(kNoNode, sum);
   if (Sampled()) {  // the root's sample is its left child
-    Put(&splits_, "nodes", std::vector<ExactSplit>(1));
-    Put(&split_of_, "nodes", std::vector<std::int32_t>(1));
-    Divide(1, 0, true);
+    CopyIn(&splits_, "nodes", std::vector<ExactSplit>(1));
+    CopyIn(&split_of_, "nodes", std::vector<std::int32_t>(1));
+    split_count_ = 1;
+    pieces_ = 0;
+    Divide(0, true);
   }
   return true;
 }
 
-void ExactGrowth::TakeLists(ExactLists const& lists) {
+/// Makes `lists` the level's lists.
+void ExactGrowth::SetLists(ExactLists const& lists) {
   lists_ = lists;
   SpanTiles(columns_.View(), lists_, spans_.data(), stream_);
 }
 
-/// Looks for the best split of every node from level_ on.
+/// Finds the best split of every node from level_ on.
 void ExactGrowth::FindSplits() {
   std::size_t const nodes = nodes_.nodes.size() - static_cast<std::size_t>(level_);
   std::size_t const features = matrix_->features();
@@ -156,25 +170,25 @@ void ExactGrowth::FindSplits() {
     sets.push_back(features_->Node(node.depth, number));
     node_limits_.Filter(number, &sets.back());
   }
-  Put(&searched_, "nodes", searched);
-  if (!sets.empty()) Put(&allowed_, "nodes", BitSets(sets, (matrix_->features() + 31) / 32));
+  CopyIn(&searched_, "nodes", searched);
+  if (!sets.empty()) CopyIn(&allowed_, "nodes", BitSets(sets, (matrix_->features() + 31) / 32));
   std::size_t const present_bytes = columns_.has_missing() ? features * nodes * sizeof(GradientSum) : 0;
   std::size_t const best_bytes = features * nodes * sizeof(unsigned long long);
-  std::size_t const room_bytes = present_bytes + best_bytes + nodes * sizeof(std::uint32_t);
-  if (nodes_[level_].depth + 1 < params_.max_depth) {  // the next division needs the list in any case
+  std::size_t const workspace_bytes = present_bytes + best_bytes + nodes * sizeof(std::uint32_t);
+  if (nodes_[level_].depth + 1 < params_.max_depth) {  // the next division needs the list anyway
     Reserve(&list_[spare_], arena_, "row lists", matrix_->stored());
   }
-  char* const room = SearchRoom(room_bytes);
-  FillBytes(room, 0, room_bytes, stream_, "clearing for exact splits");
+  char* const workspace = SearchWorkspace(workspace_bytes);
+  FillBytes(workspace, 0, workspace_bytes, stream_, "clearing for exact splits");
   Reserve(&choices_on_device_, arena_, "nodes", nodes);
 
   ExactColumns const columns = columns_.View();
   ExactLevel const level{lists_,
                          searched_.data(),
                          constraints_.monotone() ? directions_.data() : nullptr,
-                         reinterpret_cast<GradientSum*>(room),
-                         reinterpret_cast<unsigned long long*>(room + present_bytes),
-                         reinterpret_cast<std::uint32_t*>(room + present_bytes + best_bytes),
+                         reinterpret_cast<GradientSum*>(workspace),
+                         reinterpret_cast<unsigned long long*>(workspace + present_bytes),
+                         reinterpret_cast<std::uint32_t*>(workspace + present_bytes + best_bytes),
                          sets.empty() ? nullptr : allowed_.data()};
   timer_.Run(kSplit, nodes_[level_].depth, [&] {
     if (columns_.has_missing()) SumPresent(columns, level, Gradients(), stream_);
@@ -203,28 +217,27 @@ void ExactGrowth::ExpandNodes() {
   for (NodeIndex const n : selected_) {
     ExactChoice const& choice = choices_[static_cast<std::size_t>(n - level_)];
     split_of[static_cast<std::size_t>(n - level_)] = static_cast<std::int32_t>(splits.size());
-    // Where no row misses the feature, either side may be the default of MarkSides. It is the larger one, so that fewer
-    // rows are marked.
+    // With a dense feature either side may be the default of MarkSides. The larger side leaves fewer rows to mark.
     std::uint32_t const rest_left = static_cast<std::uint32_t>(
         matrix_->IsDense(choice.feature) ? (choice.index > choice.entries / 2 ? 1 : 0) : choice.default_left);
     splits.push_back({choice.begin, choice.index, choice.entries, rest_left, static_cast<std::uint32_t>(pieces),
                       static_cast<std::uint32_t>(n - level_)});
     pieces += (std::uint64_t{choice.entries} + kPieceEntries - 1) / kPieceEntries;
   }
-  Put(&splits_, "nodes", splits);
-  Put(&split_of_, "nodes", split_of);
+  CopyIn(&splits_, "nodes", splits);
+  CopyIn(&split_of_, "nodes", split_of);
+  split_count_ = static_cast<std::uint32_t>(splits.size());
+  pieces_ = static_cast<std::uint32_t>(pieces);
   Clear(&outcomes_, "nodes", splits.size());
   timer_.Run(kSides, nodes_[level_].depth, [&] {
-    MarkSides(lists_, Rows(), splits_.data(), static_cast<std::uint32_t>(splits.size()),
-              static_cast<std::uint32_t>(pieces), split_of_.data(), Gradients(), sides_.data(), outcomes_.data(),
-              limits_, stream_);
+    MarkSides({lists_, Rows(), Splits(), Gradients(), sides_.data(), outcomes_.data()}, limits_, stream_);
   });
   ExactOutcome const* const outcomes = copies_.Fetch(outcomes_.data(), splits.size(), "reading sums of children");
   auto const children = static_cast<NodeIndex>(nodes_.nodes.size());
   int const depth = nodes_[level_].depth + 1;
   bool const go_on = depth < params_.max_depth;
   if (go_on) {
-    Divide(splits.size(), children, false);
+    Divide(children, false);
   } else {
     timer_.Run(kMove, depth, [&] { MoveRows(nullptr, children, false); });
     rows_in_tree_ = false;
@@ -253,11 +266,11 @@ void ExactGrowth::ExpandNodes() {
   if (go_on) FindSplits();
 }
 
-/// Makes the children of splits_ the level. Rows of the other nodes have come to their leaf.
-void ExactGrowth::Divide(std::size_t splits, NodeIndex left_child, bool left_only) {
-  Reserve(&child_rows_, arena_, "nodes", splits);
+/// Makes the children of splits_ the level. Rows of nodes without a split get their positions.
+void ExactGrowth::Divide(NodeIndex left_child, bool left_only) {
+  Reserve(&child_rows_, arena_, "nodes", split_count_);
   if (columns_.has_missing()) Clear(&left_entries_, "nodes", std::size_t{matrix_->features()} * lists_.nodes);
-  std::size_t const children = (left_only ? 1 : 2) * splits;
+  std::size_t const children = (left_only ? 1 : 2) * std::size_t{split_count_};
   auto& begin = begin_[spare_];
   Reserve(&begin, arena_, "nodes", (std::size_t{matrix_->features()} + 1) * (children + 1));
   Reserve(&list_[spare_], arena_, "row lists", matrix_->stored());
@@ -268,39 +281,35 @@ void ExactGrowth::Divide(std::size_t splits, NodeIndex left_child, bool left_onl
     Reserve(&wide_[to], arena_, "gradients", matrix_->rows);
   }
   Reserve(&origin_[to], arena_, "positions", matrix_->rows);
-  ExactPartition const partition{lists_,
-                                 Rows(),
-                                 split_of_.data(),
-                                 splits_.data(),
-                                 static_cast<std::uint32_t>(splits),
-                                 left_only,
-                                 words_.data(),
-                                 left_entries_.data(),
-                                 begin.data(),
-                                 child_rows_.data(),
-                                 list_[spare_].data(),
-                                 static_cast<std::uint32_t>(children)};
+  ExactPartition const partition{
+      lists_,
+      Rows(),
+      Splits(),
+      left_only,
+      words_.data(),
+      left_entries_.data(),
+      {begin.data(), list_[spare_].data(), child_rows_.data(), static_cast<std::uint32_t>(children)}};
   timer_.Run(kMove, nodes_[level_].depth + (left_only ? 0 : 1), [&] {
     PackSides(sides_.data(), matrix_->rows, words_.data(), NextStates(), stream_);
     PartitionLists(columns_.View(), partition, NextStates(), stream_);
     MoveRows(child_rows_.data(), left_child, left_only);
-    TakeLists({list_[spare_].data(), begin.data(), static_cast<std::uint32_t>(children), spans_.data()});
+    SetLists({list_[spare_].data(), begin.data(), static_cast<std::uint32_t>(children), spans_.data()});
   });
   spare_ = 1 - spare_;
   rows_at_ = to;
   renumbered_ = true;
 }
 
-/// Moves the rows of the level to the children, by split_of_ and sides_. Without child_rows the children are leaves.
+/// Moves the level's rows to the children by split_of_ and sides_. With child_rows = nullptr the children are leaves.
 void ExactGrowth::MoveRows(ChildRows const* child_rows, NodeIndex left_child, bool left_only) {
   int const to = 1 - rows_at_;
-  MoveExactRows({Rows(), split_of_.data(), sides_.data(), words_.data(), child_rows, left_only, Gradients(),
-                 compact_[to].data(), wide_[to].data(), origin_[to].data(), level_, left_child, positions_.data()},
+  MoveExactRows({Rows(), Splits(), sides_.data(), words_.data(), child_rows, left_only, Gradients(), GradientsAt(to),
+                 origin_[to].data(), level_, left_child, positions_.data()},
                 limits_, stream_);
 }
 
-/// Finds the thresholds between the rows beside each split: the device finds where the columns name these rows, and the
-/// host knows the values there.
+/// Finds the threshold of each split from its two neighbouring rows. The device finds the rows' entries, and the host
+/// reads the values there.
 void ExactGrowth::FindThresholds() {
   std::size_t const size = nodes_.nodes.size();
   made_.resize(size);
@@ -314,18 +323,18 @@ void ExactGrowth::FindThresholds() {
   }
   std::vector<std::uint32_t> row_ptr{0};
   std::vector<RowIndex> rows;
-  for (auto& of_feature : wanted) {
-    std::sort(of_feature.begin(), of_feature.end());
-    of_feature.erase(std::unique(of_feature.begin(), of_feature.end()), of_feature.end());
-    rows.insert(rows.end(), of_feature.cbegin(), of_feature.cend());
+  for (auto& column : wanted) {
+    std::sort(column.begin(), column.end());
+    column.erase(std::unique(column.begin(), column.end()), column.end());
+    rows.insert(rows.end(), column.cbegin(), column.cend());
     row_ptr.push_back(static_cast<std::uint32_t>(rows.size()));
   }
   if (rows.empty()) return;
-  Put(&located_ptr_, "nodes", row_ptr);
-  Put(&located_rows_, "nodes", rows);
+  CopyIn(&located_ptr_, "nodes", row_ptr);
+  CopyIn(&located_rows_, "nodes", rows);
   Clear(&places_, "nodes", rows.size());
   timer_.Run(kThresholds, 0, [&] {
-    LocateRows(columns_.View(), located_ptr_.data(), located_rows_.data(), static_cast<std::uint32_t>(rows.size()),
+    LocateRows(columns_.View(), {located_ptr_.data(), located_rows_.data(), static_cast<std::uint32_t>(rows.size())},
                sides_.data(), places_.data(), limits_, stream_);
   });
   std::vector<std::uint64_t> places(rows.size());
@@ -341,17 +350,17 @@ void ExactGrowth::FindThresholds() {
     };
     float& threshold = nodes_.thresholds[n];
     if (choice.index == 0) {
-      threshold = Before(value(neighbours_[n].upper));
+      threshold = ThresholdBelow(value(neighbours_[n].upper));
     } else if (choice.index == choice.entries) {
-      threshold = Beyond(value(neighbours_[n].lower));
+      threshold = ThresholdAbove(value(neighbours_[n].lower));
     } else {
-      threshold = Between(value(neighbours_[n].lower), value(neighbours_[n].upper));
+      threshold = ThresholdBetween(value(neighbours_[n].lower), value(neighbours_[n].upper));
     }
   }
 }
 
-/// Leads rows outside the sample through the grown tree, level by level.
-void ExactGrowth::LeadUnsampled() {
+/// Moves rows outside the sample down the grown tree, level by level.
+void ExactGrowth::RouteUnsampled() {
   std::vector<ExactStep> steps;
   int depth = 0;
   for (std::size_t n = 0; n < nodes_.nodes.size(); ++n) {
@@ -367,23 +376,23 @@ void ExactGrowth::LeadUnsampled() {
     }
     steps.push_back(step);
   }
-  Put(&steps_, "nodes", steps);
+  CopyIn(&steps_, "nodes", steps);
   for (int d = 0; d < depth; ++d) {
     StepUnsampled(columns_.View(), steps_.data(), d, positions_.data(), limits_, stream_);
   }
 }
 
 ExactNodes ExactGrowth::Finish() {
-  if (rows_in_tree_) {  // nothing is split any more
-    Put(&split_of_, "nodes", std::vector<std::int32_t>(lists_.nodes, -1));
+  if (rows_in_tree_) {  // the level has no splits
+    CopyIn(&split_of_, "nodes", std::vector<std::int32_t>(lists_.nodes, -1));
     timer_.Run(kWalk, nodes_.nodes.back().depth, [&] { MoveRows(nullptr, 0, false); });
   }
   FindThresholds();
-  if (Sampled()) LeadUnsampled();
+  if (Sampled()) RouteUnsampled();
   std::vector<NodeIndex> node_of;
   ExactNodes kept = Prune(nodes_, params_.min_split_loss, &node_of);
   if (kept.nodes.size() != nodes_.nodes.size()) {
-    Put(&node_of_, "nodes", node_of);
+    CopyIn(&node_of_, "nodes", node_of);
     RenumberPositions(node_of_.data(), positions_.data(), matrix_->rows, limits_, stream_);
   }
   copies_.Wait("growing an exact tree");

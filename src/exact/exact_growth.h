@@ -1,4 +1,4 @@
-/// Exact trees on a CUDA device: buffers of a growing tree, and its levels one after the other. CUDA builds only.
+/// Growth of exact trees on a CUDA device: the buffers of a tree, and the stages of its levels. CUDA builds only.
 #ifndef XGBGPU_EXACT_EXACT_GROWTH_H_
 #define XGBGPU_EXACT_EXACT_GROWTH_H_
 
@@ -16,19 +16,22 @@
 
 namespace xgbgpu::cuda {
 
-/// The host chooses which nodes are split; it waits for the best splits of a level and for the sums of the children.
+/// Host-driven growth: the host selects the nodes to split. It waits twice a level, for the best splits and for the
+/// children's sums.
 class ExactGrowth {
  public:
   /// `arena` and `stream` must outlive this object.
   ExactGrowth(std::shared_ptr<SortedMatrix const> matrix, int threads, DeviceArena* arena, Stream const& stream);
 
-  /// Starts a tree. Returns false if a gradient is NaN or infinite.
+  /// Starts a tree: quantises the gradients and draws the sample. Returns false if a gradient is NaN or infinite.
   bool Begin(TrainParams const& params, FeatureSampler const& features, DeviceGradients const& gradients,
              std::uint32_t tree_number);
   void BuildRoot() { FindSplits(); }
+  /// Selects the nodes of the level to split. Returns false if there are none.
   bool SelectNodes();
+  /// Splits the selected nodes and finds the best splits of the children.
   void ExpandNodes();
-  /// Returns the finished tree, cut back. From then on positions() name its leaves.
+  /// Returns the finished, pruned tree. positions() then has leaves of this tree.
   ExactNodes Finish();
 
   SplitParams const& split_params() const { return *split_params_; }
@@ -39,17 +42,17 @@ class ExactGrowth {
 
  private:
   template <typename T>
-  void Put(DeviceBuffer<T>* to, char const* part, std::vector<T> const& from);
+  void CopyIn(DeviceBuffer<T>* to, char const* part, std::vector<T> const& from);
   template <typename T>
   void Clear(DeviceBuffer<T>* buffer, char const* part, std::size_t size);
-  char* SearchRoom(std::size_t bytes);
+  char* SearchWorkspace(std::size_t bytes);
   TileStates NextStates();
-  void TakeLists(ExactLists const& lists);
+  void SetLists(ExactLists const& lists);
   void FindSplits();
-  void Divide(std::size_t splits, NodeIndex left_child, bool left_only);
+  void Divide(NodeIndex left_child, bool left_only);
   void MoveRows(ChildRows const* child_rows, NodeIndex left_child, bool left_only);
   void FindThresholds();
-  void LeadUnsampled();
+  void RouteUnsampled();
   bool Sampled() const { return params_.subsample < 1.0f; }
   ExactRows Rows() const {
     std::uint64_t const* const begin = lists_.begin + std::size_t{matrix_->features()} * (lists_.nodes + 1);
@@ -58,11 +61,15 @@ class ExactGrowth {
   ExactGradients Gradients() const {
     return {is_compact_ ? compact_[rows_at_].data() : nullptr, wide_[rows_at_].data()};
   }
+  MutableExactGradients GradientsAt(int place) {
+    return {is_compact_ ? compact_[place].data() : nullptr, wide_[place].data()};
+  }
+  ExactSplits Splits() const { return {splits_.data(), split_count_, pieces_, split_of_.data()}; }
 
   std::shared_ptr<SortedMatrix const> matrix_;
   DeviceArena* arena_;
   Stream const& stream_;
-  StagedCopies copies_;  ///< before the buffers: freeing those waits for copies
+  StagedCopies copies_;  ///< declared before the buffers: freeing a buffer waits for copies
   DeviceLimits limits_;
   DeviceColumns columns_;
 
@@ -80,14 +87,16 @@ class ExactGrowth {
   struct Neighbours {
     RowIndex lower, upper;
   };
-  std::vector<Neighbours> neighbours_;  ///< [nodes] of each split
-  std::vector<ExactChoice> made_;       ///< [nodes]
+  std::vector<Neighbours> neighbours_;  ///< [nodes] rows next to each node's split
+  std::vector<ExactChoice> made_;       ///< [nodes] the split of each split node
   ExactLists lists_{};
-  int spare_{0};              ///< which of list_ is free
-  int rows_at_{0};            ///< which of compact_, wide_ and origin_ has the level's rows
-  bool renumbered_{false};    ///< the level's rows are not those of the matrix
-  bool rows_in_tree_{false};  ///< some rows are not at their leaf yet
-  std::uint32_t epoch_{0};
+  int spare_{0};              ///< index in list_ of the free list
+  int rows_at_{0};            ///< index in compact_, wide_ and origin_ of the level's rows
+  bool renumbered_{false};    ///< the level has its own numbers of rows
+  bool rows_in_tree_{false};  ///< some rows have not reached their leaf
+  std::uint32_t epoch_{0};    ///< TileStates::epoch of the last kernel
+  std::uint32_t split_count_{0};
+  std::uint32_t pieces_{0};
 
   DeviceBuffer<std::uint64_t> root_begin_, begin_[2];
   DeviceBuffer<std::uint32_t> list_[2];

@@ -1,3 +1,4 @@
+// Checks the parameters of exact trees, selects nodes to split, prunes grown trees and makes the finished ones.
 #include "base/message.h"
 #include "exact/exact.h"
 #include "growth/grow_queue.h"
@@ -40,7 +41,7 @@ void ValidateExact(TrainParams const& params) {
 std::vector<NodeIndex> SelectExactNodes(ExactNodes const& nodes, NodeIndex first, TrainParams const& params) {
   GrowQueue queue;
   TrainParams all = params;
-  all.min_split_loss = 0.0f;  // Prune cuts the tree back when it is grown
+  all.min_split_loss = 0.0f;  // Prune applies min_split_loss to the grown tree
   queue.Reset(all);
   for (auto n = static_cast<std::size_t>(first); n < nodes.nodes.size(); ++n) {
     queue.Push(nodes.nodes, static_cast<NodeIndex>(n));
@@ -70,7 +71,7 @@ ExactNodes Prune(ExactNodes const& grown, float min_split_loss, std::vector<Node
     NodeIndex const parent = grown.nodes[n].parent;
     if (parent != kNoNode && left[static_cast<std::size_t>(parent)] == kNoNode) {
       (*node_of)[n] = (*node_of)[static_cast<std::size_t>(parent)];
-      left[n] = kNoNode;  // so that what is below goes to the same leaf
+      left[n] = kNoNode;  // nodes below go to the same leaf
       continue;
     }
     NodeIndex const new_parent = parent == kNoNode ? kNoNode : (*node_of)[static_cast<std::size_t>(parent)];

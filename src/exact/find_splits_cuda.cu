@@ -1,3 +1,4 @@
+// Finds the best exact split of every node and feature of a level on a device, and the best feature of every node.
 #include <type_traits>
 
 #include "exact/tiles.cuh"
@@ -7,13 +8,13 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-// Gradients are far away, and many must be asked for at once. But the more are on their way, the fewer of them stay in
-// the cache. Few threads with many entries each did best of what was tried (docs/adr/0014-exact-trees.md).
+// Gradients are read in random order, so a thread needs many loads in flight. Too many loads in flight spoil the cache.
+// Few threads with many entries each were fastest (docs/adr/0014-exact-trees.md).
 constexpr int kFindThreads = 128;
 constexpr int kFindItems = kTileEntries / kFindThreads;
 constexpr int kFindResident = 4;  // blocks on a multiprocessor
 
-/// Gradients of 32 bits. A thread keeps those of its entries as they are stored, which takes half the registers.
+/// Gradients of 32 bits. A thread keeps its entries' gradients as they are stored, which takes half the registers.
 struct CompactGradients {
   using Stored = int2;
   int2 const* gradients;
@@ -34,7 +35,7 @@ __device__ void AddStored(GradientSum* sum, Stored g) {
   sum->hess += g.y;
 }
 
-/// The sum over some entries, from the last of them that begins a node on.
+/// The sum over consecutive entries, from their last head on.
 struct RunningSum {
   GradientSum sum;
   bool has_head;
@@ -46,12 +47,13 @@ struct JoinRunning {
   }
 };
 
-/// Adds the sum over some entries of one node to `sums` [nodes].
+/// Adds a sum over entries of one node to `sums` [nodes].
 __device__ void AddRun(GradientSum* sums, int node, GradientSum sum) {
   AtomicAdd(&sums[node].grad, sum.grad);
   AtomicAdd(&sums[node].hess, sum.hess);
 }
 
+/// Sums a tile whose entries all belong to one node.
 template <typename Gradients>
 __device__ void SumInNode(ExactLists const& lists, TileSpan const& span, Gradients const& gradients,
                           GradientSum* present) {
@@ -94,14 +96,14 @@ __global__ void __launch_bounds__(kExactThreads)
   if (t.count > 0) AddRun(present, node, sum);
 }
 
-/// Returns a word for a candidate. Words compare as candidates do: by gain, then by the order of the two scans.
+/// Returns the key of a candidate. Keys order candidates by gain, then by the order of the two scans.
 __device__ unsigned long long Key(float gain, std::uint32_t order) {
   return gain > 0.0f ? (static_cast<unsigned long long>(__float_as_uint(gain)) << 32) | order : 0ULL;
 }
 __device__ std::uint32_t Ascending(std::uint32_t index) { return 0xFFFFFFFFU - index; }
 __device__ std::uint32_t Descending(std::uint32_t index) { return index; }
 
-/// What all threads know of a search.
+/// A search for the splits of a tile's nodes. All threads of the block share it.
 struct Search {
   ExactLevel const& level;
   SplitParams const& params;
@@ -113,14 +115,14 @@ struct Search {
   int direction;
 };
 
-/// What a thread keeps of one node's part of a tile. Nearly no candidate needs more.
+/// A thread's scan of one node's part of a tile.
 struct NodeScan {
   int node;
-  std::uint64_t begin;  ///< where the node's list begins
+  std::uint64_t begin;  ///< offset of the node's list
   GradientSum total, present;
-  unsigned long long best;
-  float known;  ///< a gain that some candidate of the node has
-  float least;  ///< the least ScoreBound that may reach it
+  unsigned long long best;  ///< key of the scan's best candidate
+  float known;              ///< the best gain so far of any candidate of the node
+  float least;              ///< least ScoreBound of a candidate whose gain may reach `known`
 
   __device__ void Enter(int n, Search const& search) {
     ExactLevel const& level = search.level;
@@ -130,15 +132,15 @@ struct NodeScan {
     total = level.nodes[n].total;
     present = search.is_dense ? total : level.present[search.tile.feature * nodes + n];
     best = 0;
-    Know(__uint_as_float(__ldcg(level.known + n)), search);
+    SetKnown(__uint_as_float(__ldcg(level.known + n)), search);
   }
-  __device__ void Know(float gain, Search const& search) {
+  __device__ void SetKnown(float gain, Search const& search) {
     known = gain;
     least = LeastScore(search.units, search.level.nodes[node].terms.gain, gain);
   }
 };
 
-/// Is not inlined, because it is called so rarely and is so long.
+/// Returns a candidate's gain. Not inlined: the function is long, and the bound rejects nearly all candidates before.
 template <bool kMonotone>
 __device__ __noinline__ float ExactGain(SplitParams const* params, GradientSum left, GradientSum right,
                                         NodeTerms const* terms, int direction) {
@@ -147,27 +149,28 @@ __device__ __noinline__ float ExactGain(SplitParams const* params, GradientSum l
 
 /// Tries a candidate of the node of `s`.
 template <bool kMonotone>
-__device__ void Try(NodeScan* s, Search const& search, GradientSum left, GradientSum right, std::uint32_t order) {
+__device__ void TryCandidate(NodeScan* s, Search const& search, GradientSum left, GradientSum right,
+                             std::uint32_t order) {
   if (left.hess <= 0 || right.hess <= 0 || ScoreBound(search.units, left, right) < s->least) return;
   float const gain =
       ExactGain<kMonotone>(&search.params, left, right, &search.level.nodes[s->node].terms, search.direction);
   unsigned long long const key = Key(gain, order);
   s->best = key > s->best ? key : s->best;
-  if (gain > s->known) s->Know(gain, search);
+  if (gain > s->known) s->SetKnown(gain, search);
 }
 
-/// Tries the split before entry `index` of the node, whose earlier entries sum up to `below`.
+/// Tries the split before entry `index` of the node. `below` is the sum over the node's earlier entries.
 template <bool kMonotone>
-__device__ void Consider(NodeScan* s, Search const& search, GradientSum below, std::uint32_t index) {
+__device__ void TrySplit(NodeScan* s, Search const& search, GradientSum below, std::uint32_t index) {
   if (search.ascends) {
-    Try<kMonotone>(s, search, below, s->total - below, Ascending(index));
+    TryCandidate<kMonotone>(s, search, below, s->total - below, Ascending(index));
     if (s->present == s->total) return;  // the descending scan has the same gain here, and loses on ties
   }
   GradientSum const right = s->present - below;
-  Try<kMonotone>(s, search, s->total - right, right, Descending(index));
+  TryCandidate<kMonotone>(s, search, s->total - right, right, Descending(index));
 }
 
-/// May a split among some entries that follow each other be better than those that are known? `below` is the sum of the
+/// Returns true if a split among consecutive entries may reach the known gain. `below` is the sum over the node's
 /// entries before them.
 __device__ bool MayReach(NodeScan const& s, Search const& search, GradientSum below, RunReach reach) {
   auto const may = [&](GradientSum left) {
@@ -176,24 +179,24 @@ __device__ bool MayReach(NodeScan const& s, Search const& search, GradientSum be
   return may(s.total - (s.present - below)) || (search.ascends && may(below));
 }
 
-/// Tries "present or missing", once for a node.
+/// Tries the split between present and missing values. Called once for a node and feature.
 template <bool kMonotone>
-__device__ void ConsiderEnds(NodeScan* s, Search const& search, std::uint32_t entries) {
+__device__ void TryPresentOrMissing(NodeScan* s, Search const& search, std::uint32_t entries) {
   if (search.is_dense) return;
   GradientSum const missing = s->total - s->present;
-  if (search.ascends) Try<kMonotone>(s, search, s->present, missing, Ascending(entries));
-  Try<kMonotone>(s, search, missing, s->present, Descending(0));
+  if (search.ascends) TryCandidate<kMonotone>(s, search, s->present, missing, Ascending(entries));
+  TryCandidate<kMonotone>(s, search, missing, s->present, Descending(0));
 }
 
-/// May the node be split by the feature?
+/// Returns true if the node may be split by the feature.
 __device__ bool IsAllowed(ExactLevel const& level, FeatureIndex feature, FeatureIndex features, std::size_t node) {
   if (level.allowed == nullptr) return true;
   std::uint32_t const words = (features + 31) / 32;
   return ((level.allowed[node * words + feature / 32] >> (feature % 32)) & 1U) != 0;
 }
 
-/// Tells all blocks what one node's part of a tile has come to. All lanes of a warp call it together if `whole_warp`.
-__device__ void Leave(NodeScan const& s, Search const& search, bool whole_warp) {
+/// Merges the best candidate of a scan into the level's. All lanes of a warp call it together if `whole_warp`.
+__device__ void MergeBest(NodeScan const& s, Search const& search, bool whole_warp) {
   unsigned long long best = s.best;
   if (whole_warp) {
     if (__ballot_sync(kAllLanes, best != 0) == 0) return;
@@ -206,7 +209,7 @@ __device__ void Leave(NodeScan const& s, Search const& search, bool whole_warp) 
   if (best == 0) return;
   ExactLevel const& level = search.level;
   atomicMax(level.best + std::size_t{search.tile.feature} * level.lists.nodes + s.node, best);
-  // A gain bounds those of other features only if the node may be split by its feature.
+  // A gain bounds the gains of other features only if the node may be split by its feature.
   if (IsAllowed(level, search.tile.feature, search.features, static_cast<std::size_t>(s.node))) {
     atomicMax(level.known + s.node, static_cast<std::uint32_t>(best >> 32));
   }
@@ -217,10 +220,10 @@ struct FindStorage {
   typename cub::BlockScan<RunningSum, kFindThreads>::TempStorage scan;
   GradientSum warps[kFindThreads / 32];
   GradientSum carried;
-  NodeScan scan_of_node;  ///< one thread of FindInNode fills it while the others wait for gradients
+  NodeScan scan_of_node;  ///< one thread of FindInNode fills it while all others wait for gradients
 };
 
-/// Looks for splits in a full tile, all of one node.
+/// Finds splits in a full tile whose entries all belong to one node.
 template <bool kMonotone, typename Gradients>
 __device__ void FindInNode(Search const& search, TileSpan const& span, Gradients const& gradients,
                            TileStates const& states, FindStorage* storage) {
@@ -239,7 +242,7 @@ __device__ void FindInNode(Search const& search, TileSpan const& span, Gradients
     AddStored(&mine, own[i]);
     reach.Add(own[i].x, own[i].y);
   }
-  GradientSum below = mine;  // becomes the sum of the warp's entries up to this thread's last one
+  GradientSum below = mine;  // becomes the warp's inclusive prefix
 #pragma unroll
   for (int d = 1; d < 32; d *= 2) {
     auto const grad = __shfl_up_sync(kAllLanes, static_cast<long long>(below.grad), d);
@@ -252,7 +255,7 @@ __device__ void FindInNode(Search const& search, TileSpan const& span, Gradients
   if (warp == 0) {
     CarriedSum all{};
     for (GradientSum const& sum : storage->warps) all.sum += sum;
-    CarriedSum const carried = HandOn(states, search.tile, span.begins_node, false, all, CarriedSum{}, JoinCarried{});
+    CarriedSum const carried = ExclusivePrefix(states, search.tile, span.begins_node, false, all);
     if (lane == 0) storage->carried = carried.sum;
   }
   __syncthreads();
@@ -265,24 +268,24 @@ __device__ void FindInNode(Search const& search, TileSpan const& span, Gradients
 #pragma unroll
     for (int i = 0; i < kFindItems; ++i) {
       std::uint32_t const index = first + static_cast<std::uint32_t>(i);
-      if ((entry[i] & kNewValue) != 0 && index > 0) Consider<kMonotone>(&scan, search, below, index);
+      if ((entry[i] & kNewValue) != 0 && index > 0) TrySplit<kMonotone>(&scan, search, below, index);
       AddStored(&below, own[i]);
     }
   }
   std::uint64_t const end = BeginsOf(level.lists, search.tile.feature)[span.node + 1];
   if (end == span.first + kTileEntries && threadIdx.x == 0) {
-    ConsiderEnds<kMonotone>(&scan, search, static_cast<std::uint32_t>(end - scan.begin));
+    TryPresentOrMissing<kMonotone>(&scan, search, static_cast<std::uint32_t>(end - scan.begin));
   }
-  Leave(scan, search, true);
+  MergeBest(scan, search, true);
 }
 
-/// Looks for splits in any tile.
+/// Finds splits in any tile.
 template <bool kMonotone, typename Gradients>
 __device__ void FindInNodes(Search const& search, TileSpan const& span, Gradients const& gradients,
                             TileStates const& states, FindStorage* storage) {
   TileEntries<kFindThreads> t;
   TileLoader<kFindThreads>::Run(search.level.lists, search.tile.feature, span, &storage->tile, &t);
-  auto const own = [&](int i) { return gradients[RowOf(t.entry[i])]; };  // is called twice, since such tiles are few
+  auto const own = [&](int i) { return gradients[RowOf(t.entry[i])]; };  // loaded twice: such tiles are rare
   RunningSum mine{{}, t.heads != 0};
 #pragma unroll
   for (int i = 0; i < kFindItems; ++i) {
@@ -294,7 +297,7 @@ __device__ void FindInNodes(Search const& search, TileSpan const& span, Gradient
                                                                         JoinRunning{}, all);
   if (threadIdx.x < 32) {
     CarriedSum const carried =
-        HandOn(states, search.tile, span.begins_node, all.has_head, CarriedSum{all.sum}, CarriedSum{}, JoinCarried{});
+        ExclusivePrefix(states, search.tile, span.begins_node, all.has_head, CarriedSum{all.sum});
     if (threadIdx.x == 0) storage->carried = carried.sum;
   }
   __syncthreads();
@@ -309,16 +312,16 @@ __device__ void FindInNodes(Search const& search, TileSpan const& span, Gradient
     if (i >= t.count) continue;
     if (t.IsHead(i)) below = {};
     if (i > 0 && t.IsHead(i)) {
-      Leave(scan, search, false);
+      MergeBest(scan, search, false);
       scan.Enter(t.NodeOfHead(i), search);
     }
     std::uint64_t const place = t.place + static_cast<std::uint64_t>(i);
     auto const index = static_cast<std::uint32_t>(place - scan.begin);
-    if ((t.entry[i] & kNewValue) != 0 && index > 0) Consider<kMonotone>(&scan, search, below, index);
+    if ((t.entry[i] & kNewValue) != 0 && index > 0) TrySplit<kMonotone>(&scan, search, below, index);
     AddStored(&below, own(i));
-    if (place + 1 == begin[scan.node + 1]) ConsiderEnds<kMonotone>(&scan, search, index + 1);
+    if (place + 1 == begin[scan.node + 1]) TryPresentOrMissing<kMonotone>(&scan, search, index + 1);
   }
-  Leave(scan, search, false);
+  MergeBest(scan, search, false);
 }
 
 template <bool kMonotone, typename Gradients>
@@ -346,6 +349,7 @@ __global__ void __launch_bounds__(kFindThreads, kFindResident)
 
 constexpr int kChooseThreads = 128;
 
+/// Chooses the best feature of every node. A block takes a node.
 __global__ void __launch_bounds__(kChooseThreads)
     ChooseKernel(ExactColumns columns, ExactLevel level, ExactChoice* choices) {
   __shared__ unsigned long long best_key[kChooseThreads];
@@ -357,7 +361,7 @@ __global__ void __launch_bounds__(kChooseThreads)
     for (FeatureIndex f = threadIdx.x; f < columns.features; f += kChooseThreads) {
       if (!columns.used[f] || !IsAllowed(level, f, columns.features, n)) continue;
       unsigned long long const other = level.best[f * nodes + n];
-      if ((other >> 32) > (key >> 32)) {  // features ascend: of equal gains the smaller one stays
+      if ((other >> 32) > (key >> 32)) {  // features ascend: with equal gains the smaller feature stays
         key = other;
         feature = f;
       }

@@ -1,3 +1,4 @@
+// Finds the best exact splits of a level's nodes on the host, column by column.
 #include <algorithm>
 
 #include "base/parallel.h"
@@ -10,67 +11,73 @@ namespace xgbgpu::host {
 namespace {
 
 /// The best split that one scan has found so far.
-struct Found {
+struct BestOfScan {
   float gain{0.0f};
   float threshold{0.0f};
   GradientSum left;
 };
 
-/// What is known of one feature in one node while its column goes by.
+/// The scans of one feature in one node, at some place of the column.
 struct Scan {
-  GradientSum present;  ///< over the node's rows that have the feature
-  GradientSum below;    ///< over those of them that have gone by
-  float first{0.0f};
-  float last{0.0f};
-  bool seen{false};
-  Found ascending;   ///< missing values go right
-  Found descending;  ///< missing values go left
+  GradientSum present;    ///< sum over the node's rows that have the feature
+  GradientSum below;      ///< sum over the entries before the place
+  float first{0.0f};      ///< the node's smallest value
+  float last{0.0f};       ///< the node's last value before the place
+  bool seen{false};       ///< the node has a value before the place
+  BestOfScan ascending;   ///< missing values go right
+  BestOfScan descending;  ///< missing values go left
 };
 
-/// A split of a node by a value. `split.bin` has no meaning.
+/// A split of a node by a value. `split.bin` is unused.
 struct ExactCandidate {
   SplitCandidate split;
   float threshold{0.0f};  ///< `value < threshold` goes left
 };
 
-/// Has all that a thread needs to look at one column after the other.
+/// The scan of one thread over columns: keeps the best split of each node of the level.
 template <bool kMonotone>
 class ColumnScanner {
  public:
-  ColumnScanner(SplitParams const& params, Span<Node const> nodes, Span<NodeTerms const> terms,
-                Span<std::int8_t const> directions)
-      : params_{params}, nodes_{nodes}, terms_{terms}, directions_{directions}, best_(nodes.size()) {}
+  ColumnScanner(ExactLevelView const& level, Span<Node const> nodes, Span<NodeTerms const> terms)
+      : level_{level}, nodes_{nodes}, terms_{terms}, best_(nodes.size()) {}
 
-  void Run(SortedMatrix const& matrix, FeatureIndex f, Span<ExactRow const> rows, NodeIndex first,
-           std::vector<std::vector<FeatureIndex>> const& allowed) {
+  void Run(FeatureIndex f) {
+    SortedMatrix const& matrix = level_.matrix;
     Span<SortedValue const> const column = matrix.column(f);
-    direction_ = kMonotone ? directions_[f] : 0;
+    direction_ = kMonotone ? level_.constraints.directions()[f] : 0;
     ascends_ = !matrix.IsDense(f) && !matrix.IsConstant(f);
     scans_.assign(nodes_.size(), Scan{});
     if (matrix.IsDense(f)) {
       for (std::size_t n = 0; n < scans_.size(); ++n) scans_[n].present = nodes_[n].sum;
     } else {
-      ForEach(column, rows, first, [&](std::size_t n, float, GradientSum g) { scans_[n].present += g; });
+      ForEach(column, [&](std::size_t n, float, GradientSum g) { scans_[n].present += g; });
     }
-    ForEach(column, rows, first, [&](std::size_t n, float value, GradientSum g) { Step(n, value, g); });
+    ForEach(column, [&](std::size_t n, float value, GradientSum g) { Step(n, value, g); });
     for (std::size_t n = 0; n < scans_.size(); ++n) {
       if (!scans_[n].seen) continue;
-      if (!allowed.empty() && !std::binary_search(allowed[n].cbegin(), allowed[n].cend(), f)) continue;
-      Finish(n, f);
+      if (IsAllowed(n, f)) Finish(n, f);
     }
   }
 
   ExactCandidate const& best(std::size_t n) const { return best_[n]; }
 
  private:
+  bool IsAllowed(std::size_t n, FeatureIndex f) const {
+    auto const& allowed = level_.allowed;
+    return allowed.empty() || std::binary_search(allowed[n].cbegin(), allowed[n].cend(), f);
+  }
+
+  /// Calls f(node of the level, value, gradient) for the column's entries in sampled rows of the level.
   template <typename F>
-  void ForEach(Span<SortedValue const> column, Span<ExactRow const> rows, NodeIndex first, F&& f) {
-    constexpr std::size_t kAhead = 16;  // rows come in no order, so they are asked for early
+  void ForEach(Span<SortedValue const> column, F&& f) {
+    constexpr std::size_t kAhead = 16;  // entries of look-ahead, because rows are read in random order
+    Span<ExactRow const> const rows = level_.rows;
+    NodeIndex const first = level_.first;
     for (std::size_t i = 0; i < column.size(); ++i) {
       if (i + kAhead < column.size()) __builtin_prefetch(&rows[column[i + kAhead].row]);
       ExactRow const& row = rows[column[i].row];
       auto const n = static_cast<std::size_t>(static_cast<std::int64_t>(row.node) - first);
-      if (n < nodes_.size()) f(n, column[i].value, row.gradient);  // complements of nodes are large numbers here
+      if (n < nodes_.size()) f(n, column[i].value, row.gradient);  // unsigned: negative differences fail the test
     }
   }
 
@@ -80,29 +87,31 @@ class ColumnScanner {
       scan.first = value;
       scan.seen = true;
     } else if (value != scan.last) {
-      Consider(n, value);
+      TrySplit(n, value);
     }
     scan.below += g;
     scan.last = value;
   }
 
   float Gain(std::size_t n, GradientSum left, GradientSum right) const {
-    return SplitGain<kMonotone>(params_, left, right, terms_[n], direction_);
+    return SplitGain<kMonotone>(level_.params, left, right, terms_[n], direction_);
   }
 
-  /// Tries the split between the values that have gone by and the next.
-  void Consider(std::size_t n, float next) {
+  /// Tries the split between the node's last value and `next`.
+  void TrySplit(std::size_t n, float next) {
     Scan& scan = scans_[n];
     GradientSum const total = nodes_[n].sum;
     if (ascends_) {
       float const gain = Gain(n, scan.below, total - scan.below);
-      if (gain > scan.ascending.gain) scan.ascending = {gain, Between(scan.last, next), scan.below};
+      if (gain > scan.ascending.gain) scan.ascending = {gain, ThresholdBetween(scan.last, next), scan.below};
       if (scan.present == total) return;  // the descending scan has the same gain here, and loses on ties
     }
     GradientSum const right = scan.present - scan.below, left = total - right;
     float const gain = Gain(n, left, right);
-    // A scan from above would meet this split before those met so far, so that of equal gains the later one here wins.
-    if (gain > 0.0f && gain >= scan.descending.gain) scan.descending = {gain, Between(scan.last, next), left};
+    // A descending scan meets splits in the reverse order, so the later of two equal gains wins here.
+    if (gain > 0.0f && gain >= scan.descending.gain) {
+      scan.descending = {gain, ThresholdBetween(scan.last, next), left};
+    }
   }
 
   /// Tries "present or missing" after the column, and keeps the feature's split if it is the node's best so far.
@@ -111,33 +120,32 @@ class ColumnScanner {
     GradientSum const total = nodes_[n].sum, missing = total - scan.present;
     if (ascends_) {
       float const gain = Gain(n, scan.present, missing);
-      if (gain > scan.ascending.gain) scan.ascending = {gain, Beyond(scan.last), scan.present};
+      if (gain > scan.ascending.gain) scan.ascending = {gain, ThresholdAbove(scan.last), scan.present};
     }
     float const gain = Gain(n, missing, scan.present);
-    if (gain > scan.descending.gain) scan.descending = {gain, Before(scan.first), missing};
+    if (gain > scan.descending.gain) scan.descending = {gain, ThresholdBelow(scan.first), missing};
 
     bool const goes_left = scan.descending.gain > scan.ascending.gain;
-    Found const& found = goes_left ? scan.descending : scan.ascending;
+    BestOfScan const& best = goes_left ? scan.descending : scan.ascending;
     SplitCandidate split;
-    split.gain = found.gain;
+    split.gain = best.gain;
     split.feature = f;
     split.default_left = goes_left;
-    split.left = found.left;
-    split.right = total - found.left;
-    if (IsBetter(split, best_[n].split)) best_[n] = {split, found.threshold};
+    split.left = best.left;
+    split.right = total - best.left;
+    if (IsBetter(split, best_[n].split)) best_[n] = {split, best.threshold};
   }
 
-  SplitParams const& params_;
-  Span<Node const> nodes_;
-  Span<NodeTerms const> terms_;
-  Span<std::int8_t const> directions_;
-  int direction_{0};
-  bool ascends_{false};
+  ExactLevelView const& level_;
+  Span<Node const> nodes_;       ///< the level's nodes
+  Span<NodeTerms const> terms_;  ///< [nodes_]
+  int direction_{0};             ///< the column's monotone constraint
+  bool ascends_{false};          ///< the column has an ascending scan
   std::vector<Scan> scans_;
   std::vector<ExactCandidate> best_;
 };
 
-/// Returns the features that some node may be split by.
+/// Returns the features that at least one node may be split by.
 std::vector<FeatureIndex> UnionOf(std::vector<std::vector<FeatureIndex>> const& allowed, FeatureIndex features) {
   std::vector<bool> has(features, allowed.empty());
   for (auto const& set : allowed) {
@@ -151,21 +159,20 @@ std::vector<FeatureIndex> UnionOf(std::vector<std::vector<FeatureIndex>> const& 
 }
 
 template <bool kMonotone>
-void FindSplits(SortedMatrix const& matrix, Span<ExactRow const> rows, SplitParams const& params,
-                Constraints const& constraints, NodeLimits const& limits, NodeIndex first,
-                std::vector<std::vector<FeatureIndex>> const& allowed, int threads, ExactNodes* nodes) {
-  Span<Node const> const level{nodes->nodes.data() + first, nodes->nodes.size() - static_cast<std::size_t>(first)};
+void FindSplits(ExactLevelView const& level, int threads, ExactNodes* nodes) {
+  NodeIndex const first = level.first;
+  Span<Node const> const own{nodes->nodes.data() + first, nodes->nodes.size() - static_cast<std::size_t>(first)};
   std::vector<NodeTerms> terms;
-  for (std::size_t n = 0; n < level.size(); ++n) {
-    terms.push_back(TermsOf<kMonotone>(params, level[n].sum, limits.bounds(first + static_cast<NodeIndex>(n))));
+  for (std::size_t n = 0; n < own.size(); ++n) {
+    WeightBounds const bounds = level.limits.bounds(first + static_cast<NodeIndex>(n));
+    terms.push_back(TermsOf<kMonotone>(level.params, own[n].sum, bounds));
   }
-  auto const features = UnionOf(allowed, matrix.features());
-  ColumnScanner<kMonotone> const fresh{params, level, terms, constraints.directions()};
+  auto const features = UnionOf(level.allowed, level.matrix.features());
+  ColumnScanner<kMonotone> const fresh{level, own, terms};
   std::vector<ColumnScanner<kMonotone>> scanners(static_cast<std::size_t>(threads), fresh);
-  ParallelTasks(threads, features.size(), [&](std::size_t i, int thread) {
-    scanners[static_cast<std::size_t>(thread)].Run(matrix, features[i], rows, first, allowed);
-  });
-  for (std::size_t n = 0; n < level.size(); ++n) {
+  ParallelTasks(threads, features.size(),
+                [&](std::size_t i, int thread) { scanners[static_cast<std::size_t>(thread)].Run(features[i]); });
+  for (std::size_t n = 0; n < own.size(); ++n) {
     ExactCandidate best;
     for (auto const& scanner : scanners) {
       if (IsBetter(scanner.best(n).split, best.split)) best = scanner.best(n);
@@ -178,11 +185,9 @@ void FindSplits(SortedMatrix const& matrix, Span<ExactRow const> rows, SplitPara
 
 }  // namespace
 
-void FindExactSplits(SortedMatrix const& matrix, Span<ExactRow const> rows, SplitParams const& params,
-                     Constraints const& constraints, NodeLimits const& limits, NodeIndex first,
-                     std::vector<std::vector<FeatureIndex>> const& allowed, int threads, ExactNodes* nodes) {
-  auto const find = constraints.monotone() ? FindSplits<true> : FindSplits<false>;
-  find(matrix, rows, params, constraints, limits, first, allowed, threads, nodes);
+void FindExactSplits(ExactLevelView const& level, int threads, ExactNodes* nodes) {
+  auto const find = level.constraints.monotone() ? FindSplits<true> : FindSplits<false>;
+  find(level, threads, nodes);
 }
 
 }  // namespace xgbgpu::host

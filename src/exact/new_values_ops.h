@@ -1,4 +1,4 @@
-/// Which entries of a divided list begin a new value among those on their side.
+/// Finds the entries of a divided list that begin a new value in the list of their child.
 #ifndef XGBGPU_EXACT_NEW_VALUES_OPS_H_
 #define XGBGPU_EXACT_NEW_VALUES_OPS_H_
 
@@ -8,12 +8,12 @@
 
 namespace xgbgpu {
 
-/// Which of 32 entries in their order have another value than the entry before them on the same side. `side`, `fresh`:
-/// bits of entries on that side, and of those that begin a new value. `pending`: 1 if a new value came after the side's
-/// last entry; before, and then after these.
+/// Returns the bits of entries that differ in value from the previous entry on the same side, for 32 consecutive
+/// entries. `side` has the bits of entries on the side, `fresh` the bits of entries that begin a new value. *pending is
+/// 1 if a new value has begun since the last entry on the side; the call updates it.
 ///
-/// An addition carries a bit through the ones that stand between two entries of the side. Where a node ends nothing has
-/// to be done: the first entry of the next one is fresh, so that no carry from before it tells anything.
+/// An addition carries a bit through the ones between two entries of the side. The end of a node needs no special case:
+/// the first entry of a node is fresh, so a carry from the node before changes nothing.
 XGBGPU_HD std::uint32_t NewOnSide(std::uint32_t side, std::uint32_t fresh, std::uint32_t* pending) {
   std::uint64_t const sum = std::uint64_t{~side} + (fresh & ~side) + *pending;
   *pending = static_cast<std::uint32_t>(sum >> 32);

@@ -1,3 +1,4 @@
+// Divides the lists of a level among the children on a device.
 #include "core/search.h"
 #include "exact/new_values_ops.h"
 #include "exact/tiles.cuh"
@@ -6,14 +7,14 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr int kDivideResident = 4;  // blocks on a multiprocessor: ranks are far away, and many must be asked for
+constexpr int kDivideResident = 4;  // blocks on a multiprocessor: many loads of ranks must be in flight
 
 __device__ RowWord WordOf(RowWord const* words, RowIndex row) {
   uint2 const word = __ldg(reinterpret_cast<uint2 const*>(words) + row / 32);
   return {word.x, word.y};
 }
 
-/// Returns in bit 31 whether a row goes left, and in the rest how many rows before it do.
+/// Returns the number of earlier rows that go left, with kGoesLeft if the row itself goes left.
 __device__ std::uint32_t RankOf(RowWord const* words, RowIndex row) {
   RowWord const word = WordOf(words, row);
   std::uint32_t const bit = row % 32;
@@ -24,6 +25,7 @@ constexpr std::uint32_t kGoesLeft = 0x80000000U;
 
 __device__ bool GoesLeft(RowWord const* words, RowIndex row) { return (WordOf(words, row).left >> (row % 32)) & 1U; }
 
+/// Counts the entries of every node and feature that go left, for columns that are not dense. A block takes a tile.
 __global__ void __launch_bounds__(kExactThreads) CountLeftKernel(ExactColumns columns, ExactPartition partition) {
   __shared__ TileLoader<kExactThreads>::Storage storage;
   ExactTile const tile = columns.tiles[blockIdx.x];
@@ -32,7 +34,7 @@ __global__ void __launch_bounds__(kExactThreads) CountLeftKernel(ExactColumns co
   std::uint32_t* const counts = partition.left_entries + std::size_t{tile.feature} * partition.from.nodes;
   std::uint32_t left = 0;
   if (span.is_one_node) {
-    if (partition.split_of[span.node] < 0) return;
+    if (partition.splits.split_of[span.node] < 0) return;
 #pragma unroll
     for (int i = 0; i < kExactItems; ++i) {
       int const at = static_cast<int>(threadIdx.x) + i * kExactThreads;
@@ -59,6 +61,7 @@ __global__ void __launch_bounds__(kExactThreads) CountLeftKernel(ExactColumns co
   if (left != 0) atomicAdd(counts + node, left);
 }
 
+/// Writes the spans of tiles. A thread takes a tile.
 __global__ void __launch_bounds__(kExactThreads)
     SpanTilesKernel(ExactColumns columns, ExactLists lists, TileSpan* spans) {
   std::uint32_t const t = blockIdx.x * kExactThreads + threadIdx.x;
@@ -78,28 +81,28 @@ __global__ void __launch_bounds__(kExactThreads)
   spans[t] = span;
 }
 
-/// Finds where the children's entries begin, and their rows. A block takes a list.
+/// Writes the offsets of the children's entries and rows. A block takes a list.
 __global__ void __launch_bounds__(kExactThreads) PlaceChildrenKernel(ExactColumns columns, ExactPartition partition) {
   using Scan = cub::BlockScan<unsigned long long, kExactThreads>;
   __shared__ typename Scan::TempStorage storage;
   std::size_t const nodes = partition.from.nodes;
-  std::uint32_t const children = partition.children;
+  std::uint32_t const children = partition.to.nodes;
   std::uint64_t const* const rows = partition.rows.begin;
-  auto const left_rows = [&](std::uint64_t row) {  // counts those before `row`
+  auto const left_rows = [&](std::uint64_t row) {  // number of rows before `row` that go left
     return RankOf(partition.words, static_cast<RowIndex>(row)) & ~kGoesLeft;
   };
   for (FeatureIndex f = blockIdx.x; f <= columns.features; f += gridDim.x) {
     bool const of_rows = f == columns.features;
     bool const has_all = of_rows || columns.is_dense[f] != 0;
     std::uint64_t const* const from = partition.from.begin + f * (nodes + 1);
-    std::uint64_t* const to = partition.begin + std::size_t{f} * (children + 1);
+    std::uint64_t* const to = partition.to.begin + std::size_t{f} * (children + 1);
     unsigned long long base = of_rows ? 0 : columns.column_ptr[f];
-    for (std::uint32_t first = 0; first < partition.split_count; first += kExactThreads) {
+    for (std::uint32_t first = 0; first < partition.splits.count; first += kExactThreads) {
       std::uint32_t const s = first + threadIdx.x;
       unsigned long long left = 0, right = 0;
       std::uint32_t earlier = 0, n = 0;
-      if (s < partition.split_count) {
-        n = partition.splits[s].node;
+      if (s < partition.splits.count) {
+        n = partition.splits.splits[s].node;
         if (has_all) {
           earlier = left_rows(rows[n]);
           left = left_rows(rows[n + 1]) - earlier;
@@ -111,74 +114,72 @@ __global__ void __launch_bounds__(kExactThreads) PlaceChildrenKernel(ExactColumn
       unsigned long long before, all;
       Scan{storage}.ExclusiveSum(left + right, before, all);
       before += base;
-      if (s < partition.split_count) {
+      if (s < partition.splits.count) {
         std::uint32_t const child = partition.left_only ? s : 2 * s;
         to[child] = before;
         if (!partition.left_only) to[child + 1] = before + left;
         if (of_rows) {
-          auto const own = static_cast<std::uint32_t>(before);  // a difference modulo 2^32 is enough
-          partition.child_rows[s] = {
+          auto const own = static_cast<std::uint32_t>(before);  // modulo 2^32: see ChildRows
+          partition.to.rows[s] = {
               own - earlier, own + static_cast<std::uint32_t>(left) - (static_cast<std::uint32_t>(rows[n]) - earlier)};
         }
       }
       base += all;
-      __syncthreads();  // the storage is used again
+      __syncthreads();  // the next turn uses the storage again
     }
     if (threadIdx.x == 0) to[children] = base;
   }
 }
 
-/// What is known of some entries that follow each other, from the last of them that begins a node on: how many go left,
-/// and for each side whether a new value came after the last entry of that side.
+/// The value of LookBack for the division of lists. It describes consecutive entries from their last head on.
 struct Passed {
-  std::uint32_t left;
+  std::uint32_t left;  ///< number of entries that go left
   std::uint32_t bits;
 
+  /// kHead: an entry begins a node. kHasLeft: an entry goes left. kNewLeft: a new value has begun since the last entry
+  /// that goes left. kHasRight, kNewRight: the same of the right side.
   static constexpr std::uint32_t kHead = 1, kHasLeft = 4, kNewLeft = 8, kHasRight = 16, kNewRight = 32;
 
   __device__ bool Has(std::uint32_t bit) const { return (bits & bit) != 0; }
   __device__ Passed FromLane(int lane) const {
     return {__shfl_sync(kAllLanes, left, lane), __shfl_sync(kAllLanes, bits, lane)};
   }
-  __device__ void Tell(TileStates const& states, std::uint32_t place, bool is_whole) const {
+  __device__ void Store(TileStates const& states, std::uint32_t place, bool is_whole) const {
     std::uint32_t const words[2] = {left, bits};
-    TellWords(states, place, is_whole, words);
+    StoreState(states, place, is_whole, words);
   }
-  __device__ static Passed Hear(TileStates const& states, std::uint32_t place, bool* is_whole) {
+  __device__ static Passed Load(TileStates const& states, std::uint32_t place, bool* is_whole) {
     std::uint32_t words[2];
-    HearWords(states, place, is_whole, words);
+    LoadState(states, place, is_whole, words);
     return {words[0], words[1]};
   }
-};
-
-struct JoinPassed {
-  __device__ Passed operator()(Passed const& a, Passed const& b) const {
-    if ((b.bits & Passed::kHead) != 0) return b;
+  __device__ static Passed Join(Passed const& a, Passed const& b) {
+    if ((b.bits & kHead) != 0) return b;
     std::uint32_t bits = a.bits | b.bits;
-    if ((b.bits & Passed::kHasLeft) != 0) bits = (bits & ~Passed::kNewLeft) | (b.bits & Passed::kNewLeft);
-    if ((b.bits & Passed::kHasRight) != 0) bits = (bits & ~Passed::kNewRight) | (b.bits & Passed::kNewRight);
+    if ((b.bits & kHasLeft) != 0) bits = (bits & ~kNewLeft) | (b.bits & kNewLeft);
+    if ((b.bits & kHasRight) != 0) bits = (bits & ~kNewRight) | (b.bits & kNewRight);
     return {a.left + b.left, bits};
   }
 };
 
-/// Where the entries of one node go.
+/// The destination of one node's entries.
 struct NodeTarget {
   bool is_split;
-  std::uint64_t begin;        ///< where the node's list begins
-  std::uint64_t left, right;  ///< where the children's lists begin
+  std::uint64_t begin;        ///< offset of the node's list
+  std::uint64_t left, right;  ///< offsets of the children's lists
   ChildRows rows;
 
   NodeTarget() = default;
   __device__ NodeTarget(ExactPartition const& partition, FeatureIndex feature, int node) {
-    std::int32_t const s = partition.split_of[node];
+    std::int32_t const s = partition.splits.split_of[node];
     is_split = s >= 0;
     if (!is_split) return;
-    std::uint64_t const* const to = partition.begin + std::size_t{feature} * (partition.children + 1);
+    std::uint64_t const* const to = partition.to.begin + std::size_t{feature} * (partition.to.nodes + 1);
     std::uint32_t const child = static_cast<std::uint32_t>(s) * (partition.left_only ? 1U : 2U);
     begin = partition.from.begin[std::size_t{feature} * (partition.from.nodes + 1) + static_cast<std::size_t>(node)];
     left = to[child];
     right = to[child + 1];
-    rows = partition.child_rows[s];
+    rows = partition.to.rows[s];
   }
 };
 
@@ -187,26 +188,25 @@ struct DivideStorage {
   Passed warps[kExactThreads / 32];
   int last_begins[kExactThreads / 32];  ///< 1 + the node that begins last among the warp's entries, or 0
   Passed carried;
-  NodeTarget target;  ///< one thread of DivideNode fills it while the others wait for ranks
+  NodeTarget target;  ///< one thread of DivideNode fills it while all others wait for ranks
 };
 
-/// Finds what the tiles before have passed. The first warp calls it.
+/// Writes storage->carried: the exclusive prefix of the tile. The first warp calls it.
 __device__ void CarryPassed(ExactTile tile, TileSpan const& span, TileStates const& states, DivideStorage* storage) {
   Passed all{0, 0};
-  for (Passed const& of_warp : storage->warps) all = JoinPassed{}(all, of_warp);
-  Passed const carried =
-      HandOn(states, tile, span.begins_node, all.Has(Passed::kHead), all, Passed{0, 0}, JoinPassed{});
+  for (Passed const& warp : storage->warps) all = Passed::Join(all, warp);
+  Passed const carried = ExclusivePrefix(states, tile, span.begins_node, all.Has(Passed::kHead), all);
   if (threadIdx.x == 0) storage->carried = carried;
 }
 
-/// 32 entries that follow each other, with a bit for each.
+/// Masks over 32 consecutive entries.
 struct EntryBits {
-  std::uint32_t left, right;
-  std::uint32_t fresh;  ///< begins a new value
+  std::uint32_t left, right;  ///< the entry goes left, or right
+  std::uint32_t fresh;        ///< the entry begins a new value
 };
 
-/// A warp's entries of a tile: 256 that follow each other, 32 at a time, so that what a thread has to know of those
-/// before its own are bits of one word.
+/// A warp's entries of a tile: 256 consecutive entries, 32 at a time. A thread reads the sides of its predecessors from
+/// the bits of one word.
 struct WarpEntries {
   int first;  ///< place of the warp's first entry in the tile
   int lane;
@@ -239,30 +239,30 @@ struct WarpEntries {
     return {left, ~left & (here >= 32 ? ~0U : (here <= 0 ? 0U : (1U << here) - 1U)),
             __ballot_sync(kAllLanes, (entry[i] & kNewValue) != 0)};
   }
-  /// Writes entry i to the list of its child. `index` counts the entries of the node before it, and `left_before` those
-  /// of them that go left. `changed` has a bit for each lane's entry: it begins a new value on its side.
+  /// Writes entry i to the list of its child. `index` is the number of the node's earlier entries, and `left_before` the
+  /// number of earlier entries that go left. Bit `lane` of `changed`: the lane's entry begins a new value on its side.
   __device__ void Write(ExactPartition const& partition, NodeTarget const& target, int i, std::uint32_t index,
                         std::uint32_t left_before, std::uint32_t changed) const {
     std::uint32_t const rows_before = rank[i] & ~kGoesLeft, is_new = (changed >> lane) << 31;
     if ((rank[i] & kGoesLeft) != 0) {
-      __stcs(partition.entries + target.left + left_before, (target.rows.left + rows_before) | is_new);
+      __stcs(partition.to.entries + target.left + left_before, (target.rows.left + rows_before) | is_new);
     } else if (IsHere(i) && !partition.left_only) {
       std::uint32_t const row = target.rows.right + (RowOf(entry[i]) - rows_before);
-      __stcs(partition.entries + target.right + (index - left_before), row | is_new);
+      __stcs(partition.to.entries + target.right + (index - left_before), row | is_new);
     }
   }
 };
 
-/// What a warp keeps of its entries while they go by, 32 at a time.
+/// The running state of a warp over its entries, 32 at a time.
 struct Passing {
-  std::uint32_t left{0};  ///< entries of the last node that go left; Take does not count them
+  std::uint32_t left{0};  ///< number of the last node's entries that go left; the caller counts them
   std::uint32_t any_left{0}, any_right{0};
-  std::uint32_t new_left{0}, new_right{0};  ///< 1: a new value came after the side's last entry
+  std::uint32_t new_left{0}, new_right{0};  ///< 1: a new value has begun since the side's last entry
 
   Passing() = default;
   __device__ explicit Passing(Passed before)
       : left{before.left}, new_left{before.Has(Passed::kNewLeft)}, new_right{before.Has(Passed::kNewRight)} {}
-  /// Lets 32 entries go by. Returns those that have another value than the entry before them on their side.
+  /// Takes the next 32 entries. Returns the mask of entries that begin a new value on their side.
   __device__ std::uint32_t Take(EntryBits const& e) {
     any_left |= e.left;
     any_right |= e.right;
@@ -275,7 +275,7 @@ struct Passing {
   }
 };
 
-/// Divides a tile whose entries are all of one node.
+/// Divides a tile whose entries all belong to one node.
 __device__ void DivideNode(ExactPartition const& partition, ExactTile tile, TileSpan const& span,
                            TileStates const& states, DivideStorage* storage) {
   int const warp = static_cast<int>(threadIdx.x) / 32;
@@ -296,7 +296,7 @@ __device__ void DivideNode(ExactPartition const& partition, ExactTile tile, Tile
   NodeTarget const target = storage->target;
   if (!target.is_split) return;
   Passed before = storage->carried;
-  for (int i = 0; i < warp; ++i) before = JoinPassed{}(before, storage->warps[i]);
+  for (int i = 0; i < warp; ++i) before = Passed::Join(before, storage->warps[i]);
   Passing passing{before};
   std::uint32_t const earlier = (1U << w.lane) - 1U;
   auto const index = static_cast<std::uint32_t>(span.first - target.begin);
@@ -310,11 +310,11 @@ __device__ void DivideNode(ExactPartition const& partition, ExactTile tile, Tile
   }
 }
 
-/// Returns the last of 32 entries that begins a node.
+/// Returns the number of the last head among 32 entries.
 __device__ int LastHead(std::uint32_t heads) { return 31 - __clz(static_cast<int>(heads)); }
 
-/// Returns how many entries of the last node go left: those of `entries` do, after `left` others, and those of `heads`
-/// begin nodes.
+/// Returns the number of the last node's entries that go left. `entries` masks the entries that go left, `heads` the
+/// heads, and `left` is the number before them.
 __device__ std::uint32_t CountLeft(std::uint32_t left, std::uint32_t entries, std::uint32_t heads) {
   if (heads == 0) return left + static_cast<std::uint32_t>(__popc(entries));
   return static_cast<std::uint32_t>(__popc(entries & (~0U << LastHead(heads))));
@@ -351,7 +351,7 @@ __device__ void DivideNodes(ExactPartition const& partition, ExactTile tile, Til
   Passed before = storage->carried;
   int node = span.node;
   for (int i = 0; i < warp; ++i) {
-    before = JoinPassed{}(before, storage->warps[i]);
+    before = Passed::Join(before, storage->warps[i]);
     if (storage->last_begins[i] != 0) node = storage->last_begins[i] - 1;
   }
   Passing passing{before};
@@ -372,6 +372,7 @@ __device__ void DivideNodes(ExactPartition const& partition, ExactTile tile, Til
   }
 }
 
+/// Divides lists. A block takes a tile.
 __global__ void __launch_bounds__(kExactThreads, kDivideResident)
     DivideKernel(ExactColumns columns, ExactPartition partition, TileStates states) {
   __shared__ DivideStorage storage;

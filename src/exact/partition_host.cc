@@ -1,3 +1,4 @@
+// Moves the rows of a level's split nodes to the children on the host.
 #include <algorithm>
 
 #include "base/parallel.h"
@@ -23,7 +24,7 @@ void ApplyExactSplits(SortedMatrix const& matrix, ExactNodes const& nodes, NodeI
   std::sort(features.begin(), features.end());
   features.erase(std::unique(features.begin(), features.end()), features.end());
 
-  // At first every row moves as if it missed the feature that its node is split by. Then those that have it move again.
+  // First every row moves as if it missed the feature of its node's split. Then rows with a value move again.
   ParallelChunks(threads, rows.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r) {
       Node const& node = nodes[NodeOf(rows[r])];
@@ -35,7 +36,7 @@ void ApplyExactSplits(SortedMatrix const& matrix, ExactNodes const& nodes, NodeI
     ParallelChunks(threads, column.size(), kGrain, [&](std::size_t begin, std::size_t end) {
       for (SortedValue const& value : column.subspan(begin, end - begin)) {
         NodeIndex const parent = nodes[NodeOf(rows[value.row])].parent;
-        if (parent < first) continue;  // the row's node was not split now
+        if (parent < first) continue;  // this level did not split the row's node
         Node const& node = nodes[parent];
         if (node.split.feature != f) continue;
         bool const left = value.value < nodes.thresholds[static_cast<std::size_t>(parent)];

@@ -1,3 +1,4 @@
+// Gathers the columns of a row source and sorts each by value on the host.
 #include <algorithm>
 
 #include "base/float_bits.h"

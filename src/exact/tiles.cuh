@@ -1,4 +1,4 @@
-/// What the kernels over lists share: a tile's entries with their nodes, and sums handed from tile to tile.
+/// Shared parts of the kernels over lists: the entries of a tile with their nodes, and the scan over tiles.
 #ifndef XGBGPU_EXACT_TILES_CUH_
 #define XGBGPU_EXACT_TILES_CUH_
 
@@ -13,7 +13,7 @@
 
 namespace xgbgpu::cuda {
 
-struct LargerOf {
+struct Max {
   __device__ int operator()(int a, int b) const { return a > b ? a : b; }
 };
 
@@ -24,12 +24,12 @@ __device__ inline TileSpan LoadSpan(ExactLists const& lists, std::uint32_t tile)
   return span;
 }
 
-/// Returns where each node's entries begin [nodes + 1].
+/// Returns the offsets of the nodes' entries [nodes + 1].
 __device__ inline std::uint64_t const* BeginsOf(ExactLists const& lists, FeatureIndex feature) {
   return lists.begin + std::size_t{feature} * (lists.nodes + 1);
 }
 
-/// Writes begins [kTileEntries], which is shared: 1 + the node that begins at an entry, or 0. All kThreads of the block
+/// Writes begins [kTileEntries], in shared memory: 1 + the node that begins at an entry, or 0. All kThreads of the block
 /// call it.
 template <int kThreads>
 __device__ void MarkHeads(ExactLists const& lists, FeatureIndex feature, TileSpan const& span, int* begins) {
@@ -39,33 +39,34 @@ __device__ void MarkHeads(ExactLists const& lists, FeatureIndex feature, TileSpa
   for (std::uint32_t n = static_cast<std::uint32_t>(span.node) + threadIdx.x; n < lists.nodes; n += kThreads) {
     std::uint64_t const at = begin[n];
     if (at >= span.first + static_cast<std::uint64_t>(span.count)) break;
-    if (at >= span.first) atomicMax(&begins[at - span.first], static_cast<int>(n) + 1);  // empty nodes begin here too
+    if (at >= span.first)
+      atomicMax(&begins[at - span.first], static_cast<int>(n) + 1);  // empty nodes begin at the same entry
   }
   __syncthreads();
 }
 
-/// The entries of one of kThreads threads, which follow one another.
+/// Consecutive entries of a tile that one of kThreads threads takes.
 template <int kThreads>
 struct TileEntries {
   static constexpr int kItems = kTileEntries / kThreads;
 
   std::uint32_t entry[kItems];
   std::uint32_t heads;      ///< bit i: entry i is the first of its node
-  int count;                ///< number of entries that there are
+  int count;                ///< number of entries before the end of the list
   std::uint64_t place;      ///< place of entry 0 in the list
   int first_node;           ///< node of entry 0
-  int const* begins_after;  ///< [kItems] of entry 0 and those after it; see MarkHeads
+  int const* begins_after;  ///< [kItems] of the thread's entries; see MarkHeads
 
   __device__ bool IsHead(int i) const { return (heads >> i) & 1U; }
-  /// Returns the node of entry i, which is the first of its node.
+  /// Returns the node of entry i, which must be a head.
   __device__ int NodeOfHead(int i) const { return begins_after[i] - 1; }
 };
 
-/// Loads a tile, a thread's entries one after the other. All kThreads of the block call it.
+/// Loads a tile in blocked order. All kThreads of the block call its functions.
 template <int kThreads>
 class TileLoader {
   static constexpr int kItems = TileEntries<kThreads>::kItems;
-  // A list is read once, and leaves the cache to gradients and ranks, which are read at random.
+  // A list is read once. Streamed loads leave the cache to gradients and ranks, which are read in random order.
   using Streamed = cub::CacheModifiedInputIterator<cub::LOAD_CS, std::uint32_t>;
   using Load = cub::BlockLoad<std::uint32_t, kThreads, kItems, cub::BLOCK_LOAD_WARP_TRANSPOSE>;
   using Scan = cub::BlockScan<int, kThreads>;
@@ -82,7 +83,7 @@ class TileLoader {
     Load{s->load}.Load(Streamed{lists.entries + span.first}, *reinterpret_cast<std::uint32_t(*)[kItems]>(entries));
   }
 
-  /// Loads the entries of any tile, and finds where nodes begin among them.
+  /// Loads the entries of any tile, and marks the heads.
   __device__ static void Run(ExactLists const& lists, FeatureIndex feature, TileSpan const& span, Storage* s,
                              TileEntries<kThreads>* out) {
     Load{s->load}.Load(Streamed{lists.entries + span.first}, out->entry, span.count, 0U);
@@ -100,7 +101,7 @@ class TileLoader {
       last = here > last ? here : last;
     }
     int before;
-    Scan{s->scan}.ExclusiveScan(last, before, span.node + 1, LargerOf{});
+    Scan{s->scan}.ExclusiveScan(last, before, span.node + 1, Max{});
     int const own = out->begins_after[0];
     out->first_node = (own != 0 ? own : before) - 1;
   }
@@ -108,38 +109,38 @@ class TileLoader {
 
 using StateWord = ::cuda::atomic_ref<unsigned long long, ::cuda::thread_scope_device>;
 
-/// The 32 threads of a warp find what the tiles before `tile` in its column sum up to, from the last that begins a node
-/// on. `join(earlier, later)` adds two such sums; it must be associative.
+/// Returns the sum over the tiles before `tile` in its column, from the last tile with a head on. All threads of a warp
+/// call it. Value::Join(earlier, later) must be associative, with Value{} as its identity.
 ///
 /// From  Merrill & Garland, "Single-pass parallel prefix scan with decoupled look-back", NVR-2016-002
-template <typename Value, typename Join>
-__device__ Value LookBack(TileStates const& states, ExactTile tile, Value none, Join&& join) {
+template <typename Value>
+__device__ Value LookBack(TileStates const& states, ExactTile tile) {
   int const lane = static_cast<int>(threadIdx.x) % 32;
-  std::int64_t last = static_cast<std::int64_t>(tile.place) - 1;  // the nearest tile that is not in `sum` yet
+  std::int64_t last = static_cast<std::int64_t>(tile.place) - 1;  // the nearest tile that `sum` does not include
   std::int64_t const first = static_cast<std::int64_t>(tile.place) - tile.index;
-  Value sum = none;
+  Value sum{};
   for (;;) {
     std::int64_t const place = last - lane;
     bool whole = true;
-    Value value = none;
-    if (place >= first) value = Value::Hear(states, static_cast<std::uint32_t>(place), &whole);
+    Value value{};
+    if (place >= first) value = Value::Load(states, static_cast<std::uint32_t>(place), &whole);
     unsigned const wholes = __ballot_sync(kAllLanes, whole);
     int const nearest = wholes == 0 ? 31 : __ffs(static_cast<int>(wholes)) - 1;
-    for (int d = 1; d < 32; d *= 2) {  // lanes after this one have earlier tiles
+    for (int d = 1; d < 32; d *= 2) {  // higher lanes have earlier tiles
       Value const earlier = value.FromLane(lane + d);
-      if (lane + d <= nearest) value = join(earlier, value);
+      if (lane + d <= nearest) value = Value::Join(earlier, value);
     }
-    sum = join(value.FromLane(0), sum);
+    sum = Value::Join(value.FromLane(0), sum);
     if (wholes != 0) return sum;
     last -= 32;
   }
 }
 
-/// One thread tells what its tile sums up to: alone, or with all tiles before it that matter. Every word says whether
-/// it is the one or the other, and in which kernel, so that nothing has to be told in any order.
+/// Publishes a tile's aggregate or, if `is_whole`, its inclusive prefix. One thread calls it. The tag of every word has
+/// the kind of the sum and the kernel's epoch, so that words may be stored and loaded in any order.
 template <int kWords>
-__device__ void TellWords(TileStates const& states, std::uint32_t place, bool is_whole,
-                          std::uint32_t const (&values)[kWords]) {
+__device__ void StoreState(TileStates const& states, std::uint32_t place, bool is_whole,
+                           std::uint32_t const (&values)[kWords]) {
   static_assert(kWords <= kStateWords);
   std::uint32_t const tag = states.epoch << 1 | (is_whole ? 1U : 0U);
 #pragma unroll
@@ -148,9 +149,9 @@ __device__ void TellWords(TileStates const& states, std::uint32_t place, bool is
     word.store(static_cast<unsigned long long>(tag) << 32 | values[w], ::cuda::memory_order_relaxed);
   }
 }
-/// Waits for what the tile at `place` tells.
+/// Waits for the sum of the tile at `place`.
 template <int kWords>
-__device__ void HearWords(TileStates const& states, std::uint32_t place, bool* is_whole,
+__device__ void LoadState(TileStates const& states, std::uint32_t place, bool* is_whole,
                           std::uint32_t (&values)[kWords]) {
   for (;;) {
     std::uint32_t tags[kWords];
@@ -169,19 +170,19 @@ __device__ void HearWords(TileStates const& states, std::uint32_t place, bool* i
   }
 }
 
-/// What LookBack carries where gradients are summed.
+/// The value of LookBack for sums of gradients.
 struct CarriedSum {
   GradientSum sum;
 
-  __device__ void Tell(TileStates const& states, std::uint32_t place, bool is_whole) const {
+  __device__ void Store(TileStates const& states, std::uint32_t place, bool is_whole) const {
     std::uint32_t const words[4] = {
         static_cast<std::uint32_t>(sum.grad), static_cast<std::uint32_t>(static_cast<std::uint64_t>(sum.grad) >> 32),
         static_cast<std::uint32_t>(sum.hess), static_cast<std::uint32_t>(static_cast<std::uint64_t>(sum.hess) >> 32)};
-    TellWords(states, place, is_whole, words);
+    StoreState(states, place, is_whole, words);
   }
-  __device__ static CarriedSum Hear(TileStates const& states, std::uint32_t place, bool* is_whole) {
+  __device__ static CarriedSum Load(TileStates const& states, std::uint32_t place, bool* is_whole) {
     std::uint32_t words[4];
-    HearWords(states, place, is_whole, words);
+    LoadState(states, place, is_whole, words);
     return {{static_cast<std::int64_t>(std::uint64_t{words[1]} << 32 | words[0]),
              static_cast<std::int64_t>(std::uint64_t{words[3]} << 32 | words[2])}};
   }
@@ -189,22 +190,18 @@ struct CarriedSum {
     return {{static_cast<std::int64_t>(__shfl_sync(kAllLanes, static_cast<long long>(sum.grad), lane)),
              static_cast<std::int64_t>(__shfl_sync(kAllLanes, static_cast<long long>(sum.hess), lane))}};
   }
+  __device__ static CarriedSum Join(CarriedSum const& a, CarriedSum const& b) { return {a.sum + b.sum}; }
 };
 
-struct JoinCarried {
-  __device__ CarriedSum operator()(CarriedSum const& a, CarriedSum const& b) const { return {a.sum + b.sum}; }
-};
-
-/// Hands on what a tile sums up to, from its last head on if it has one, and returns what comes before the tile. The
-/// first warp calls it.
-template <typename Value, typename Join>
-__device__ Value HandOn(TileStates const& states, ExactTile tile, bool begins_node, bool has_head, Value all,
-                        Value none, Join&& join) {
+/// Publishes the sum over a tile, from its last head on if it has one, and returns the exclusive prefix of the tile.
+/// The first warp calls it.
+template <typename Value>
+__device__ Value ExclusivePrefix(TileStates const& states, ExactTile tile, bool begins_node, bool has_head, Value all) {
   bool const whole = has_head || begins_node || tile.index == 0;
-  if (threadIdx.x == 0) all.Tell(states, tile.place, whole);
-  if (begins_node) return none;
-  Value const sum = LookBack(states, tile, none, join);
-  if (threadIdx.x == 0 && !whole) join(sum, all).Tell(states, tile.place, true);
+  if (threadIdx.x == 0) all.Store(states, tile.place, whole);
+  if (begins_node) return Value{};
+  Value const sum = LookBack<Value>(states, tile);
+  if (threadIdx.x == 0 && !whole) Value::Join(sum, all).Store(states, tile.place, true);
   return sum;
 }
 

@@ -1,4 +1,4 @@
-/// The choice of a format by the kernels that go through gradients.
+/// Chooses the format of gradients in the kernels that read them.
 #ifndef XGBGPU_GRADIENT_CHOOSE_FORMAT_CUH_
 #define XGBGPU_GRADIENT_CHOOSE_FORMAT_CUH_
 
@@ -9,15 +9,15 @@
 
 namespace xgbgpu::cuda {
 
-/// Writes the format that was chosen, by one thread.
+/// Writes the chosen format. One thread calls it.
 __device__ inline void WriteFormat(std::uint64_t rows, GradientMaxima maxima, bool narrow, GradientState* state) {
   state->format = MakeGradientFormat(rows, maxima.grad, maxima.hess, narrow);
   state->grad_scale = ScaleByPowerOfTwo(1.0, state->format.grad_shift);
   state->hess_scale = ScaleByPowerOfTwo(1.0, state->format.hess_shift);
 }
 
-/// Is the format of `rows` early gradients the one that was foreseen? Then it is written. Else, and if that is not
-/// sure, somebody must look at the gradients. All threads of all blocks get the same answer.
+/// Writes the predicted format and returns true if it is the format of `rows` early gradients. Returns false if it is
+/// not, or if that is uncertain: a kernel must then read the gradients. All threads of all blocks get the same result.
 __device__ inline bool WriteForeseen(std::uint64_t rows, EarlyGradients const& early, float min_child_weight,
                                      GradientState* state) {
   GradientMaxima const maxima = state->maxima;
@@ -33,12 +33,12 @@ __device__ inline bool WriteForeseen(std::uint64_t rows, EarlyGradients const& e
   return true;
 }
 
-/// Adds up what for_each(f) hands to f, gradients of some or all of `rows` rows; if the device is `alone`, these are
-/// all, and the last block chooses the format; else FinishFormat does. Called by all threads of all blocks.
+/// Sums the gradients that for_each(f) passes to f, of some or all of `rows` rows. If the device is `alone`, these are
+/// all rows, and the last block chooses the format. Otherwise FinishFormat does. All threads of all blocks call it.
 template <int kBlockThreads, typename ForEach>
 __device__ void ChooseBySums(std::uint64_t rows, GradientMaxima maxima, bool alone, float min_child_weight,
                              GradientState* state, ForEach&& for_each) {
-  // Values that are not finite are reported by the caller; until then they must only do no harm.
+  // The caller reports values that are not finite. Until then they must only do no harm.
   bool const looked = rows >= kNarrowMinRows && maxima.grad < kNotFiniteBits && maxima.hess < kNotFiniteBits;
   if (looked) {
     FloatScale const grad_scale = CoarseScale(maxima.grad), hess_scale = CoarseScale(maxima.hess);

@@ -1,5 +1,5 @@
-/// Gradients that are quantised by the kernel that computes them, before the format of their tree is known: in the
-/// narrow one that they would have if their maxima were like those of the tree before. docs/adr/0012-samples.md
+/// Quantises gradients in the kernel that computes them, before the format of their tree is known: in the narrow format
+/// for maxima like the last tree's. docs/adr/0012-samples.md
 #ifndef XGBGPU_GRADIENT_EARLY_NARROW_CUH_
 #define XGBGPU_GRADIENT_EARLY_NARROW_CUH_
 
@@ -9,8 +9,8 @@
 
 namespace xgbgpu::cuda {
 
-/// Quantises gradients early. If the format turns out to be another one, gradients may be larger than this one's: then
-/// conversions saturate, and nobody uses what comes of them.
+/// Quantises gradients early. If the tree gets another format, gradients may exceed the early format's range.
+/// Conversions saturate then, and the results are not used.
 class EarlyNarrow {
  public:
   explicit __device__ EarlyNarrow(EarlyGradients const& early) : on_{early.ForeseeNarrow()} {
@@ -18,13 +18,13 @@ class EarlyNarrow {
     GradientMaxima const like = *early.maxima_before;
     scales_ = MakeNarrowScales(MakeGradientFormat(1, like.grad, like.hess, true));
   }
-  /// Are there early gradients?
+  /// Returns true if there are early gradients.
   __device__ bool on() const { return on_; }
   /// Quantises gradients, each with its random word, and adds them to the sums.
   template <int kRows>
   __device__ void Add(GradientPair const (&v)[kRows], std::uint32_t const (&random)[kRows],
                       NarrowGradient (&narrow)[kRows]) {
-    // Each is at most 2^15: so few fit 32 bits, which takes half as many additions.
+    // Each is at most 2^15, so the sum fits 32 bits, which takes half the additions.
     static_assert(kRows < 1 << 16);
     std::int32_t grad = 0, hess = 0, of_grad = 0, of_hess = 0;
 #pragma unroll
@@ -42,7 +42,7 @@ class EarlyNarrow {
     magnitudes_.grad += of_grad;
     magnitudes_.hess += of_hess;
   }
-  /// Adds the sums of the block to *to. The whole block calls this, once.
+  /// Adds the sums of the block to *to. All threads of the block call it once.
   template <int kBlockThreads>
   __device__ void HandOn(EarlySums* to) const {
     if (!on_) return;
@@ -55,7 +55,7 @@ class EarlyNarrow {
   bool on_;
   NarrowScales scales_{};
   GradientSum sum_, magnitudes_;
-  bool vanishes_{false};  ///< the hessian of some row
+  bool vanishes_{false};  ///< a row's hessian vanishes
 };
 
 }  // namespace xgbgpu::cuda

@@ -1,3 +1,4 @@
+// Kernels that choose the format of a tree's gradients.
 #include "cuda/block_totals.cuh"
 #include "cuda/grid.h"
 #include "cuda/launch.h"
@@ -35,7 +36,7 @@ __global__ void __launch_bounds__(kThreads)
   RaiseToBlockMax<kThreads>(grad, hess, &maxima->grad, &maxima->hess);
 }
 
-/// Chooses the format. Of fewer than kNarrowMinRows rows it looks at the maxima only.
+/// Chooses the format. With fewer than kNarrowMinRows rows it looks at the maxima only.
 __global__ void __launch_bounds__(kThreads)
     FormatKernel(GradientPair const* gradients, std::uint64_t rows, std::uint64_t all_rows, bool alone,
                  GradientMaxima const* maxima, TreeDraw const* draw, GradientState* state) {
@@ -44,7 +45,7 @@ __global__ void __launch_bounds__(kThreads)
                          [&](auto&& f) { ForEachGradient(gradients, rows, f); });
 }
 
-/// One thread chooses the format, which was not foreseen, from what the state has of all devices.
+/// Chooses a format that was not predicted from the combined state of all devices. One thread.
 __global__ void FinishFormatKernel(std::uint64_t all_rows, std::int64_t const* rows_of_all, TreeDraw const* draw,
                                    GradientState* state) {
   WaitForKernelBefore();

@@ -1,3 +1,4 @@
+// Chooses the format of a tree's gradients and quantises them on the host.
 #include <algorithm>
 #include <atomic>
 
@@ -14,8 +15,8 @@ namespace {
 constexpr std::size_t kGrain =
     1 << 15;  // rows per task: large enough to hide a task's cost, a multiple of 4 · kRandomRun
 
-/// Largest magnitudes of a run of rows, as MagnitudeBits. They are signed, because the maximum of signed numbers is a
-/// vector instruction everywhere.
+/// Largest magnitudes of a run of rows, as MagnitudeBits. They are signed, because every vector unit has a maximum of
+/// signed integers.
 struct Largest {
   std::int32_t grad{0};
   std::int32_t hess{0};

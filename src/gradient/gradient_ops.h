@@ -12,7 +12,7 @@
 
 namespace xgbgpu {
 
-/// Smallest e with v < 2^e, for the v > 0 whose MagnitudeBits are given.
+/// Returns the smallest e with v < 2^e for the v > 0 with MagnitudeBits `bits`.
 XGBGPU_HD int ExponentAbove(std::uint32_t bits) {
   if (bits >= 0x00800000U) return static_cast<int>(bits >> 23) - 126;
   int e = -149;
@@ -23,7 +23,7 @@ XGBGPU_HD int ExponentAbove(std::uint32_t bits) {
   return e;
 }
 
-/// |v| in units of 2^(exponent - 20), rounded down: at most 2^20, so that sums over 2^32 rows fit 53 bits.
+/// Returns |v| in units of 2^(exponent - 20), rounded down: at most 2^20, so that sums over 2^32 rows fit 53 bits.
 XGBGPU_HD std::int32_t CoarseMagnitude(float v, FloatScale coarse_scale) {
   return static_cast<std::int32_t>(Scaled(v < 0 ? -v : v, coarse_scale));
 }
@@ -36,43 +36,44 @@ XGBGPU_HD NarrowScales MakeNarrowScales(GradientFormat format) {
   return {MakeNarrowScale(format.grad_shift), MakeNarrowScale(format.hess_shift)};
 }
 
-/// Narrow record of one row; its random word gives 16 bits to the gradient (low half) and 16 to the hessian (high
-/// half).
+/// Returns the narrow record of one row. Its random word gives the low 16 bits to the gradient and the high 16 to the
+/// hessian.
 XGBGPU_HD NarrowGradient QuantiseNarrow(GradientPair v, NarrowScales const& scales, std::uint32_t random) {
   return {static_cast<std::int16_t>(RoundAtRandom(v.grad, scales.grad, random & 0xFFFFU)),
           static_cast<std::int16_t>(RoundAtRandom(v.hess, scales.hess, random >> 16))};
 }
 
-/// A hessian above 0 is a unit at least: no sum of such is 0, which neither a side of a split may have nor a leaf.
+/// Returns the wide pair of one row. A hessian above 0 becomes at least one unit, so no sum of positive hessians is 0,
+/// which neither a side of a split nor a leaf may have.
 XGBGPU_HD GradientSum QuantiseWide(GradientPair v, double grad_scale, double hess_scale) {
   std::int64_t const hess = RoundToNearest(v.hess, hess_scale);
   return {RoundToNearest(v.grad, grad_scale), hess == 0 && v.hess > 0.0f ? 1 : hess};
 }
 
-/// Returns whether the row's hessian vanishes in the narrow format (gradient.h).
+/// Returns true if the row's hessian vanishes in the narrow format (gradient.h).
 XGBGPU_HD bool HessianVanishes(GradientPair v, NarrowScales const& scales) {
-  constexpr float kUnit = 1 << 17;  // of MakeNarrowScale
+  constexpr float kUnit = 1 << 17;  // in MakeNarrowScale
   float const grad = Scaled(v.grad < 0 ? -v.grad : v.grad, scales.grad), hess = Scaled(v.hess, scales.hess);
   return v.hess > 0.0f && hess < kUnit && grad > kNarrowApart * hess;
 }
 
-/// Returns whether min_child_weight is large enough that hessians may vanish in the narrow format. `hess_max`:
+/// Returns true if min_child_weight is large enough that hessians may vanish in the narrow format. `hess_max` has the
 /// MagnitudeBits of the largest hessian.
 XGBGPU_HD bool MayVanish(float min_child_weight, std::uint32_t hess_max) {
   int const shift = kNarrowBits - ExponentAbove(hess_max);
   return ScaleByPowerOfTwo(static_cast<double>(min_child_weight), shift) >= kNarrowLeastWeight;
 }
 
-/// Do sums of CoarseMagnitude over `rows` rows allow the narrow format?
+/// Returns true if sums of CoarseMagnitude over `rows` rows allow the narrow format.
 XGBGPU_HD bool MayBeNarrow(GradientSum coarse, std::uint64_t rows) {
   std::int64_t const least = static_cast<std::int64_t>(rows) * ((1 << 20) / kNarrowPeak);
   return coarse.grad >= least && coarse.hess >= least && coarse.grad >= coarse.hess / kNarrowApart &&
          coarse.hess >= coarse.grad / kNarrowApart;
 }
 
-/// Is MayBeNarrow true for sure, given the sums of the magnitudes of these gradients in the narrow format that their
-/// maxima ask for? Nearly always if it is: one of |q| is more than |q| - 1 and less than |q| + 1 units of
-/// 2^(exponent - kNarrowBits), and a unit has a CoarseMagnitude of 2^(20 - kNarrowBits).
+/// Returns true only if MayBeNarrow is certainly true, from the sums of magnitudes in the narrow format of the
+/// gradients' own maxima. It is nearly always true if MayBeNarrow is: an integer |q| means more than |q| - 1 and less
+/// than |q| + 1 units of 2^(exponent - kNarrowBits), and a unit has a CoarseMagnitude of 2^(20 - kNarrowBits).
 XGBGPU_HD bool MustBeNarrow(GradientSum magnitudes, std::uint64_t rows) {
   constexpr std::int64_t kUnit = 1 << (20 - kNarrowBits);
   auto const n = static_cast<std::int64_t>(rows);
@@ -81,13 +82,13 @@ XGBGPU_HD bool MustBeNarrow(GradientSum magnitudes, std::uint64_t rows) {
   return MayBeNarrow({low.grad, high.hess}, rows) && MayBeNarrow({high.grad, low.hess}, rows);
 }
 
-/// Returns whether the sums over `rows` rows allow the narrow format. `maxima`: of the same rows.
+/// Returns true if the sums over `rows` rows allow the narrow format. `maxima` belong to the same rows.
 XGBGPU_HD bool MayBeNarrow(FormatSums const& sums, std::uint64_t rows, float min_child_weight, GradientMaxima maxima) {
   return MayBeNarrow(sums.coarse, rows) && (sums.vanishing == 0 || MayVanish(min_child_weight, maxima.hess));
 }
 
-/// Do two maxima give the same scales, CoarseScale and those of the narrow format? Maxima that are not finite or are 0,
-/// as before the first tree, are like no others.
+/// Returns true if two maxima give the same scales, CoarseScale and the narrow format's. Maxima that are not finite or
+/// are 0, as before the first tree, equal no other maxima.
 XGBGPU_HD bool AreAlike(GradientMaxima a, GradientMaxima b) {
   auto const alike = [](std::uint32_t m, std::uint32_t n) {
     return m != 0 && m < kNotFiniteBits && n < kNotFiniteBits && ExponentAbove(m) == ExponentAbove(n);
@@ -95,10 +96,10 @@ XGBGPU_HD bool AreAlike(GradientMaxima a, GradientMaxima b) {
   return alike(a.grad, b.grad) && alike(a.hess, b.hess);
 }
 
-/// Factor of CoarseMagnitude for a largest value of these MagnitudeBits.
+/// Returns the factor of CoarseMagnitude for a largest value with these MagnitudeBits.
 XGBGPU_HD FloatScale CoarseScale(std::uint32_t max_bits) { return MakeFloatScale(20 - ExponentAbove(max_bits)); }
 
-/// Format for `rows` gradients with these largest MagnitudeBits; `narrow` if it may be.
+/// Returns the format for `rows` gradients with these largest MagnitudeBits: narrow only if `narrow` allows it.
 XGBGPU_HD GradientFormat MakeGradientFormat(std::uint64_t rows, std::uint32_t grad_max, std::uint32_t hess_max,
                                             bool narrow) {
   int const wide = 62 - CeilLog2(rows);

@@ -1,4 +1,4 @@
-/// Gradients of neighbouring rows, by 16 bytes.
+/// Loads gradients of neighbouring rows, 16 bytes at a time.
 #ifndef XGBGPU_GRADIENT_LOAD_GRADIENTS_CUH_
 #define XGBGPU_GRADIENT_LOAD_GRADIENTS_CUH_
 
@@ -8,7 +8,7 @@
 
 namespace xgbgpu::cuda {
 
-/// Gradients first … first + 3 of `rows`; zero beyond the last. `first` is a multiple of four.
+/// Loads gradients first … first + 3 of `rows`, with zeros beyond the last. `first` is a multiple of four.
 __device__ inline void LoadFour(GradientPair const* gradients, std::uint64_t first, std::uint64_t rows,
                                 GradientPair (&v)[4]) {
   if (first + 4 <= rows) {

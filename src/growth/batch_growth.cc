@@ -1,3 +1,4 @@
+// Chooses the next batch of nodes for a device, and the slots of their histograms.
 #include "growth/batch_growth.h"
 
 #include "split/built_child_ops.h"

@@ -1,3 +1,4 @@
+// The order in which depth-wise growth splits nodes: level by level.
 #include <algorithm>
 
 #include "growth/growth_order.h"

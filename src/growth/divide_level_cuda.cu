@@ -1,4 +1,4 @@
-/// The kernel that divides the nodes of a symmetric tree's level, with the plan of the next level behind it.
+// The kernel that divides the nodes of a symmetric tree's level, with the plan of the next level behind it.
 #include "cuda/launch.h"
 #include "growth/plan_lists.cuh"
 #include "growth/plan_paths.cuh"
@@ -71,12 +71,11 @@ __global__ void __launch_bounds__(kPlanThreads)
 
 }  // namespace
 
-void DivideLevel(SplitView const& view, LevelSearchView const& search, GrowthView const& growth,
-                 LevelBounds const& bounds, NextLevel next, PathStep step, DeviceLimits const& limits,
-                 cudaStream_t stream) {
+void DivideLevel(SplitView const& view, LevelSearchView const& search, NextPlan const& plan, LevelBounds const& bounds,
+                 DeviceLimits const& limits, cudaStream_t stream) {
   auto* const kernel = view.limits.directions != nullptr ? DivideLevelKernel<true> : DivideLevelKernel<false>;
   LaunchNext("dividing a level", kernel, Blocks(2 * bounds.families, kWarps, limits, kResident), kPlanThreads, 0,
-             LimitsOfSplits(view, limits), stream, view, search, growth, next, step);
+             LimitsOfSplits(view, limits), stream, view, search, plan.growth, plan.next, plan.step);
 }
 
 }  // namespace xgbgpu::cuda

@@ -1,3 +1,4 @@
+// Chooses histogram slots for the children of a split, and which child is summed.
 #include "growth/family_planner.h"
 
 #include "split/built_child_ops.h"

@@ -1,4 +1,4 @@
-/// The kernel that looks for splits, with the plan of the next level behind it.
+// The kernel that looks for splits, with the plan of the next level behind it.
 #include "growth/plan_lists.cuh"
 #include "growth/plan_paths.cuh"
 #include "sample/feature_sets_cuda.h"
@@ -50,17 +50,18 @@ struct ListPlan {
 
 }  // namespace
 
-void FindSplits(SplitView const& view, GrowthView const& growth, LevelBounds const& bounds, NextLevel next,
-                PathStep step, DeviceLimits const& limits, cudaStream_t stream) {
+void FindSplits(SplitView const& view, NextPlan const& plan, LevelBounds const& bounds, DeviceLimits const& limits,
+                cudaStream_t stream) {
+  GrowthView const& growth = plan.growth;
   if (view.features.of_nodes != nullptr) {
     ChooseFeatures({view.tree, &growth.settings->draw, &growth.settings->features, view.matrix.features, view.features},
                    bounds, limits, stream);
   }
   if (view.warp_group_count != 0) {
-    FindSplitsByWarps(view, bounds, ListPlan{growth, next}, limits, stream);
+    FindSplitsByWarps(view, bounds, ListPlan{growth, plan.next}, limits, stream);
   } else {
-    FindSplitsByBlocks(view, bounds, LevelPlan{growth, next, step, next != NextLevel::kByHost && growth.reduces},
-                       limits, stream);
+    bool const reduces = plan.next != NextLevel::kByHost && growth.reduces;
+    FindSplitsByBlocks(view, bounds, LevelPlan{growth, plan.next, plan.step, reduces}, limits, stream);
   }
 }
 

@@ -1,3 +1,4 @@
+// The kernel that keeps the order of a loss-guided tree and plans its next level.
 #include "cuda/grid.h"
 #include "cuda/launch.h"
 #include "growth/growth_policy.h"
@@ -150,18 +151,19 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void PlanOrdered(SplitView const& view, GrowthView const& growth, NextLevel next, PathStep step,
-                 DeviceLimits const& limits, cudaStream_t stream) {
-  if (growth.order.nodes == nullptr) return;
+void PlanOrdered(SplitView const& view, NextPlan const& plan, DeviceLimits const& limits, cudaStream_t stream) {
+  GrowOrderView const& order = plan.growth.order;
+  if (order.nodes == nullptr) return;
   auto const launch = [&](auto threads) {
     constexpr int kThreads = decltype(threads)::value;
     auto* const kernel =
         view.limits.directions != nullptr ? PlanOrderedKernel<true, kThreads> : PlanOrderedKernel<false, kThreads>;
-    LaunchNext("choosing the next level", kernel, 1, kThreads, 0, limits, stream, view, growth, next, step);
+    LaunchNext("choosing the next level", kernel, 1, kThreads, 0, limits, stream, view, plan.growth, plan.next,
+               plan.step);
   };
-  if (growth.order.most < 256) {
+  if (order.most < 256) {
     launch(std::integral_constant<int, 256>{});
-  } else if (growth.order.most < 512) {
+  } else if (order.most < 512) {
     launch(std::integral_constant<int, 512>{});
   } else {
     launch(std::integral_constant<int, kMostThreads>{});

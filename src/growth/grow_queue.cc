@@ -1,3 +1,4 @@
+// Keeps the nodes that may be split, in the order of a growth policy.
 #include "growth/grow_queue.h"
 
 namespace xgbgpu {

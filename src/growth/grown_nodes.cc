@@ -1,3 +1,4 @@
+// Selects the nodes of the tree among all nodes that were split.
 #include "growth/grown_nodes.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Grows the nodes of depth-wise and loss-guided trees on the host.
 #include "growth/growth.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The order in which loss-guided growth splits nodes: by loss reduction.
 #include <algorithm>
 
 #include "growth/growth_order.h"

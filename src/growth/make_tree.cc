@@ -1,3 +1,4 @@
+// Makes the tree of a model from the nodes of a grown tree.
 #include "growth/make_tree.h"
 
 #include <algorithm>
@@ -59,16 +60,17 @@ Tree MakeTreeWithoutThresholds(Span<Node const> nodes, SplitParams const& params
   return tree;
 }
 
-Tree MakeTree(Span<Node const> nodes, Cuts const& cuts, SplitParams const& params, float learning_rate,
-              Constraints const& constraints, CategorySets const& sets, Span<float const> weights) {
-  Tree tree = MakeTreeWithoutThresholds(nodes, params, learning_rate, constraints, weights);
+Tree MakeTree(GrownTree const& grown, Cuts const& cuts, SplitParams const& params, float learning_rate,
+              Constraints const& constraints) {
+  Span<Node const> const nodes = grown.nodes;
+  Tree tree = MakeTreeWithoutThresholds(nodes, params, learning_rate, constraints, grown.weights);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     SplitCandidate const& split = nodes[i].split;
     if (nodes[i].left == kNoNode) continue;
     tree.split_bin[i] = cuts.ptr[split.feature] + (split.categorical ? 0 : split.bin);
     tree.threshold[i] = Threshold(cuts, split);
   }
-  SetCategories(nodes, cuts, sets, &tree);
+  SetCategories(nodes, cuts, grown.sets, &tree);
   return tree;
 }
 

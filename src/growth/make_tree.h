@@ -12,16 +12,22 @@
 
 namespace xgbgpu {
 
+/// The nodes of a grown tree, as its grower keeps them.
+struct GrownTree {
+  Span<Node const> nodes;
+  Span<float const> weights{};  ///< [nodes] of a symmetric tree; none: they are made of sums and constraints
+  CategorySets sets{};          ///< the categories that each split by categories sends right; its `bin` is a set
+};
+
 /// What trees of all methods have in common: everything but thresholds, bins and categories. Cost and bits are
 /// those of MakeTree.
 Tree MakeTreeWithoutThresholds(Span<Node const> nodes, SplitParams const& params, float learning_rate,
                                Constraints const& constraints, Span<float const> weights = {});
 
-/// Makes the tree. `sets` has the categories that each split by categories sends right; the split's `bin` is the number
-/// of its set. `weights` of symmetric trees [nodes]; none given: they are made of the nodes' sums and constraints.
+/// Makes the tree.
 /// Cost  O(nodes).  Same  bit-equal on every backend: weights come from exact sums.
-Tree MakeTree(Span<Node const> nodes, Cuts const& cuts, SplitParams const& params, float learning_rate,
-              Constraints const& constraints = {}, CategorySets const& sets = {}, Span<float const> weights = {});
+Tree MakeTree(GrownTree const& grown, Cuts const& cuts, SplitParams const& params, float learning_rate,
+              Constraints const& constraints = {});
 
 }  // namespace xgbgpu
 

@@ -38,6 +38,13 @@ struct GrowthView {
   LevelNode const* level_nodes;  ///< [nodes] of a symmetric tree, with their weights; else nullptr
 };
 
+/// The plan of the next level that a call makes, behind the splits of this level.
+struct NextPlan {
+  GrowthView growth;
+  NextLevel next;
+  PathStep step;
+};
+
 /// SplitView and GrowthView together, as device code knows them: references to what a kernel was
 /// passed, since every byte that a kernel is passed delays it.
 struct PlanView {
@@ -61,22 +68,19 @@ XGBGPU_HD PlanView PlanOf(SplitView const& view, GrowthView const& own) {
 /// split.Find with growth.Plan behind it: siblings by subtraction and the best split of every child; then, in the last
 /// block of the same kernel, the plan of the next level, unless the host or a kernel after this one makes it. First the
 /// features of every child, if they are sampled by level or node. Enqueued. (find_and_plan_cuda.cu)
-void FindSplits(SplitView const& view, GrowthView const& growth, LevelBounds const& bounds, NextLevel next,
-                PathStep step, DeviceLimits const& limits, cudaStream_t stream);
+void FindSplits(SplitView const& view, NextPlan const& plan, LevelBounds const& bounds, DeviceLimits const& limits,
+                cudaStream_t stream);
 /// growth.Plan of a symmetric tree, behind FindLevelSplit: divides all nodes of the level that have a hessian by its
 /// split, and the last block plans the next level. If no split is good enough, no node is divided. In nodes[n].split
 /// the gain says only whether node n is divided. Enqueued. (divide_level_cuda.cu)
-void DivideLevel(SplitView const& view, LevelSearchView const& search, GrowthView const& growth,
-                 LevelBounds const& bounds, NextLevel next, PathStep step, DeviceLimits const& limits,
-                 cudaStream_t stream);
-/// Enqueues the plan of the next level by a kernel of one block, if there is no order; else it does nothing. For splits
-/// that FindSplits has found kByHost and that are known for certain only later. growth.reduces must be false.
-/// (plan_level_cuda.cu)
-void PlanLevel(SplitView const& view, GrowthView const& growth, NextLevel next, PathStep step,
-               DeviceLimits const& limits, cudaStream_t stream);
-/// Enqueues the plan of the next level if there is an order; else it does nothing. (grow_order_cuda.cu)
-void PlanOrdered(SplitView const& view, GrowthView const& growth, NextLevel next, PathStep step,
+void DivideLevel(SplitView const& view, LevelSearchView const& search, NextPlan const& plan, LevelBounds const& bounds,
                  DeviceLimits const& limits, cudaStream_t stream);
+/// Enqueues the plan of the next level by a kernel of one block, if there is no order; else it does nothing. For splits
+/// that FindSplits has found kByHost and that are known for certain only later. plan.growth.reduces must be false.
+/// (plan_level_cuda.cu)
+void PlanLevel(SplitView const& view, NextPlan const& plan, DeviceLimits const& limits, cudaStream_t stream);
+/// Enqueues the plan of the next level if there is an order; else it does nothing. (grow_order_cuda.cu)
+void PlanOrdered(SplitView const& view, NextPlan const& plan, DeviceLimits const& limits, cudaStream_t stream);
 /// Enqueues the making of the children and move jobs of the first `families` families, which the host has chosen.
 /// (prepare_families_cuda.cu)
 void PrepareFamilies(SplitView const& view, GrowthView const& growth, std::uint32_t families, cudaStream_t stream);
@@ -88,23 +92,36 @@ struct TreeBytes {
   std::uint8_t* data;
   std::uint32_t header_bytes;
 };
-/// Before a tree: its settings come `from` pinned memory of the host, the header and the root's histogram are cleared.
-void BeginTree(TreeSettings const* from, TreeSettings* settings, TreeBytes const& memory, GradientSum* histogram,
-               std::uint64_t cells, DeviceLimits const& limits, cudaStream_t stream);
-/// After it: the header, and as many nodes as the state says, at most `most_nodes`, go `to` pinned memory; to
-/// `leaf_values`, [most_nodes] on the device or nullptr, what each adds to its rows if it is a leaf.
-void ReturnTree(SplitView const& view, GrowthView const& growth, TreeBytes const& memory, NodeIndex most_nodes,
-                float* leaf_values, std::uint8_t* to, DeviceLimits const& limits, cudaStream_t stream);
-/// Where nodes get their numbers in the tree, if there is an order; those that are not asked for are nullptr.
+/// What a tree begins with. Arrays are on the device, except `from`.
+struct TreeStart {
+  TreeSettings const* from;  ///< in pinned memory of the host
+  TreeSettings* settings;    ///< become those
+  TreeBytes memory;          ///< whose header is cleared
+  GradientSum* histogram;    ///< [cells] is cleared
+  std::uint64_t cells;
+};
+/// Enqueues the start of a tree.
+void BeginTree(TreeStart const& start, DeviceLimits const& limits, cudaStream_t stream);
+
+/// The way of a tree back to the host.
+struct TreeReturn {
+  TreeBytes from;
+  NodeIndex most_nodes;  ///< nodes that are returned at most
+  float* leaf_values;    ///< [most_nodes] on the device: what each node adds to its rows if it is a leaf; or nullptr
+  std::uint8_t* to;      ///< pinned memory of the host
+};
+/// Enqueues the return of the header and of as many nodes as the state says.
+void ReturnTree(SplitView const& view, GrowthView const& growth, TreeReturn const& way, DeviceLimits const& limits,
+                cudaStream_t stream);
+/// Where nodes get their numbers in the tree, if there is an order. A null array is not written.
 struct TreeNumbers {
   PathNumbers paths;        ///< by paths
   NodeIndex* leaf_of_node;  ///< [nodes] by lists: the tree's node at or above each node
 };
-/// Does what ReturnTree does for a tree with an order: it returns those nodes that are in the tree, under their numbers
-/// in the tree. The tree may grow on after that.
-void ReturnOrderedTree(SplitView const& view, GrowthView const& growth, TreeBytes const& memory,
-                       TreeNumbers const& numbers, NodeIndex most_nodes, float* leaf_values, std::uint8_t* to,
-                       DeviceLimits const& limits, cudaStream_t stream);
+/// ReturnTree for a tree with an order: returns the nodes that are in the tree, under their numbers in the tree. The tree
+/// may grow on after that.
+void ReturnOrderedTree(SplitView const& view, GrowthView const& growth, TreeNumbers const& numbers,
+                       TreeReturn const& way, DeviceLimits const& limits, cudaStream_t stream);
 
 }  // namespace xgbgpu::cuda
 

@@ -1,3 +1,4 @@
+// The kernel that plans the next level where splits are known only behind an exchange of devices.
 #include "cuda/launch.h"
 #include "growth/plan_lists.cuh"
 #include "growth/plan_paths.cuh"
@@ -23,11 +24,11 @@ __global__ void __launch_bounds__(kPlanThreads)
 
 }  // namespace
 
-void PlanLevel(SplitView const& view, GrowthView const& growth, NextLevel next, PathStep step,
-               DeviceLimits const& limits, cudaStream_t stream) {
-  if (growth.order.nodes != nullptr) return;
+void PlanLevel(SplitView const& view, NextPlan const& plan, DeviceLimits const& limits, cudaStream_t stream) {
+  if (plan.growth.order.nodes != nullptr) return;
   auto* const kernel = view.limits.directions != nullptr ? PlanLevelKernel<true> : PlanLevelKernel<false>;
-  LaunchNext("choosing the next level", kernel, 1, kPlanThreads, 0, limits, stream, view, growth, next, step);
+  LaunchNext("choosing the next level", kernel, 1, kPlanThreads, 0, limits, stream, view, plan.growth, plan.next,
+             plan.step);
 }
 
 }  // namespace xgbgpu::cuda

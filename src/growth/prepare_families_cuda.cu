@@ -1,3 +1,4 @@
+// The kernel that makes the children of families that the host has chosen.
 #include "cuda/grid.h"
 #include "growth/plan_level.cuh"
 

@@ -1,3 +1,4 @@
+// Grows symmetric trees on the host, level by level.
 #include "growth/symmetric.h"
 
 #include <algorithm>

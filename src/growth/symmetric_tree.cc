@@ -1,3 +1,4 @@
+// Divides the levels of a symmetric tree, and cuts weak levels off.
 #include "growth/symmetric_tree.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-/// A tree's first and last kernel: what it gets from the host, and what it gives back. Kernels that reach for pinned
-/// memory themselves do not wait for the device's copying engine.
+// The first and the last kernel of a tree: what it gets from the host, and what it gives back. Kernels that reach for pinned
+// memory themselves do not wait for the device's copying engine.
 #include <cstddef>
 
 #include "cuda/grid.h"
@@ -108,31 +108,33 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+/// Returns the number of 16-byte pieces that are returned at most.
+std::uint64_t PiecesOf(TreeReturn const& way) {
+  std::uint64_t const bytes = way.from.header_bytes + static_cast<std::uint64_t>(way.most_nodes) * sizeof(Node);
+  return bytes / sizeof(uint4);
+}
+
 }  // namespace
 
-void BeginTree(TreeSettings const* from, TreeSettings* settings, TreeBytes const& memory, GradientSum* histogram,
-               std::uint64_t cells, DeviceLimits const& limits, cudaStream_t stream) {
-  LaunchNext("starting a tree", BeginTreeKernel, Blocks(cells, kThreads, limits, kResident), kThreads, 0, limits,
-             stream, from, settings, reinterpret_cast<uint4*>(memory.data),
-             memory.header_bytes / static_cast<std::uint32_t>(sizeof(uint4)), histogram, cells);
+void BeginTree(TreeStart const& start, DeviceLimits const& limits, cudaStream_t stream) {
+  LaunchNext("starting a tree", BeginTreeKernel, Blocks(start.cells, kThreads, limits, kResident), kThreads, 0, limits,
+             stream, start.from, start.settings, reinterpret_cast<uint4*>(start.memory.data),
+             start.memory.header_bytes / static_cast<std::uint32_t>(sizeof(uint4)), start.histogram, start.cells);
 }
 
-void ReturnTree(SplitView const& view, GrowthView const& growth, TreeBytes const& memory, NodeIndex most_nodes,
-                float* leaf_values, std::uint8_t* to, DeviceLimits const& limits, cudaStream_t stream) {
-  std::uint64_t const bytes = memory.header_bytes + static_cast<std::uint64_t>(most_nodes) * sizeof(Node);
-  LaunchNext("reading the tree", ReturnTreeKernel, Blocks(bytes / sizeof(uint4), kThreads, limits, kResident), kThreads,
-             0, limits, stream, view, growth, reinterpret_cast<uint4 const*>(memory.data), memory.header_bytes,
-             most_nodes, leaf_values, reinterpret_cast<uint4*>(to));
+void ReturnTree(SplitView const& view, GrowthView const& growth, TreeReturn const& way, DeviceLimits const& limits,
+                cudaStream_t stream) {
+  LaunchNext("reading the tree", ReturnTreeKernel, Blocks(PiecesOf(way), kThreads, limits, kResident), kThreads, 0,
+             limits, stream, view, growth, reinterpret_cast<uint4 const*>(way.from.data), way.from.header_bytes,
+             way.most_nodes, way.leaf_values, reinterpret_cast<uint4*>(way.to));
 }
 
-void ReturnOrderedTree(SplitView const& view, GrowthView const& growth, TreeBytes const& memory,
-                       TreeNumbers const& numbers, NodeIndex most_nodes, float* leaf_values, std::uint8_t* to,
-                       DeviceLimits const& limits, cudaStream_t stream) {
-  std::uint64_t const bytes = memory.header_bytes + static_cast<std::uint64_t>(most_nodes) * sizeof(Node);
-  LaunchNext("reading the tree", ReturnOrderedTreeKernel, Blocks(bytes / sizeof(uint4), kThreads, limits, kResident),
-             kThreads, 0, limits, stream, view, growth, reinterpret_cast<uint4 const*>(memory.data),
-             memory.header_bytes / static_cast<std::uint32_t>(sizeof(uint4)), numbers, most_nodes, leaf_values,
-             reinterpret_cast<uint4*>(to));
+void ReturnOrderedTree(SplitView const& view, GrowthView const& growth, TreeNumbers const& numbers,
+                       TreeReturn const& way, DeviceLimits const& limits, cudaStream_t stream) {
+  LaunchNext("reading the tree", ReturnOrderedTreeKernel, Blocks(PiecesOf(way), kThreads, limits, kResident), kThreads,
+             0, limits, stream, view, growth, reinterpret_cast<uint4 const*>(way.from.data),
+             way.from.header_bytes / static_cast<std::uint32_t>(sizeof(uint4)), numbers, way.most_nodes,
+             way.leaf_values, reinterpret_cast<uint4*>(way.to));
 }
 
 }  // namespace xgbgpu::cuda

@@ -66,17 +66,17 @@ class TreeMemory {
   /// Enqueues the tree's beginning: the settings go to the device, the header and `cells` cells of histograms are
   /// cleared.
   void Begin(DeviceHistograms const& histograms, std::uint64_t cells, DeviceLimits const& limits) const {
-    BeginTree(host_settings_.data(), settings_.data(), Whole(), histograms.sums, cells, limits, workspace_->stream());
+    BeginTree({host_settings_.data(), settings_.data(), Whole(), histograms.sums, cells}, limits, workspace_->stream());
   }
   /// Enqueues the tree's way back: header and nodes, at most `most_nodes`, to the host. `leaf_values` and `numbers` are
   /// those of ReturnTree and ReturnOrderedTree.
   void Return(SplitView const& view, GrowthView const& growth, NodeIndex most_nodes, float* leaf_values,
               TreeNumbers const& numbers, DeviceLimits const& limits) const {
+    TreeReturn const way{Whole(), most_nodes, leaf_values, host_memory_.data()};
     if (growth.order.nodes != nullptr) {
-      ReturnOrderedTree(view, growth, Whole(), numbers, most_nodes, leaf_values, host_memory_.data(), limits,
-                        workspace_->stream());
+      ReturnOrderedTree(view, growth, numbers, way, limits, workspace_->stream());
     } else {
-      ReturnTree(view, growth, Whole(), most_nodes, leaf_values, host_memory_.data(), limits, workspace_->stream());
+      ReturnTree(view, growth, way, limits, workspace_->stream());
     }
   }
   /// Enqueues the way back of the header alone.

@@ -18,44 +18,44 @@
 
 namespace xgbgpu::host {
 
-/// Rows whose histogram is wanted.
+/// Rows to sum.
 struct HistogramJob {
   Span<RowRecord const> rows;  ///< ascending
   GradientSum* sums;           ///< [cells]
 };
 
-/// A node of a growing tree whose histogram is wanted.
+/// A node of a growing tree whose rows are summed.
 struct NodeHistogram {
   NodeIndex node;
   GradientSum* sums;  ///< [cells]
 };
 
-/// A run of a tree's features whose cells fit the cache together: the unit of work for all that walks histograms.
+/// A run of a tree's features whose cells fit the cache together: the unit of work of loops over histograms.
 struct FeatureBlock {
   Span<FeatureIndex const> features;  ///< ascending
   bool contiguous;                    ///< no gaps
-  BinIndex begin;                     ///< cells [begin, end) hold those of the features
+  BinIndex begin;                     ///< cells [begin, end) of the features
   BinIndex end;
-  Span<BinIndex const> offsets;  ///< [features] first cell of each, counted from `begin`
+  Span<BinIndex const> offsets;  ///< [features] first cell of each, relative to `begin`
 };
 
 /// Sums gradients into cells: sums[c] = Σ gradient of the rows that have a value in cell c.
 ///
-/// Work is cut into (node, block of features, chunk of rows). A task adds up in a scratch table of its thread, narrow
-/// gradients as two 32-bit halves of one word, and moves the result into the node's 64-bit sums at the end; a small
-/// node goes straight to its sums.
+/// Work is divided into (node, block of features, chunk of rows). A task sums into a scratch table of its thread,
+/// narrow gradients as two 32-bit halves of one word, and adds the result to the node's 64-bit sums at the end. A small
+/// node is summed directly.
 ///
 /// Cost    reads the bins and gradients of the jobs' rows once; writes cells · jobs; allocates only to grow its scratch
 /// Same    bit-equal on every backend and thread count: integer sums
 class HistogramBuilder {
  public:
-  /// `matrix` has the cells that all pages have.
+  /// `matrix` has the cells of all pages.
   HistogramBuilder(QuantisedMatrix const& matrix, int threads);
 
-  /// Limits dense layouts to the ascending `features` (a tree's column sample); sparse rows are always taken whole.
+  /// Limits dense layouts to the ascending `features` (a tree's column sample). Sparse rows are always summed whole.
   void SetFeatures(Span<FeatureIndex const> features);
-  /// Sums the page's rows of each job's node; `rows` says which these are. The first page of a pass overwrites the
-  /// jobs' sums, the others add to them.
+  /// Sums the page's rows of each job's node, which `rows` lists. The first page of a pass overwrites the jobs' sums,
+  /// later pages add to them.
   void Sum(Page<QuantisedMatrix> const& page, NodeRows* rows, GradientView const& gradients,
            Span<NodeHistogram const> jobs);
   /// Overwrites the sums of the jobs or, with `add`, adds to them.
@@ -72,14 +72,14 @@ class HistogramBuilder {
     std::uint32_t first_row;
     std::uint32_t rows;
     bool whole;  ///< the only task of its (job, block)
-    bool add;    ///< to what is in the sums
+    bool add;    ///< to the contents of the sums
   };
   static constexpr std::size_t kStripes = 16;
   struct Stripe {
     std::mutex mutex;
     bool written{false};
   };
-  /// One (job, block), which several tasks may share. Tasks merge stripe by stripe, each starting at another one.
+  /// One (job, block), which several tasks may share. Tasks merge stripe by stripe, each from another stripe on.
   struct Target {
     Stripe stripes[kStripes];
   };
@@ -96,7 +96,7 @@ class HistogramBuilder {
   bool dense_;
   std::vector<FeatureIndex> features_;
   std::vector<BinIndex> offsets_;
-  std::vector<FeatureBlock> blocks_;  ///< for walking; sparse rows are summed as one block, `all_`
+  std::vector<FeatureBlock> blocks_;  ///< for loops; sparse rows are summed as one block, `all_`
   FeatureBlock all_;
   std::vector<Buffer<std::int64_t>> packed_;  ///< [threads] scratch of narrow sums
   std::vector<Buffer<GradientSum>> wide_;     ///< [threads] scratch of wide sums
@@ -105,7 +105,7 @@ class HistogramBuilder {
   std::size_t target_capacity_{0};
 };
 
-/// parent[c] -= child[c] for the cells of a block: what is left is the sibling. Exact.
+/// Subtracts parent[c] -= child[c] for the cells of a block, which leaves the sibling. Exact.
 void SubtractHistogram(FeatureBlock const& block, GradientSum const* child, GradientSum* parent);
 
 }  // namespace xgbgpu::host

@@ -11,23 +11,22 @@
 
 namespace xgbgpu::host {
 
-/// A bounded set of slots of `cells` sums each. Memory is taken when a slot is first used, and kept while it is within
-/// the bound.
+/// A bounded set of slots of `cells` sums each. The first use of a slot takes its memory, which stays within the bound.
 class HistogramCache {
  public:
   static constexpr int kNoSlot = -1;
 
-  /// As many slots as fit `bytes`, at least 2: a node and one of its children.
+  /// Holds the slots that fit `bytes`, but at least 2: a node and one of its children.
   HistogramCache(std::size_t cells, std::size_t bytes) : cells_{cells} { SetBytes(bytes); }
 
-  /// Sets another bound. All slots are free then.
+  /// Sets another bound, and frees all slots.
   void SetBytes(std::size_t bytes) {
     limit_ = std::max<std::size_t>(2, bytes / std::max<std::size_t>(1, cells_ * sizeof(GradientSum)));
     if (slots_.size() > limit_) slots_.resize(limit_);
     ReleaseAll();
   }
 
-  /// A free slot, or kNoSlot if all are in use.
+  /// Returns a free slot, or kNoSlot if all are in use.
   int Acquire() {
     if (free_.empty()) {
       if (slots_.size() == limit_) return kNoSlot;

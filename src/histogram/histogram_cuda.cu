@@ -1,3 +1,4 @@
+// Sums the gradients of a level's nodes per bin on a device, in shared memory where sums fit.
 #include <type_traits>
 
 #include "cuda/grid.h"
@@ -14,19 +15,19 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-// A block has all the registers of a multiprocessor, so that as few blocks as can be hand on their sums. It has half of
-// them beside other trees, and where shared memory has no room for more.
+// A block has all registers of a multiprocessor, so that few blocks merge their sums. Beside other trees, or without
+// shared memory for more, it has half of them.
 constexpr unsigned kMostThreads = 1024, kLeastThreads = kLeastSumThreads;
 constexpr int kCellThreads = 512;
 constexpr int kCellResident = 2;
 
-/// The part of 32 records that a pass needs, on its way from device memory to the lanes' registers: fetched in pieces
-/// of at most 16 bytes by as many lanes as that takes, handed over through shared memory.
+/// The part of 32 records that a pass needs, on its way from device memory to the lanes' registers. Lanes load pieces
+/// of at most 16 bytes and pass them on through shared memory.
 template <int kWords, int kRecordWords>
 class RecordReader {
  public:
   static constexpr int kPieceWords = kWords < 4 ? kWords : 4;
-  static constexpr int kPieces = kWords / kPieceWords;  // per record
+  static constexpr int kPieces = kWords / kPieceWords;  // of a record
   using Load = std::conditional_t<kPieceWords == 4, uint4, std::conditional_t<kPieceWords == 2, uint2, std::uint32_t>>;
 
   __device__ void Fetch(std::uint8_t const* records, RowIndex row) {
@@ -37,7 +38,7 @@ class RecordReader {
       loads_[p] = reinterpret_cast<Load const*>(records + std::uint64_t{r} * (4 * kRecordWords))[lane % kPieces];
     }
   }
-  /// words[i] = word (i xor lane_word) of this lane's record.
+  /// Sets words[i] to word (i xor lane_word) of this lane's record.
   __device__ void Hand(std::uint32_t* staging, std::uint32_t lane_word, std::uint32_t (&words)[kWords]) const {
     std::uint32_t const lane = threadIdx.x % 32;
 #pragma unroll
@@ -62,22 +63,22 @@ __device__ typename Sums::Value ValueOf(Feed const& feed, RowIndex row, Gradient
   }
 }
 
-/// Adds the shared sums to the histogram in `slot` and clears them; whole: nobody else adds any. Neighbouring lanes
-/// take the two sums of a cell: the additions of a warp fill whole sectors, and device memory counts sectors.
+/// Adds the shared sums to the histogram in `slot` and clears them. whole: no other block adds to the histogram.
+/// Neighbouring lanes take the two sums of a cell, so that a warp's additions fill whole sectors.
 template <typename Sums, int kSymbolBytes, int kWords>
 __device__ void Flush(HistogramView const& view, std::int32_t slot, bool whole, std::uint32_t tile_index,
                       std::uint32_t pass, std::uint32_t* sums) {
   using Tile = TileSums<Sums, kSymbolBytes, kWords>;
   DeviceMatrixView const& m = view.matrix;
   DeviceTile const tile = m.tile[tile_index];
-  // A thread has always the same of the two sums, of the same column.
+  // A thread always has the same sum of the same column.
   constexpr std::uint32_t kOfBin = 2 * Tile::kPlane;
   static_assert(kLeastThreads % kOfBin == 0 && sizeof(GradientSum) == 2 * sizeof(std::int64_t));
   std::uint32_t const which = threadIdx.x % 2, column = threadIdx.x / 2 % Tile::kPlane;
   std::uint32_t const first_bin = threadIdx.x / kOfBin, bins_apart = blockDim.x / kOfBin;
   std::uint32_t const of_tile = pass * Tile::kPlane + column;
   std::uint32_t const columns = min(m.tile_columns, m.features - tile_index * m.tile_columns);
-  std::uint32_t const end = of_tile < columns ? tile.bins : 0;  // of bins that are added
+  std::uint32_t const end = of_tile < columns ? tile.bins : 0;  // end of the added bins
   auto* to = reinterpret_cast<std::int64_t*>(view.histograms.slot(slot) + tile.first_cell +
                                              std::uint64_t{first_bin} * m.tile_columns + of_tile) +
              which;
@@ -97,9 +98,8 @@ __device__ void Flush(HistogramView const& view, std::int32_t slot, bool whole, 
   }
 }
 
-/// Sums the rows of a segment, and hands the sums on: hand_on(whole), by the whole block, after no more rows than the
-/// sums have room for, and whole, if that is all. The rows of the next step are on their way while this one's are
-/// added.
+/// Sums the rows of a segment and merges the sums: the whole block calls hand_on(whole) before the sums can overflow,
+/// with whole = true if the segment ends. The rows of the next step are in flight during the additions of a step.
 template <typename Sums, int kSymbolBytes, int kWords, int kRecordWords, typename Feed, typename Source,
           typename HandOn>
 __device__ void SumSegment(HistogramView const& view, Source const& source, Segment const& s,
@@ -135,12 +135,12 @@ __device__ void SumSegment(HistogramView const& view, Source const& source, Segm
   }
 }
 
-/// Words of a block's shared memory before its sums, for each warp: 32 records, and a queue.
+/// Words of each warp in shared memory before the sums: 32 records, and a queue.
 template <int kRecordWords>
 constexpr std::uint32_t kWarpWords = 32 * kRecordWords + kQueueWords;
 
-/// Sums gradients of one format: every block takes an equal run of units, tile by tile. The sums are zero before and
-/// after; those of a pair's other path are `sum_words` after the first.
+/// Sums gradients of one format. Every block takes an equal run of units, tile by tile. The sums are zero before and
+/// after. The sums of a pair's other path follow after `sum_words`.
 template <typename Sums, int kSymbolBytes, int kRecordWords, typename Rows>
 __device__ void SumTiles(HistogramView const& view, typename Rows::Source const& source,
                          typename Rows::Jobs const& jobs, std::uint32_t near, std::uint32_t least_units,
@@ -183,7 +183,7 @@ __device__ void SumTiles(HistogramView const& view, typename Rows::Source const&
   }
 }
 
-/// Clears the slots that splits of this level's nodes will need: those after the ones in use, one a split.
+/// Clears the slots for splits of this level's nodes: the slots after the used ones, one a split.
 __device__ void ClearNextSlots(HistogramView const& view, std::uint32_t slots) {
   LevelState const& state = *view.state;
   std::uint64_t const end = min(state.leaves + 2 * state.families, slots), cells = view.histograms.cells;
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(kMostThreads, 1) SumTilesKernel(HistogramView 
   for (std::uint32_t i = threadIdx.x; i < kSets * sum_words / 4; i += blockDim.x) sums[i] = {0, 0, 0, 0};
   WaitForKernelBefore();
   __syncthreads();
-  // These loads are on their way together with that of the format.
+  // In flight together with the format's load.
   std::uint32_t const near = Jobs::LoadNear(source);
   Jobs const jobs{source, view.state->sum_jobs, view.state->sum_units};
   if constexpr (std::is_same_v<Jobs, PathJobs>) {
@@ -218,8 +218,7 @@ __global__ void __launch_bounds__(kMostThreads, 1) SumTilesKernel(HistogramView 
   }
 }
 
-/// f(cell) for every value that one of eight neighbouring lanes finds in a row of a dense matrix, or of CSR; missing
-/// values are left out.
+/// Calls f(cell) for every present value of one of eight neighbouring lanes in a row of a dense matrix, or of CSR.
 template <typename F>
 __device__ void ForEachCell(DeviceMatrixView const& m, RowIndex row, std::uint32_t lane8, F&& f) {
   if (!m.dense) {
@@ -234,7 +233,7 @@ __device__ void ForEachCell(DeviceMatrixView const& m, RowIndex row, std::uint32
   }
 }
 
-/// Sums that do not fit shared memory go to the histograms one by one; the atomics are carried out in L2.
+/// Adds to histograms directly, for sums that do not fit shared memory. L2 carries out the atomics.
 __global__ void __launch_bounds__(kCellThreads) SumCellsKernel(HistogramView view, ListSource source) {
   WaitForKernelBefore();
   DeviceMatrixView const& m = view.matrix;
@@ -266,7 +265,7 @@ __global__ void __launch_bounds__(kCellThreads) SumCellsKernel(HistogramView vie
   }
 }
 
-/// Bytes of the sums of a tile in either format.
+/// Returns the bytes of a tile's sums in either format.
 std::size_t TileBytes(DeviceMatrixView const& m, std::uint32_t symbols) {
   return std::max<std::size_t>(std::size_t{symbols} * m.tile_columns * 8,
                                WideTileBytes(symbols, m.tile_columns, m.symbol_bytes));

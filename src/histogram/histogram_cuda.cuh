@@ -1,8 +1,8 @@
-/// Sums in shared memory without bank conflicts, whatever the data.
+/// Sums in shared memory without bank conflicts for any data.
 ///
-/// A warp adds 32 rows at a time, lane = row. The columns of a tile lie side by side in shared memory, one 32-bit word
-/// each: at step j lane l adds column (j xor l) of its own row, so that 32 lanes always hit different columns, hence
-/// different banks, and every lane finds its gradient in its own registers. A tile of 16 columns is as wide as two half
+/// A warp adds 32 rows at a time, lane = row. The columns of a tile are contiguous in shared memory, one 32-bit word
+/// each. At step j lane l adds column (j xor l) of its own row. So 32 lanes always use different columns, hence
+/// different banks, and every lane has its gradient in its own registers. A tile of 16 columns is as wide as two half
 /// warps that visit the planes of a cell in opposite order.
 #ifndef XGBGPU_HISTOGRAM_HISTOGRAM_CUDA_CUH_
 #define XGBGPU_HISTOGRAM_HISTOGRAM_CUDA_CUH_
@@ -22,13 +22,13 @@ struct NarrowSums {
     std::int32_t grad, hess;
   };
 
-  /// `cell`: the cell's first word; planes are kPlane words apart.
+  /// `cell` is the cell's first word. Planes are kPlane words apart.
   template <int kPlane>
   static __device__ void Add(std::uint32_t* cell, Value v, bool swapped) {
     atomicAdd(cell + (swapped ? kPlane : 0), static_cast<std::uint32_t>(swapped ? v.hess : v.grad));
     atomicAdd(cell + (swapped ? 0 : kPlane), static_cast<std::uint32_t>(swapped ? v.grad : v.hess));
   }
-  /// The sum of gradients (0) or hessians (1) of a cell, which is cleared.
+  /// Returns and clears the sum of gradients (0) or hessians (1) of a cell.
   template <int kPlane>
   static __device__ std::int64_t Take(std::uint32_t* cell, std::uint32_t which) {
     std::uint32_t* const word = cell + which * kPlane;
@@ -38,7 +38,7 @@ struct NarrowSums {
   }
 };
 
-/// Adds to a 64-bit sum in two words: the addition to the low one tells the carry of the high one.
+/// Adds to a 64-bit sum in two words. The addition to the low word determines the carry of the high word.
 __device__ inline void AddInWords(std::uint32_t* low, std::uint32_t* high, std::int64_t v) {
   auto const low_part = static_cast<std::uint32_t>(v);
   std::uint32_t const before = atomicAdd(low, low_part);
@@ -47,7 +47,7 @@ __device__ inline void AddInWords(std::uint32_t* low, std::uint32_t* high, std::
   if (high_part != 0) atomicAdd(high, high_part);
 }
 
-/// Two 64-bit sums per cell, each in two words. They are exact for any number of rows and take twice the atomics.
+/// Two 64-bit sums per cell, each in two words. Exact for any number of rows, with twice the atomics.
 struct WideSums {
   static constexpr std::uint32_t kMaxRows = ~0U;
   static constexpr int kPlanes = 4;  ///< low words of gradient and hessian, high words of gradient and hessian
@@ -68,18 +68,19 @@ struct WideSums {
   }
 };
 
-/// Bytes of a and b, 0 to 3 and 4 to 7, chosen by the digits of `selector`; 8 more stands for eight times its sign.
+/// Returns bytes of a and b, numbered 0 to 3 and 4 to 7, by the digits of `selector`. A digit plus 8 selects eight
+/// copies of the byte's sign.
 __device__ inline std::uint32_t ChooseBytes(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
   std::uint32_t chosen;
   asm("prmt.b32 %0, %1, %2, %3;" : "=r"(chosen) : "r"(a), "r"(b), "r"(selector));
   return chosen;
 }
 
-/// Which column of its row a lane adds at which step, and where. kWords: 32-bit words of the record that the pass
-/// covers; kCellBytes: from one symbol to the next.
+/// The column and address that a lane adds at each step. kWords: 32-bit words of a record in the pass. kCellBytes:
+/// bytes from one symbol to the next.
 ///
-/// Addresses are what a sum costs beside its atomics. Where a cell has 256 bytes, a symbol of one byte is the second
-/// byte of its offset, and the column, of four bytes, the first: one instruction.
+/// Address computation is the cost of a sum beside its atomics. If a cell has 256 bytes, a one-byte symbol is the
+/// second byte of its offset, and the column, of four bytes, is the first: one instruction.
 template <int kSymbolBytes, int kWords, int kCellBytes>
 class LaneColumns {
  public:
@@ -90,18 +91,19 @@ class LaneColumns {
       : word_{lane / kPerWord % kWords}, swapped_{lane / kColumns % 2 != 0} {
     std::uint32_t const symbol = lane % kPerWord, column = 4 * (word_ * kPerWord + symbol);
     if (kByteCells) {
-      columns_ = column * kEachByte ^ 0x0C080400U;  // those of steps (0, 0) to (0, 3)
+      columns_ = column * kEachByte ^ 0x0C080400U;  // of steps (0, 0) to (0, 3)
       selector_ = 0xCC04U | symbol << 4;
     } else {
       columns_ = column;
       selector_ = kSymbolBytes == 1 ? 0x4440U | symbol : 0x4410U | symbol * 0x22U;
     }
   }
-  /// Step (i, k) visits word i xor this.
+  /// Returns the mask: step (i, k) visits word i xor mask.
   __device__ std::uint32_t word() const { return word_; }
-  /// Does this half of the warp visit planes in the other order, since the other half visits the same columns?
+  /// Returns true if this half of the warp visits planes in the other order, because both halves visit the same
+  /// columns.
   __device__ bool swapped() const { return swapped_; }
-  /// Bytes to the cell of the symbol that step (i, k) visits, in that word of the record.
+  /// Returns the bytes to the cell of step (i, k) in the given word of the record.
   __device__ std::uint32_t CellOf(std::uint32_t record_word, std::uint32_t i, std::uint32_t k) const {
     if (kByteCells) {
       return ChooseBytes(record_word, columns_ ^ i * 4 * kPerWord * kEachByte, selector_ ^ k * 0x1111U);

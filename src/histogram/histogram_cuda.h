@@ -1,4 +1,4 @@
-/// Stage 6 on a CUDA device: sums of all nodes of a level, of rows that partition hands over.
+/// Stage 6 on a CUDA device: sums per bin over all nodes of a level, for rows from the partition stage.
 #ifndef XGBGPU_HISTOGRAM_HISTOGRAM_CUDA_H_
 #define XGBGPU_HISTOGRAM_HISTOGRAM_CUDA_H_
 
@@ -12,23 +12,23 @@
 
 namespace xgbgpu::cuda {
 
-/// What sums are made of and where they go, whichever rows are summed. Arrays are on the device.
+/// The input and output of sums over lists and paths. Arrays are on the device.
 struct HistogramView {
-  DeviceMatrixView matrix;  ///< where rows go by paths and are sampled, it has the rows of the sample only
+  DeviceMatrixView matrix;  ///< with paths over a sample, it has the sample's rows only
   DeviceHistograms histograms;
   LevelState const* state;
   GradientState const* gradient;
 };
 
-/// Are a tile's sums made in shared memory? Paths need that. (histogram_cuda.cu)
+/// Returns true if a tile's sums fit shared memory, which paths require. (histogram_cuda.cu)
 bool SumsFitShared(DeviceMatrixView const& matrix, std::uint32_t symbols, DeviceLimits const& limits);
-/// May sums be PathSums::kPairs?
+/// Returns true if sums may be PathSums::kPairs.
 bool PairsFitShared(DeviceMatrixView const& matrix, std::uint32_t symbols, DeviceLimits const& limits);
 
-/// Enqueues the histograms of all sum jobs of lists; their slots are zero before.
+/// Enqueues the histograms of all sum jobs of lists. Their slots are zero before.
 void SumRows(HistogramView const& view, RowLists const& rows, Node const* nodes, LevelBounds const& bounds,
              DeviceLimits const& limits, cudaStream_t stream);
-/// Enqueues the histograms of all path jobs. With kDivide and kPairs rows are divided on the way, by splits with these
+/// Enqueues the histograms of all path jobs. With kDivide and kPairs it also divides the rows, by splits with the given
 /// categories.
 void SumPaths(HistogramView const& view, RowPaths const& rows, DeviceCategories const& categories,
               LevelBounds const& bounds, PathSums sums, DeviceLimits const& limits, cudaStream_t stream);

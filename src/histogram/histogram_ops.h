@@ -10,8 +10,9 @@
 
 namespace xgbgpu {
 
-/// Gradient in the upper, hessian in the lower half of one word: one addition adds both. A negative hessian borrows one
-/// from the upper half, which Unpack gives back. Exact for sums of up to 2^16 narrow gradients (core/fixed_point.h).
+/// Returns the gradient in the upper and the hessian in the lower half of one word: one addition adds both. A negative
+/// hessian borrows one from the upper half, which Unpack returns. Exact for sums of up to 2^16 narrow gradients
+/// (core/fixed_point.h).
 XGBGPU_HD std::int64_t Pack(NarrowGradient g) {
   return static_cast<std::int64_t>(g.grad) * (std::int64_t{1} << 32) + g.hess;
 }

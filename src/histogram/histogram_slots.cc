@@ -1,3 +1,4 @@
+// Assigns histograms to nodes, and takes the oldest ones back.
 #include "histogram/histogram_slots.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Which nodes of a growing tree have their histograms in memory.
+/// Keeps the histograms of a growing tree's nodes in bounded memory.
 #ifndef XGBGPU_HISTOGRAM_HISTOGRAM_SLOTS_H_
 #define XGBGPU_HISTOGRAM_HISTOGRAM_SLOTS_H_
 
@@ -13,28 +13,28 @@
 
 namespace xgbgpu::host {
 
-/// Gives memory to the histograms of nodes. A histogram that does not fit is summed again when it is needed: the size
-/// of the memory changes speed, never a tree.
+/// Assigns memory to the histograms of nodes. A histogram without memory is summed again when needed: the size of the
+/// memory changes speed, never a tree.
 class HistogramSlots {
  public:
-  /// Keeps as many histograms of `cells` cells as fit `bytes`, but at least two.
+  /// Keeps the histograms of `cells` cells that fit `bytes`, but at least two.
   HistogramSlots(std::size_t cells, std::size_t bytes) : cache_{cells, bytes} {}
 
-  /// Forgets the last tree.
+  /// Drops the last tree.
   void Begin();
-  /// Forgets the last tree, and keeps as many histograms from here on as fit `bytes`, but at least two.
+  /// Drops the last tree, and keeps the histograms that fit `bytes`, but at least two.
   void SetBytes(std::size_t bytes);
-  /// Memory that is given from here on is not taken away before the next level.
+  /// Starts a level. Memory assigned from here on stays assigned until the next level.
   void BeginLevel() { level_ = given_; }
   bool Has(NodeIndex node) const { return held(node).slot != HistogramCache::kNoSlot; }
-  /// The memory [cells] of a node that has some.
+  /// Returns the memory [cells] of a node that has memory.
   GradientSum* sums(NodeIndex node) const { return cache_.sums(held(node).slot); }
 
-  /// Finds memory for `owner`: free one or, if it may be taken from others, that of the node which has had its own
-  /// longest, other than `keep`. False, and nothing changed, if there is none. The first two calls of a level that may
-  /// take find some.
+  /// Assigns memory to `owner`: free memory or, with may_take, the memory of the node with the oldest assignment, other
+  /// than `keep`. Returns false without any change if there is none. The first two calls of a level with may_take
+  /// succeed.
   bool Acquire(NodeIndex owner, bool may_take, NodeIndex keep = kNoNode);
-  /// The memory of `from` becomes that of `to`.
+  /// Transfers the memory of `from` to `to`.
   void Pass(NodeIndex from, NodeIndex to);
   void Release(NodeIndex owner);
 
@@ -43,7 +43,7 @@ class HistogramSlots {
  private:
   struct Held {
     int slot{HistogramCache::kNoSlot};
-    std::uint64_t gift{0};  ///< number of the gift that it came by
+    std::uint64_t gift{0};  ///< number of the assignment
   };
   Held held(NodeIndex node) const {
     auto const n = static_cast<std::size_t>(node);
@@ -54,9 +54,9 @@ class HistogramSlots {
 
   HistogramCache cache_;
   std::vector<Held> held_;                                   ///< [nodes]
-  std::deque<std::pair<NodeIndex, std::uint64_t>> waiting_;  ///< (node, gift), in the order of gifts
-  std::uint64_t given_{0};                                   ///< number of gifts so far
-  std::uint64_t level_{0};                                   ///< the level's first gift
+  std::deque<std::pair<NodeIndex, std::uint64_t>> waiting_;  ///< (node, gift), in the order of assignments
+  std::uint64_t given_{0};                                   ///< number of assignments so far
+  std::uint64_t level_{0};                                   ///< the level's first assignment
 };
 
 }  // namespace xgbgpu::host

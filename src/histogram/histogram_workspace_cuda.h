@@ -1,4 +1,4 @@
-/// Memory for the histograms of a tree that grows on a device.
+/// Memory for the histograms of a growing tree on a device.
 #ifndef XGBGPU_HISTOGRAM_HISTOGRAM_WORKSPACE_CUDA_H_
 #define XGBGPU_HISTOGRAM_HISTOGRAM_WORKSPACE_CUDA_H_
 
@@ -13,12 +13,12 @@ namespace xgbgpu::cuda {
 /// A number of slots for one histogram each.
 class HistogramWorkspace {
  public:
-  /// `cells`: of one histogram. `budget`: bytes of all at most; whoever asks for slots keeps to it.
+  /// `cells`: of one histogram. `budget`: most bytes of all slots; the callers of Reserve keep to it.
   HistogramWorkspace(std::uint64_t cells, std::size_t budget, ClearedWorkspace* workspace)
       : cells_{cells}, budget_{budget}, workspace_{workspace} {}
 
   std::size_t bytes_of_one() const { return cells_ * sizeof(GradientSum); }
-  /// Slots that the budget has room for.
+  /// Returns the slots that fit the budget.
   std::size_t most_slots() const { return budget_ / bytes_of_one(); }
   /// Makes room for the slots of the next tree.
   void Reserve(std::size_t slots) {

@@ -1,3 +1,4 @@
+// Sums the gradients of sparse rows tile by tile in shared memory.
 #include "cuda/launch.h"
 #include "gradient/gradient_ops.h"
 #include "histogram/histogram_cuda.cuh"
@@ -15,7 +16,8 @@ constexpr std::uint32_t kLanes = 8;          ///< lanes that share the cells of 
 constexpr std::uint32_t kRowSteps = kLanes;  ///< 32 rows of a warp, four at a time
 constexpr std::uint32_t kNoCell = 0xFFFFFFFFU;
 
-/// The narrow format. One pass makes both sums of a cell, of 32 bits each, in a plane of gradients and one of hessians.
+/// The narrow format. One pass makes both sums of a cell, of 32 bits each, in a plane of gradients and a plane of
+/// hessians.
 struct NarrowCells {
   static constexpr std::uint32_t kPasses = 1;
   static constexpr std::uint32_t kMostRows = NarrowSums::kMaxRows;
@@ -29,7 +31,7 @@ struct NarrowCells {
     atomicAdd(cell, static_cast<std::uint32_t>(static_cast<std::int32_t>(gradient.grad)));
     atomicAdd(cell + plane, static_cast<std::uint32_t>(static_cast<std::int32_t>(gradient.hess)));
   }
-  /// Word i of both planes, cell by cell, is cleared and added to where it belongs, by add(cell, which sum, value).
+  /// Clears word i of both planes, cell by cell, and passes its contents to add(cell, which sum, value).
   template <typename AddTo>
   static __device__ void Take(std::uint32_t* sums, std::uint32_t plane, std::uint32_t cells, std::uint32_t,
                               AddTo&& add) {
@@ -42,8 +44,7 @@ struct NarrowCells {
   }
 };
 
-/// The wide format. One pass is for gradients and one for hessians, each with a plane of low words and one of high
-/// words.
+/// The wide format. Gradients and hessians have a pass each, with a plane of low words and a plane of high words.
 struct WideCells {
   static constexpr std::uint32_t kPasses = 2;
   static constexpr std::uint32_t kMostRows = WideSums::kMaxRows;
@@ -70,7 +71,7 @@ struct WideCells {
   }
 };
 
-/// A row of a list, and where its cells of a tile are.
+/// A row of a list, and the place of its cells of a tile.
 struct TileRow {
   RowRecord record;
   std::uint32_t begin, end;
@@ -81,8 +82,8 @@ struct TileRow {
   }
 };
 
-/// Adds the cells of 32 rows, one a lane: eight lanes share those of a row, and the next cells of all rows are on their
-/// way together. Rows that do not count have no cells.
+/// Adds the cells of 32 rows, one a lane. Eight lanes share the cells of a row, and the next cells of all rows are in
+/// flight together. Rows that do not count have no cells.
 template <typename Cells>
 __device__ void AddRows(DeviceMatrixView const& m, TileRow const& row, typename Cells::Value value, std::uint32_t* sums,
                         std::uint32_t plane) {
@@ -111,8 +112,8 @@ __device__ void AddRows(DeviceMatrixView const& m, TileRow const& row, typename 
   }
 }
 
-/// Sums the rows of a segment in one tile and hands the sums on, after no more rows than they have room for. Of the
-/// rows that a warp adds next, the places of their cells are on their way, and of those after them the records.
+/// Sums the rows of a segment in one tile, and merges the sums before they can overflow. The places of the next rows'
+/// cells are in flight during an addition, and so are the records of the rows after them.
 template <typename Cells>
 __device__ void SumSegment(HistogramView const& view, ListSource const& source, Segment const& s,
                            std::uint32_t tile_index, std::uint32_t pass, std::uint32_t plane, std::uint32_t* sums) {
@@ -150,7 +151,7 @@ __device__ void SumSegment(HistogramView const& view, ListSource const& source, 
   }
 }
 
-/// Sums gradients of one format: every block takes an equal run of units, tile by tile. The sums are zero before and
+/// Sums gradients of one format. Every block takes an equal run of units, tile by tile. The sums are zero before and
 /// after.
 template <typename Cells>
 __device__ void SumTiles(HistogramView const& view, ListSource const& source, std::uint32_t least_units,

@@ -8,7 +8,7 @@
 
 namespace xgbgpu::cuda {
 
-/// Does what SumRows does, for a matrix that is sparse in tiles.
+/// SumRows for a matrix that is sparse in tiles.
 void SumSparseTiles(HistogramView const& view, RowLists const& rows, Node const* nodes, LevelBounds const& bounds,
                     DeviceLimits const& limits, cudaStream_t stream);
 

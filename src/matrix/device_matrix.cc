@@ -1,3 +1,4 @@
+// Chooses the layout of a matrix on a device, and uploads matrices of the host.
 #include "matrix/device_matrix.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace xgbgpu {
 
 namespace {
 
-/// Returns the columns of a tile: as many as fit a record, or fewer if their sums do not fit shared memory.
+/// Returns the columns of a tile: the columns that fit a record, or fewer if their sums do not fit shared memory.
 std::uint32_t TileColumns(std::uint32_t symbol_bytes, std::uint32_t symbols, FeatureIndex features,
                           std::size_t tile_bytes) {
   DeviceMatrixPolicy const policy;
@@ -25,11 +26,12 @@ std::uint32_t TileColumns(std::uint32_t symbol_bytes, std::uint32_t symbols, Fea
   std::uint32_t const one_word = 4 / symbol_bytes;
   std::uint32_t fitting = columns;
   while (fitting > one_word && WideTileBytes(symbols, fitting, symbol_bytes) > tile_bytes) fitting /= 2;
-  // Too many bins even for one word: such sums are made in device memory, where wide tiles do no harm.
+  // Too many bins even for one word: the sums are made in device memory, where wide tiles do no harm.
   return WideTileBytes(symbols, fitting, symbol_bytes) > tile_bytes ? columns : fitting;
 }
 
-/// Neighbouring features whose cells fit `most`, as evenly as may be; nothing if those of one do not.
+/// Returns tiles of neighbouring features whose cells fit `most`, as even as possible, or nothing if a feature does not
+/// fit.
 std::vector<DeviceTile> SparseTiles(Cuts const& cuts, std::uint32_t most) {
   std::uint64_t const cells = cuts.bins();
   if (most == 0 || cells == 0) return {};
@@ -48,13 +50,13 @@ std::vector<DeviceTile> SparseTiles(Cuts const& cuts, std::uint32_t most) {
   return tiles;
 }
 
-/// CSR, or tiles, if rows have `least_row_cells` values for each.
+/// Chooses CSR, or tiles if rows have `least_row_cells` values for each tile.
 void ChooseSparseLayout(Cuts const& cuts, LayoutFacts const& facts, double least_row_cells, DeviceLayout* layout) {
   layout->symbol_bytes = 4;
   layout->tile_columns = 1;
   layout->tiles = 1;
   layout->cells = cuts.bins();
-  // Places are 32-bit numbers, and lanes look beyond the end of a row until the longest of their warp's has ended.
+  // Places are 32-bit numbers. Lanes read beyond the end of their row until the longest row of the warp ends.
   constexpr std::uint64_t kMostRowTiles =
       (std::uint64_t{1} << 31) - 2;  // CUB before 2.6 counts what it adds up in an int
   constexpr std::uint64_t kMostPlaces = (std::uint64_t{1} << 32) - 2 * kMostTileCells;
@@ -68,7 +70,7 @@ void ChooseSparseLayout(Cuts const& cuts, LayoutFacts const& facts, double least
   layout->tile = std::move(tiles);
 }
 
-/// Returns the number of symbols that a tile may have: bins, and one for "missing".
+/// Returns the most symbols of a tile: bins, and one for "missing".
 std::uint32_t MostSymbols(Cuts const& cuts, std::vector<std::uint8_t> const& missing) {
   std::uint32_t symbols = 0;
   for (FeatureIndex f = 0; f < cuts.features(); ++f) symbols = std::max(symbols, cuts.bins(f));
@@ -76,7 +78,7 @@ std::uint32_t MostSymbols(Cuts const& cuts, std::vector<std::uint8_t> const& mis
          (std::count(missing.begin(), missing.end(), 0) == static_cast<std::ptrdiff_t>(cuts.features()) ? 0 : 1);
 }
 
-/// Records of `tile_columns` symbols.
+/// Divides columns into tiles with records of `tile_columns` symbols.
 void DealColumns(Cuts const& cuts, std::vector<std::uint8_t> const& missing, std::uint32_t tile_columns,
                  DeviceLayout* layout) {
   FeatureIndex const features = cuts.features();
@@ -97,7 +99,7 @@ void DealColumns(Cuts const& cuts, std::vector<std::uint8_t> const& missing, std
   }
 }
 
-/// May dense data become tiles, by way of CSR, in a half of the memory that is free?
+/// Returns true if dense data can become tiles, by way of CSR, in half of the free memory.
 bool HasRoomForTiles(LayoutFacts const& facts) {
   constexpr std::uint64_t kValueBytes = sizeof(std::uint32_t) + sizeof(std::uint16_t) + sizeof(std::uint32_t);
   return facts.most_stored * kValueBytes + facts.most_rows * sizeof(std::uint64_t) <= facts.room / 2;
@@ -194,7 +196,7 @@ void PackRecords(DenseView<Symbol> const& rows, QuantisedMatrix const& matrix, D
   });
 }
 
-/// CSR, of the cells of a device's histogram.
+/// The CSR of a device matrix, with the cells of a device's histogram.
 struct SparseRows {
   Buffer<std::uint32_t> cells;
   std::vector<std::uint64_t> row_ptr;

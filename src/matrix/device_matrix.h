@@ -1,4 +1,4 @@
-/// Stage 2 on a CUDA device: the quantised matrix as kernels read it. docs/adr/0007-device-matrix.md
+/// Stage 2 on a CUDA device: the quantised matrix in the layout of kernels. docs/adr/0007-device-matrix.md
 #ifndef XGBGPU_MATRIX_DEVICE_MATRIX_H_
 #define XGBGPU_MATRIX_DEVICE_MATRIX_H_
 
@@ -17,20 +17,20 @@ namespace xgbgpu {
 class PagedBins;  // matrix/paged_bins_cuda.h
 class QuantisedMatrix;
 
-/// How bins lie on the device. A *histogram cell* is the pair of sums of one bin of one feature.
+/// Layouts of bins on the device. A *histogram cell* is the pair of sums of one bin of one feature.
 ///
-/// Dense   Columns are dealt in order to tiles of `tile_columns` (a power of two); a tile has one record of
-///         tile_columns · symbol_bytes bytes per row. Records of a tile lie one after the other: a kernel that sums
-///         one tile reads whole sectors. A symbol is the feature-local bin, or the tile's `missing` symbol. Columns
-///         beyond the last feature hold symbol 0. A tile's cells are [bin, tile_columns]: threads of neighbouring
-///         columns touch neighbouring words.
-///         Where sums of columns with so many bins do not fit shared memory, dense data are sparse in tiles, too.
-/// Sparse  CSR: the cells of a row ascending. Cell of (feature, bin): cut_ptr[feature] + bin.
-///         Or *in tiles*, where rows have many cells in each: neighbouring features whose sums fit shared memory make
-///         a tile, and each tile has a CSR of its own, of cells counted from its first.
+/// Dense   Columns are divided in order into tiles of `tile_columns` (a power of two). A tile has one record of
+///         tile_columns · symbol_bytes bytes per row. The records of a tile are contiguous: a kernel that sums one tile
+///         reads whole sectors. A symbol is the feature-local bin, or the tile's `missing` symbol. Columns beyond the
+///         last feature have symbol 0. A tile's cells are [bin, tile_columns]: threads of neighbouring columns touch
+///         neighbouring words. If the sums of columns with many bins exceed shared memory, dense data are sparse in
+///         tiles, too.
+/// Sparse  CSR: the cells of a row, ascending. Cell of (feature, bin): cut_ptr[feature] + bin. Or *in tiles*, if rows
+///         have many cells in each: neighbouring features whose sums fit shared memory make a tile. Each tile has a CSR
+///         of its own, whose cells count from the tile's first.
 struct DeviceTile {
-  std::uint64_t first_cell;  ///< place of the tile's first cell in a histogram
-  std::uint32_t bins;        ///< number of bins of its largest feature; sparse: number of cells
+  std::uint64_t first_cell;  ///< number of the tile's first cell in a histogram
+  std::uint32_t bins;        ///< number of bins of the largest feature; sparse: number of cells
   std::uint32_t symbols;     ///< bins, and one more if a value is missing: symbol number `bins`; sparse: as `bins`
 };
 
@@ -46,7 +46,7 @@ struct DeviceMatrixView {
   DeviceTile const* tile;          ///< dense, and sparse in tiles: [tiles]
   std::uint64_t const* row_ptr;    ///< CSR: [rows + 1]
   std::uint32_t const* row_cells;  ///< CSR: [stored values]
-  /// Sparse in tiles: where the cells of each row begin in each tile: [tiles, rows], and the end of the last.
+  /// Sparse in tiles: offsets of each row's cells in each tile, [tiles, rows], and the end of the last.
   std::uint32_t const* tile_ptr;
   std::uint16_t const* tile_cells;  ///< sparse in tiles: [stored values]
   BinIndex const* cut_ptr;          ///< [features + 1]
@@ -54,14 +54,14 @@ struct DeviceMatrixView {
   XGBGPU_HD bool sparse_in_tiles() const { return !dense && symbol_bytes == 2; }
   XGBGPU_HD std::uint32_t record_bytes() const { return tile_columns * symbol_bytes; }
   XGBGPU_HD BinIndex bins(FeatureIndex f) const { return cut_ptr[f + 1] - cut_ptr[f]; }
-  /// First cell of a feature; its next bin is cell_stride() cells further.
+  /// Returns the first cell of a feature. Its next bin is cell_stride() cells further.
   XGBGPU_HD std::uint64_t first_cell(FeatureIndex f) const {
     return dense ? tile[f / tile_columns].first_cell + f % tile_columns : cut_ptr[f];
   }
   XGBGPU_HD std::uint64_t cell_stride() const { return dense ? tile_columns : 1; }
 };
 
-/// Owns the arrays of a view. Immutable once built, shared by the trainers of one device.
+/// Owns the arrays of a view. Immutable once built. The trainers of one device share it.
 class DeviceMatrix {
  public:
   explicit DeviceMatrix(int device_ordinal) : device{device_ordinal} {}
@@ -70,11 +70,11 @@ class DeviceMatrix {
   DeviceArena arena{"The quantised matrix"};
   Cuts cuts;                               ///< the cuts on the host
   std::vector<DeviceTile> tiles;           ///< the tiles on the host; view.tile has them on the device
-  std::uint64_t stored{0};                 ///< values that are not missing
+  std::uint64_t stored{0};                 ///< number of values that are not missing
   bool mostly_stored{false};               ///< DeviceLayout::mostly_stored
-  DeviceMatrixView view{};                 ///< of pages: without places of bins
+  DeviceMatrixView view{};                 ///< of pages: bins are null
   std::shared_ptr<PagedBins const> pages;  ///< null: the bins are in core
-  std::size_t training_bytes{0};           ///< of pages: what a training on them may take on the device, with them
+  std::size_t training_bytes{0};           ///< of pages: device memory of a training on them, pages included
 
   DeviceBuffer<std::uint8_t> records;
   DeviceBuffer<DeviceTile> tile_array;
@@ -85,25 +85,26 @@ class DeviceMatrix {
   DeviceBuffer<BinIndex> cut_ptr;
 };
 
-/// What decides on a layout. All shards of the rows have one layout, because their histograms are added up cell by
-/// cell.
+/// The facts that decide on a layout. All shards of the rows have one layout, because their histograms are added cell
+/// by cell.
 struct LayoutFacts {
   std::uint64_t rows;                 ///< of all shards
-  std::uint64_t stored;               ///< values of all shards that are not missing
+  std::uint64_t stored;               ///< number of values of all shards that are not missing
   std::vector<std::uint8_t> missing;  ///< [features] 1 if any shard misses values of the feature
   std::uint64_t most_rows;            ///< rows of the largest shard
-  std::uint64_t most_stored;          ///< values of the shard that has most, or a larger number
-  std::size_t block_bytes;            ///< the least shared memory that a block may have on any of the devices
-  std::size_t room;  ///< free memory of a device, if a layout may take more than the least; 0: none may
+  std::uint64_t most_stored;          ///< values of the largest shard, or a larger number
+  std::size_t block_bytes;            ///< least shared memory of a block on any of the devices
+  std::size_t room;  ///< free memory of a device for a layout beyond the smallest; 0: only the smallest
 };
 
-/// Returns the facts of data that lie on the current device. `present` [features]: values of each that are not missing.
+/// Returns the facts of data on the current device. `present` [features]: each feature's number of values that are not
+/// missing.
 LayoutFacts FactsOnDevice(std::uint64_t rows, std::vector<std::uint64_t> const& present);
 
-/// The shape that the policy (device_matrix_policy.h) gives to data.
+/// The shape that the policy (device_matrix_policy.h) chooses for data.
 struct DeviceLayout {
   bool dense;
-  bool mostly_stored;  ///< so many values are stored that a sparse layout was not chosen for its size
+  bool mostly_stored;  ///< too many values are stored for a sparse layout to be smaller
   std::uint8_t symbol_bytes;
   std::uint32_t tile_columns;
   std::uint32_t tiles;
@@ -114,23 +115,23 @@ struct DeviceLayout {
 /// Throws InvalidArgument if a shard has more rows than kernels count.
 DeviceLayout ChooseDeviceLayout(Cuts const& cuts, LayoutFacts const& facts);
 
-/// Gives the matrix, whose cuts are known, this layout and these numbers of rows and values. What it has of another
-/// layout is freed; pointers of the view are null, but for the cuts.
+/// Gives the matrix, whose cuts are set, this layout and these numbers of rows and values. Frees the data of an earlier
+/// layout. Pointers of the view become null, except the cuts.
 void SetDeviceLayout(DeviceLayout layout, std::uint64_t rows, std::uint64_t stored, DeviceMatrix* matrix);
 
-/// Does both for data that lie on the current device. `missing` [features]: does the feature miss values?
+/// Chooses and sets the layout for data on the current device. `missing` [features]: 1 if the feature misses values.
 void ChooseDeviceLayout(DeviceMatrix* matrix, std::uint64_t rows, std::uint64_t stored,
                         std::vector<std::uint8_t> const& missing);
 
 namespace cuda {
 
-/// Copies a matrix that the host has quantised: in tests, and where data are on the host already.
+/// Copies a matrix that the host has quantised: in tests, and for data that are on the host already.
 std::unique_ptr<DeviceMatrix> UploadMatrix(QuantisedMatrix const& matrix, int device, int threads);
 
-/// Finds the bin of every value on the device, reading the source twice through pinned buffers: host threads pack one
-/// piece while the copy and the bin search of the one before run. No raw value stays on the device.
+/// Finds the bin of every value on the device. Reads the source twice through pinned buffers: host threads pack one
+/// piece during the copy and the bin search of the piece before. No raw value stays on the device.
 ///
-/// Same    cell for cell what host::QuantiseMatrix finds
+/// Same    the cells of host::QuantiseMatrix
 /// Throws  InvalidArgument as host::QuantiseMatrix; OutOfDeviceMemory
 std::unique_ptr<DeviceMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, int device, int threads);
 

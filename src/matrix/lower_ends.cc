@@ -1,3 +1,4 @@
+// Reads bins from a device, in core or in pages, and replaces them by lower ends of bins.
 #include "matrix/lower_ends.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ std::vector<T> Bring(T const* from, std::size_t n) {
   return to;
 }
 
-/// What stands for the values of every bin.
+/// The number for every bin's values.
 class Ends {
  public:
   explicit Ends(Cuts const& cuts) : cuts_{cuts}, lower_(cuts.values.size()) {
@@ -33,7 +34,7 @@ class Ends {
     }
   }
   Entry At(FeatureIndex feature, BinIndex bin) const { return {feature, lower_[cuts_.ptr[feature] + bin]}; }
-  /// `cell` counts the bins of all features; the feature is `from` or a later one.
+  /// Returns the entry of a cell. `cell` counts the bins of all features; its feature is `from` or a later one.
   Entry AtCell(std::uint64_t cell, FeatureIndex from) const {
     while (cuts_.ptr[from + 1] <= cell) ++from;
     return {from, lower_[cell]};
@@ -51,13 +52,13 @@ class Ends {
   std::vector<float> lower_;  ///< [bins]
 };
 
-/// Some rows on the host.
+/// A block of rows on the host.
 struct Block {
   std::vector<std::uint64_t> offsets;  ///< [rows + 1]
   std::vector<Entry> entries;
 
   explicit Block(std::uint64_t rows) : offsets(rows + 1) {}
-  /// Makes offsets of the sizes in offsets[1 …], and room for the entries.
+  /// Makes offsets from the sizes in offsets[1 …], and room for the entries.
   void AddUp() {
     std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
     entries.resize(offsets.back());
@@ -150,8 +151,8 @@ Block ReadTiles(DeviceMatrix const& matrix, DeviceMatrixView const& view, Ends c
   return block;
 }
 
-/// Calls use(view, first row in the view, rows) for the rows first … first + count - 1, which are in core or in pages,
-/// each of which is on the device meanwhile.
+/// Calls use(view, first row in the view, rows) for the rows first … first + count - 1, in core or in pages. A page is
+/// on the device during the call.
 template <typename Use>
 void ForEachView(DeviceMatrix const& matrix, std::uint64_t first, std::uint64_t count, Use&& use) {
   if (!matrix.pages) {

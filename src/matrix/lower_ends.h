@@ -1,4 +1,4 @@
-/// A quantised matrix on a device, read back as rows of values.
+/// Reads a quantised matrix on a device back as rows of values.
 #ifndef XGBGPU_MATRIX_LOWER_ENDS_H_
 #define XGBGPU_MATRIX_LOWER_ENDS_H_
 
@@ -10,12 +10,12 @@
 
 namespace xgbgpu::cuda {
 
-/// Calls visit(batch) for rows first … first + count - 1, of which the first is row 0 of the batches. In place of each
-/// value stands the lower end of its bin: a number that has the same bin. The first bin of a feature has a number
-/// just above its min_value, a category itself. Missing values are not stored.
+/// Calls visit(batch) for rows first … first + count - 1, numbered from 0 in the batches. A value becomes the lower end
+/// of its bin, which has the same bin: in the first bin of a feature a number just above min_value, for a categorical
+/// feature the category itself. Missing values are not stored.
 ///
-/// Cost    bins cross the link once; 4 bytes on the host for each of them, and 8 for a value, of at most 2^21 values or
-///         one row at a time
+/// Cost    bins cross the link once; host memory of 4 bytes a bin and 8 a value for at most 2^21 values or one row at a
+///         time
 /// Throws  DeviceError
 void VisitLowerEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64_t count, int threads,
                     std::function<void(RowBatch const&)> const& visit);

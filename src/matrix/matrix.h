@@ -1,4 +1,4 @@
-/// Stage 2: rows + cuts → quantised matrix. It has several layouts (MatrixLayout) with one meaning.
+/// Stage 2: rows + cuts → quantised matrix, in one of several layouts (MatrixLayout) with one meaning.
 #ifndef XGBGPU_MATRIX_MATRIX_H_
 #define XGBGPU_MATRIX_MATRIX_H_
 
@@ -14,7 +14,7 @@
 
 namespace xgbgpu {
 
-/// How bins lie in memory. The layout is chosen from the data (matrix_policy.h); no result depends on it.
+/// Layouts of bins in memory, chosen from the data (matrix_policy.h). No result depends on the layout.
 enum class MatrixLayout {
   kDense8,    ///< [rows, row_stride] one byte a value
   kDense16,   ///< [rows, row_stride] two bytes a value
@@ -22,11 +22,11 @@ enum class MatrixLayout {
   kSparse32,  ///< CSR, four bytes a stored value
 };
 
-/// Dense rows as a kernel sees them: the feature-local bin of every value; a missing one is bin number bins(f).
+/// A view of dense rows: the feature-local bin of every value. A missing value has bin number bins(f).
 template <typename Symbol>
 struct DenseView {
   Symbol const* symbols;  ///< [rows, stride]
-  Symbol const* columns;  ///< [features, rows] the symbols once more, by feature
+  Symbol const* columns;  ///< [features, rows] a copy of the symbols by feature
   std::size_t rows;
   std::size_t stride;  ///< >= features
 
@@ -34,10 +34,10 @@ struct DenseView {
   Symbol const* column(FeatureIndex f) const { return columns + static_cast<std::size_t>(f) * rows; }
 };
 
-/// Sparse rows as a kernel sees them: the cell (see QuantisedMatrix::cell_ptr) of every stored value, ascending.
+/// A view of sparse rows: the cell (see QuantisedMatrix::cell_ptr) of every stored value, ascending.
 template <typename Cell>
 struct SparseView {
-  /// On the host this many cells follow the last one. They may be read, and their values are not used.
+  /// On the host this number of unused cells follows the last cell, so that loops may read beyond it.
   static constexpr std::uint32_t kSpare = 8;
 
   Cell const* cells;             ///< [stored values]
@@ -45,13 +45,13 @@ struct SparseView {
   BinIndex const* cell_ptr;      ///< [features + 1]
 };
 
-/// A quantised matrix is immutable once built. The *cells* of a feature are its bins and, in the dense layouts, one
-/// more for "missing" if it has missing values: a histogram has one sum per cell, and no row needs a branch.
+/// A quantised matrix, immutable once built. The *cells* of a feature are its bins and, in the dense layouts, one more
+/// for "missing" if it misses values. A histogram has one sum per cell, and no row needs a branch.
 class QuantisedMatrix {
  public:
   Cuts cuts;
   std::uint64_t rows{0};
-  std::uint64_t stored{0};  ///< values that are not missing
+  std::uint64_t stored{0};  ///< number of values that are not missing
   MatrixLayout layout{MatrixLayout::kDense8};
   std::size_t row_stride{0};       ///< dense layouts: symbols from one row to the next
   std::vector<BinIndex> cell_ptr;  ///< [features + 1] first cell of each feature
@@ -63,8 +63,8 @@ class QuantisedMatrix {
   BinIndex cells() const { return cell_ptr.back(); }
   std::size_t bytes() const;
   bool dense() const { return layout == MatrixLayout::kDense8 || layout == MatrixLayout::kDense16; }
-  std::size_t symbol_bytes() const;  ///< of a symbol or cell in `data`
-  /// Bytes of `data` for rows of this layout, which have so many values.
+  std::size_t symbol_bytes() const;  ///< bytes of a symbol or cell in `data`
+  /// Returns the bytes of `data` for `rows_of_it` rows with `stored_of_them` values.
   std::size_t DataBytes(std::uint64_t rows_of_it, std::uint64_t stored_of_them) const;
 
   /// Calls f with the view of this matrix's layout.
@@ -100,8 +100,8 @@ namespace host {
 ///
 /// In      source  read twice (sizes, then values), as an array if it is one; NaN and values not stored are missing
 ///         cuts    one or more bins for each of the source's features
-///         collective  the source holds one shard's rows: layout and cells are those that all rows together would have
-/// Cost    one binary search per value; memory is that of the result
+///         collective  the source holds one shard's rows: layout and cells are those of a matrix of all rows
+/// Cost    one binary search per value; no memory beside the result
 /// Same    bit-equal for any number of threads and batches
 /// Throws  InvalidArgument (no features, more than 2^32 - 2 rows in all shards; a feature twice in one row)
 std::unique_ptr<QuantisedMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, int threads,

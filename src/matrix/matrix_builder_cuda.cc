@@ -1,3 +1,4 @@
+// Bins columns of keys, or pieces of a source, into records or sparse rows on a device.
 #include "matrix/matrix_builder_cuda.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-/// Writes rows [begin, begin + n) of a batch one after the other, without NaNs and each in the order of features.
+/// Writes rows [begin, begin + n) of a batch one after the other, without NaNs and sorted by feature.
 void PackSparseRows(RowBatch const& batch, std::uint64_t begin, std::uint64_t n, std::uint64_t const* row_ptr,
                     std::uint64_t base, Entry* out, int threads) {
   constexpr std::size_t kGrain = 1 << 9;  // rows per task
@@ -69,7 +70,7 @@ bool MatrixBuilder::Bin(std::optional<KeyColumns>* columns, std::optional<host::
 std::size_t MatrixBuilder::bytes_beside_columns() const {
   DeviceMatrixView const& view = result_->view;
   if (view.dense) return view.tiles * view.rows * view.record_bytes();
-  // CSR takes 4 bytes a value, and tiles may take as much again. With columns the number of values is known.
+  // CSR takes 4 bytes a value, and tiles may take as much again. Columns know the number of values.
   return 8 * result_->stored + 16 * view.rows;
 }
 
@@ -131,7 +132,7 @@ void MatrixBuilder::BinPieces(host::RowSizes const& sizes, std::uint64_t most, s
     std::uint64_t const last = batch.first_row + batch.rows();
     for (std::uint64_t row = batch.first_row; row < last;) {
       if (n == 0) piece = pieces->Open<Entry>();
-      // Rows fit that end at most `most` entries after the piece's begin.
+      // Rows fit if they end at most `most` entries after the piece's begin.
       std::uint64_t const end = static_cast<std::uint64_t>(
           std::upper_bound(row_ptr + row + 1, row_ptr + last + 1, base + most) - row_ptr - 1);
       PackSparseRows(batch, row - batch.first_row, end - row, row_ptr, base, piece, threads_);

@@ -1,4 +1,4 @@
-/// A matrix on its way to a device: cuts and layout first, then bins from wherever the values come.
+/// Builds a matrix on a device: first cuts and layout, then bins.
 #ifndef XGBGPU_MATRIX_MATRIX_BUILDER_CUDA_H_
 #define XGBGPU_MATRIX_MATRIX_BUILDER_CUDA_H_
 
@@ -13,27 +13,27 @@
 
 namespace xgbgpu::cuda {
 
-/// Works on the current device. Call SetLayout, then Bin, then Finish.
+/// Works on the current device. Callers call SetLayout, then Bin, then Finish.
 class MatrixBuilder {
  public:
-  /// `source` has all rows of the matrix. It and `arena`, for what is needed on the way, must outlive the builder.
+  /// `source` has all rows of the matrix. It must outlive the builder, and so must `arena`, which holds scratch.
   MatrixBuilder(RowSource const& source, Cuts cuts, BuildOptions const& options, DeviceArena* arena);
 
   Cuts const& cuts() const { return result_->cuts; }
-  /// `stored` is the number of values that are not missing, if it is known. Bins of an earlier layout are freed.
+  /// `stored` is the number of values that are not missing, if known. Frees the bins of an earlier layout.
   void SetLayout(DeviceLayout layout, std::optional<std::uint64_t> stored);
 
-  /// Finds the bin of every value: of `columns`, which have all rows and features, or else of the source. `sizes` are
-  /// what MeasureRows finds, if that is known. If columns and bins do not fit `budget` bytes, the columns are freed.
-  /// Returns false if memory is short for tiles of data that are mostly stored: records take less. Call SetLayout with
-  /// another layout, then Bin again.
+  /// Finds the bin of every value: of `columns`, which have all rows and features, or else of the source. `sizes` is
+  /// the result of MeasureRows, if known. If columns and bins exceed `budget` bytes, the columns are freed. Returns
+  /// false if memory is short for tiles of mostly stored data, whose records would take less: callers then set another
+  /// layout and call Bin again.
   /// Throws  InvalidArgument (the source's rows), OutOfDeviceMemory, DeviceError
   bool Bin(std::optional<KeyColumns>* columns, std::optional<host::RowSizes> const& sizes, std::size_t budget);
 
   std::unique_ptr<DeviceMatrix> Finish() { return std::move(result_); }
 
  private:
-  /// Returns the bytes that binning columns takes beside them.
+  /// Returns the scratch bytes of binning columns.
   std::size_t bytes_beside_columns() const;
   void AllocateRecords();
   void BinDense(KeyColumns const& columns);

@@ -1,3 +1,4 @@
+// Builds matrices on one device from sources or quantiles.
 #include "matrix/matrix_cuda.h"
 
 #include <optional>
@@ -10,7 +11,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-/// Bins all rows on the current device. `present` [features] are the numbers of values of the columns.
+/// Bins all rows on the current device. `present` [features] has the columns' numbers of values.
 std::unique_ptr<DeviceMatrix> BinAll(MatrixBuilder* builder, std::uint64_t rows,
                                      std::vector<std::uint64_t> const& present, std::optional<KeyColumns> columns,
                                      std::optional<host::RowSizes> const& sizes, std::size_t budget) {

@@ -1,3 +1,4 @@
+// Kernels that find the bins of keys and entries.
 #include <algorithm>
 
 #include "base/float_bits.h"
@@ -13,8 +14,8 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
 
-/// Each thread has one row in one tile, and neighbours have neighbouring rows: keys are read in whole lines, and a
-/// record is one sector.
+/// Writes records from columns of keys. A thread has one row in one tile, and neighbouring threads have neighbouring
+/// rows: keys are read in whole lines, and a record is one sector.
 __global__ void BinColumnsKernel(DeviceMatrixView m, float const* cut_values, std::uint32_t const* keys,
                                  std::uint64_t stride, std::uint64_t first_row, std::uint64_t n,
                                  std::uint8_t* records) {
@@ -50,7 +51,7 @@ __global__ void BinEntriesKernel(DeviceMatrixView m, float const* cut_values, En
   }
 }
 
-// In the two kernels below a thread takes one row, and its neighbour the next, so that keys are read in whole lines.
+// In the two kernels below neighbouring threads take neighbouring rows, so that keys are read in whole lines.
 
 __global__ void CountRowsKernel(std::uint32_t const* keys, std::uint64_t rows, FeatureIndex features,
                                 std::uint64_t* counts) {

@@ -1,3 +1,4 @@
+// Measures rows, chooses the layout and finds the bin of every value on the host.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -44,8 +45,8 @@ namespace {
 
 constexpr std::size_t kGrain = 1 << 12;  // rows per task
 
-/// Returns the number of values in a row, and counts each in `column`. Rows are nearly always listed in ascending order
-/// of features.
+/// Returns the number of values in a row, and counts each in `column`. Rows nearly always list their features in
+/// ascending order.
 std::uint64_t MeasureRow(std::uint64_t row, EntryRow const& values, Span<std::uint64_t> column) {
   std::uint64_t count = 0;
   bool ascending = true;
@@ -110,7 +111,7 @@ AllValues AddUp(RowSizes const& own, std::uint64_t rows, Collective& collective)
   return all;
 }
 
-/// Returns the bytes from one dense row to the next, padded as MatrixPolicy says.
+/// Returns the bytes from one dense row to the next, padded by MatrixPolicy.
 std::size_t PaddedRow(std::size_t bytes) {
   constexpr MatrixPolicy kPolicy;
   std::size_t padded = 1;
@@ -120,7 +121,7 @@ std::size_t PaddedRow(std::size_t bytes) {
   return worth ? padded : bytes;
 }
 
-/// Layout and cells of each feature, from all shards' values.
+/// Chooses the layout and the cells of each feature from all shards' values.
 void Plan(AllValues const& all, QuantisedMatrix* m) {
   double const density =
       static_cast<double>(all.stored) / (static_cast<double>(all.rows) * static_cast<double>(m->features()));
@@ -171,8 +172,8 @@ void ForEachBlock(RowSource const& source, int threads, F&& f) {
   });
 }
 
-/// bins[i] = LocalBin(ends, n, values[i]), and 0 for NaN. Each step of the bisection is done for all values before the
-/// next one: no load waits for the one before.
+/// Sets bins[i] = LocalBin(ends, n, values[i]), and 0 for NaN. Makes each step of the bisection for all values before
+/// the next step, so that no load waits for another.
 XGBGPU_VECTOR void FindLocalBins(float const* ends, BinIndex n, float const* values, BinIndex* bins) {
   std::fill_n(bins, ColumnTile::kRows, BinIndex{0});
   for (BinIndex size = n - 1; size > 0;) {
@@ -214,7 +215,7 @@ void FillSparse(RowSource const& source, std::uint64_t first_of_all, int threads
       BinIndex const local = LocalBin(m->cuts.values.data() + m->cuts.ptr[f], m->cuts.bins(f), value);
       *out++ = static_cast<Cell>(m->cell_ptr[f] + local);
     });
-    if (!std::is_sorted(begin, out)) std::sort(begin, out);  // pages may list a row's features in any order
+    if (!std::is_sorted(begin, out)) std::sort(begin, out);  // batches may list a row's features in any order
   });
 }
 

@@ -11,7 +11,7 @@ namespace xgbgpu {
 /// `ends` are the n ascending upper ends of the feature's bins. No branch depends on the data.
 XGBGPU_HD BinIndex LocalBin(float const* ends, BinIndex n, float value) {
   BinIndex base = 0;
-  BinIndex size = n - 1;  // the last end is never needed: larger values belong to the last bin too
+  BinIndex size = n - 1;  // the last end is not needed: larger values belong to the last bin, too
   while (size > 0) {
     BinIndex const half = (size + 1) / 2;
     base = ends[base + half - 1] <= value ? base + half : base;

@@ -1,4 +1,4 @@
-/// The numbers that decide which data get which layout.
+/// Tuning numbers of layouts on the host.
 #ifndef XGBGPU_MATRIX_MATRIX_POLICY_H_
 #define XGBGPU_MATRIX_MATRIX_POLICY_H_
 
@@ -7,22 +7,22 @@
 namespace xgbgpu {
 
 struct MatrixPolicy {
-  /// Dense from this share of stored values on. A sparse value costs twice a dense one in bytes and about 1.5 times in
-  /// time (docs/log/2026-11.md), and needs a search where a dense one is addressed.
+  /// Least share of stored values from which data are dense. A sparse value costs twice a dense one in bytes and about
+  /// 1.5 times in time, and needs a search where a dense value has an address.
   double dense_from{0.5};
-  /// A dense row of up to this many bytes is padded to the next power of two, so that it lies in one cache line, …
+  /// A dense row of up to this number of bytes is padded to the next power of two, so that it fits one cache line, …
   std::size_t line_bytes{64};
   /// … if padding takes at most this share of the row.
   double most_padding{0.25};
 };
 
-/// A page of a matrix that is not in core. Changing one of these numbers changes speed and memory, never a tree.
+/// The pages of an out-of-core matrix. Changing a number changes speed and memory, never a tree.
 struct PagePolicy {
-  /// Bins of a page: large enough that a read costs nothing beside its bytes, …
+  /// Bins of a page: large enough that only the bytes of a read cost time, …
   std::size_t page_bytes{std::size_t{32} << 20};
-  /// … and the least that a limit of memory makes of it.
+  /// … and the least size under a limit of memory.
   std::size_t least_page_bytes{std::size_t{1} << 14};
-  /// A page has at most one row for so many of its bytes: the list of its rows takes no more than its bins.
+  /// Least bytes of a page per row, so that the list of its rows takes no more than its bins.
   std::size_t row_bytes{8};
 };
 

@@ -1,3 +1,4 @@
+// Copies pages from host memory or a file to slots of a device, in a cycle.
 #include "matrix/page_stream_cuda.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr char const* kCopying = "copying a page to the device";
-constexpr std::size_t kBlock = 4096;  // PageStore::Read wants its target and its size in such blocks
+constexpr std::size_t kBlock = 4096;  // PageStore::Read reads directly if target and size are multiples of this
 
 std::size_t InBlocks(std::size_t bytes) { return (bytes + kBlock - 1) / kBlock * kBlock; }
 
@@ -19,7 +20,7 @@ struct PageStream::Slot {
   Event is_free;  ///< the page has been used
 };
 
-/// Pinned buffers that pages of a file are read into, in turn.
+/// Pinned buffers for pages of a file, used in turn.
 struct PageStream::Reader {
   struct Buffer {
     PinnedBuffer<std::uint8_t> bytes;
@@ -50,7 +51,7 @@ PageStream::~PageStream() {
   cudaStreamSynchronize(stream_);
 }
 
-/// Enqueues the copy of a page. One that is in the file is read first.
+/// Enqueues the copy of a page. Reads a page in the file first.
 void PageStream::Copy(std::size_t page, std::uint8_t* to) const {
   std::size_t const bytes = bins_.bytes(page);
   copied_bytes_ += bytes;
@@ -65,8 +66,8 @@ void PageStream::Copy(std::size_t page, std::uint8_t* to) const {
   buffer.copied.Record(copies_);
 }
 
-/// Returns the first page from `page` on, round and round, that does not stay on the device; the number of pages if all
-/// do.
+/// Returns the first page from `page` on, in the cycle, that does not stay on the device, or the number of pages if all
+/// stay.
 std::size_t PageStream::NextStreamed(std::size_t page) const {
   std::size_t const pages = kept_.size();
   for (std::size_t i = 0; i < pages; ++i) {
@@ -75,7 +76,7 @@ std::size_t PageStream::NextStreamed(std::size_t page) const {
   return pages;
 }
 
-/// Copies the next page into a slot that has become free.
+/// Copies the next page into a free slot.
 void PageStream::CopyAhead(std::size_t slot) const {
   std::size_t const page = NextStreamed(next_);
   if (page == kept_.size()) return;
@@ -86,10 +87,10 @@ void PageStream::CopyAhead(std::size_t slot) const {
   next_ = (page + 1) % kept_.size();
 }
 
-/// Copies ahead from `page` on, whatever was coming before.
+/// Copies ahead from `page` on, and drops the pages in flight.
 void PageStream::StartOver(std::size_t page) const {
   copies_.Wait(kCopying);
-  stream_.Wait(kCopying);  // a visit that failed may not have said that its slot is free
+  stream_.Wait(kCopying);  // a failed visit may not have freed its slot
   coming_.clear();
   next_ = page;
   for (std::size_t s = 0; s < std::min(kSlots, kept_.size()); ++s) CopyAhead(s);
@@ -127,7 +128,7 @@ void PageStream::KeepPages(std::size_t reserve) {
   std::size_t const more = room <= reserve ? 0 : (room - reserve) / InBlocks(bins_.most_bytes());
   std::size_t const wanted = std::min(bins_.most_kept(), kept_count_ + more);
   if (wanted <= kept_count_) return;
-  // Those that stay are spread over all pages, so that others are copied while they are visited.
+  // Pages that stay are spread over all pages, so that other pages are copied during their visits.
   std::size_t const before = kept_count_;
   keeps_now_ = true;
   for (std::size_t page = 0; page < pages && kept_count_ < wanted; ++page) {
@@ -136,7 +137,7 @@ void PageStream::KeepPages(std::size_t reserve) {
     try {
       kept_[page].bytes = {arena_, "pages that stay", bins_.bytes(page)};
     } catch (OutOfDeviceMemory const&) {
-      break;  // another process was faster
+      break;  // another process took the memory first
     }
     ++kept_count_;
   }

@@ -1,4 +1,4 @@
-/// Brings the pages of a matrix to a CUDA device, ahead of those who visit them. docs/adr/0024-pages.md
+/// Copies the pages of a matrix to a CUDA device ahead of their visits. docs/adr/0024-pages.md
 #ifndef XGBGPU_MATRIX_PAGE_STREAM_CUDA_H_
 #define XGBGPU_MATRIX_PAGE_STREAM_CUDA_H_
 
@@ -15,31 +15,31 @@
 
 namespace xgbgpu::cuda {
 
-/// Pages come in order, again and again: while one is visited, the next ones are copied, those of the next visit of all
-/// pages too. As many pages as there is room for stay on the device once they have come.
+/// Pages come in a cycle: during a visit the next pages are copied, across the end of a pass, too. Pages stay on the
+/// device while there is room.
 ///
 /// Memory  kSlots packed pages, one unpacked page, and the pages that stay
 class PageStream final : public PageSource<DeviceMatrixView> {
  public:
   static constexpr std::size_t kSlots = 3;
 
-  /// Visits are enqueued on `stream`. What the arguments refer to must outlive it; the device must be current whenever
-  /// it is used.
+  /// Visits are enqueued on `stream`. The arguments' objects must outlive this object. The device must be current in
+  /// every call.
   PageStream(PagedBins const& bins, DeviceArena* arena, Stream const& stream);
   ~PageStream() override;
 
   void ForEach(std::function<void(Page<DeviceMatrixView> const&)> const& visit) const override;
-  /// From now on as many pages stay on the device as its arena has room for beside `reserve` bytes.
+  /// Lets pages stay on the device while its arena has room beside `reserve` bytes.
   void KeepPages(std::size_t reserve);
-  /// Gives back the memory of all pages that stay. Returns false if none did. Waits.
+  /// Frees the memory of all pages that stay. Returns false if no page did. Waits.
   bool GiveUpPages();
 
-  /// Returns the bytes that the arena may hold more, with those of the pages that stay.
+  /// Returns the bytes that the arena may still hold, plus the bytes of pages that stay.
   std::size_t room() const;
 
   PagedBins const& bins() const { return bins_; }
   std::size_t kept() const { return kept_count_; }
-  std::uint64_t copied_bytes() const { return copied_bytes_; }  ///< from the host, so far
+  std::uint64_t copied_bytes() const { return copied_bytes_; }  ///< bytes copied from the host so far
 
  private:
   struct Slot;
@@ -66,13 +66,13 @@ class PageStream final : public PageSource<DeviceMatrixView> {
   Stream copies_;
   DeviceBuffer<std::uint8_t> unpacked_;
   std::unique_ptr<Slot[]> slots_;
-  std::unique_ptr<Reader> reader_;  ///< of pages in a file; null: there are none
-  // These go on with every visit.
+  std::unique_ptr<Reader> reader_;  ///< of pages in a file; null: all pages are in memory
+  // The members below change with every visit.
   mutable std::vector<Kept> kept_;
   std::size_t kept_count_{0};
   bool keeps_now_{false};
   mutable std::deque<Coming> coming_;
-  mutable std::size_t next_{0};  ///< the page that is copied after those that are coming
+  mutable std::size_t next_{0};  ///< page to copy after the pages in flight
   mutable std::uint64_t copied_bytes_{0};
 };
 

@@ -1,3 +1,4 @@
+// Packs bins of a device into pages, and unpacks them.
 #include <algorithm>
 
 #include "base/message.h"
@@ -11,18 +12,18 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
-constexpr std::size_t kAlign = 256;  // of the parts of a sparse page
+constexpr std::size_t kAlign = 256;  // alignment of the parts of a sparse page
 constexpr char const* kAdding = "moving a page to the host";
 
 std::size_t Aligned(std::size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
-/// Where the symbol of a value is in a dense matrix.
+/// Returns the address of a value's symbol in a dense matrix.
 __device__ std::uint8_t const* PlaceOf(DeviceMatrixView const& m, std::uint64_t row, std::uint32_t feature) {
   return m.records + (feature / m.tile_columns * m.rows + row) * m.record_bytes() +
          feature % m.tile_columns * m.symbol_bytes;
 }
 
-/// Writes word w of the packed page: the bits from 32·w on. Words are little-endian, the first symbol is in the lowest
+/// Writes word w of the packed page: the bits from 32·w on. Words are little-endian; the first symbol has the lowest
 /// bits.
 __global__ void __launch_bounds__(kThreads)
     PackKernel(DeviceMatrixView m, std::uint64_t first, std::uint64_t n, std::uint32_t bits, std::uint32_t* words,
@@ -48,7 +49,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Writes the records of a page: a thread has a word of a record. Columns beyond the last feature hold 0.
+/// Writes the records of a page. A thread has a word of a record. Columns beyond the last feature become 0.
 template <int kSymbolBytes>
 __global__ void __launch_bounds__(kThreads)
     UnpackKernel(DeviceMatrixView m, std::uint32_t bits, std::uint32_t const* words, std::uint32_t* records) {
@@ -68,7 +69,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (std::uint32_t k = 0; k < kInWord; ++k, at += bits) {
       if (feature + k >= m.features) break;
-      // There is a spare word behind the page.
+      // A spare word follows the page.
       std::uint32_t const both = __funnelshift_r(words[at / 32], words[at / 32 + 1], static_cast<unsigned>(at % 32));
       word |= (both & mask) << (k * 8 * kSymbolBytes);
     }
@@ -134,7 +135,8 @@ std::size_t PagedBins::BringSparse(DeviceMatrixView const& part, Place const* pl
                                    std::uint64_t first, RowPage* page) {
   std::uint64_t const n = page->view.rows;
   Stream const stream;
-  std::vector<Place> begins(part.tiles * (n + 1));  // of the rows' cells in each tile, and where the last row's end
+  std::vector<Place> begins(part.tiles *
+                            (n + 1));  // offsets of the rows' cells in each tile, and the end of the last row
   for (std::uint32_t t = 0; t < part.tiles; ++t) {
     CopyToHost(begins.data() + t * (n + 1), places + t * part.rows + first, n + 1, stream, kAdding);
   }
@@ -142,7 +144,7 @@ std::size_t PagedBins::BringSparse(DeviceMatrixView const& part, Place const* pl
   page->stored = 0;
   for (std::uint32_t t = 0; t < part.tiles; ++t) page->stored += begins[t * (n + 1) + n] - begins[t * (n + 1)];
   std::size_t const place_bytes = Aligned((part.tiles * n + 1) * sizeof(Place));
-  std::size_t const bytes = place_bytes + Aligned(page->stored * sizeof(Cell) + kAlign);  // lanes look beyond the last
+  std::size_t const bytes = place_bytes + Aligned(page->stored * sizeof(Cell) + kAlign);  // lanes read beyond the last
   std::uint8_t* const to = ReserveOnItsWay(bytes);
   std::fill_n(to, bytes, std::uint8_t{0});
   auto* to_place = reinterpret_cast<Place*>(to);

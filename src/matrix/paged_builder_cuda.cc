@@ -1,3 +1,4 @@
+// Decides between bins in core and in pages on a device, and makes pages.
 #include "matrix/paged_builder_cuda.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-/// Memory that the device copies from at the bus's full speed.
+/// Pinned memory, which the device copies at the bus's full speed.
 class PinnedPages final : public PageMemory {
  public:
   void* Allocate(std::size_t bytes) override {
@@ -54,7 +55,7 @@ class ArrayWindow final : public RowSource {
   int threads_;
 };
 
-/// Some rows of a batch, numbered from 0.
+/// Consecutive rows of a batch, numbered from 0.
 class BatchRows final : public RowSource {
  public:
   BatchRows(RowSource const& whole, RowBatch const& batch, std::uint64_t first, std::uint64_t n)
@@ -69,8 +70,8 @@ class BatchRows final : public RowSource {
   RowBatch rows_;
 };
 
-/// Calls visit(rows, first row) for consecutive rows of the source, at most so many at a time. Arrays and batches are
-/// cut and read once, and no visit has rows of two.
+/// Calls visit(rows, first row) for consecutive rows of the source, at most `most_rows` at a time. Reads and cuts
+/// arrays and batches once. A visit has rows of one array or batch only.
 void ForEachWindow(RowSource const& source, std::uint64_t most_rows, int threads,
                    std::function<void(RowSource const&, std::uint64_t)> const& visit) {
   if (source.arrays()) {
@@ -97,12 +98,12 @@ double BinBytes(DeviceLayout const& layout, LayoutFacts const& facts) {
   return rows * places + static_cast<double>(facts.stored) * layout.symbol_bytes;
 }
 
-/// Returns whether a training may take all that is free: there is no limit, or less is free than it allows.
+/// Returns true if a training may take all free memory: there is no limit, or the limit is above the free memory.
 bool IsAllThatIsFree(std::size_t bytes, MemoryLimits const& limits) {
   return limits.training_bytes == 0 || bytes < limits.training_bytes;
 }
 
-/// What a training in pages may take, and how its memory is dealt to pages.
+/// The memory of a training in pages, and its division into pages.
 struct PagedMemory {
   MemoryLimits const& limits;
   std::size_t bytes;
@@ -120,14 +121,14 @@ struct PagedMemory {
   std::uint64_t WindowRows(double row_bytes) const {
     return RowsOf(policy.window_share * static_cast<double>(bytes), row_bytes);
   }
-  /// Returns a store for the pages of `matrix`.
+  /// Returns an empty store for the pages of `matrix`.
   std::shared_ptr<PagedBins> NoPages(DeviceMatrix const& matrix) const {
     return std::make_shared<PagedBins>(
         matrix.view, matrix.tiles, policy.kept_share,
         PageStore::Options{HostPageBytes(limits), limits.cache_folder, std::make_shared<PinnedPages>()});
   }
 
-  /// Throws InvalidArgument if the training has no room for its rows, a page on its way, and a level of a small tree.
+  /// Throws InvalidArgument if the training has no room for its rows, a page in flight, and a level of a small tree.
   void CheckLimit(std::uint64_t rows, double row_bytes, std::uint64_t cells, int device) const {
     double const of_page =
         static_cast<double>(policy.pages_at_once) * row_bytes + static_cast<double>(policy.list_bytes);
@@ -146,7 +147,7 @@ struct PagedMemory {
   }
 };
 
-/// Some of what is free is left to others.
+/// Returns the bytes of a training in pages, which leaves some free memory to other programs.
 std::size_t BytesOfPaged(std::size_t bytes, MemoryLimits const& limits, DevicePagePolicy const& policy) {
   if (!IsAllThatIsFree(bytes, limits)) return bytes;
   return static_cast<std::size_t>(policy.free_share * static_cast<double>(bytes));
@@ -156,7 +157,7 @@ double RowBytes(DeviceLayout const& layout, LayoutFacts const& facts) {
   return std::max(1.0, BinBytes(layout, facts) / static_cast<double>(facts.rows));
 }
 
-/// Returns a matrix without bins, for a training that may take so many bytes.
+/// Returns a matrix without bins, for a training that may take `bytes` bytes.
 std::unique_ptr<DeviceMatrix> MatrixForPages(Cuts const& cuts, DeviceLayout const& layout, LayoutFacts const& facts,
                                              int device, std::size_t bytes) {
   auto result = std::make_unique<DeviceMatrix>(device);
@@ -169,7 +170,7 @@ std::unique_ptr<DeviceMatrix> MatrixForPages(Cuts const& cuts, DeviceLayout cons
   return result;
 }
 
-/// Adds rows of `part`, of which the first is row first_row of the whole, in pages.
+/// Adds rows of `part` in pages. Its first row is row first_row of the whole.
 void AddPages(DeviceMatrix const& part, std::uint64_t first_row, std::uint64_t page_rows, DeviceArena* arena,
               PagedBins* pages) {
   for (std::uint64_t first = 0; first < part.view.rows; first += page_rows) {
@@ -182,7 +183,8 @@ DeviceLayout LayoutOf(DeviceMatrix const& matrix) {
   return {view.dense, matrix.mostly_stored, view.symbol_bytes, view.tile_columns, view.tiles, view.cells, matrix.tiles};
 }
 
-/// The layout must not change with what is free just now, but tiles of dense data may be too large.
+/// Returns the facts of the data. The training's limit bounds tiles of dense data; apart from these tiles the layout is
+/// independent of the free memory.
 LayoutFacts FactsWithin(std::uint64_t rows, std::vector<std::uint64_t> const& present, MemoryLimits const& limits) {
   LayoutFacts facts = FactsOnDevice(rows, present);
   if (limits.training_bytes != 0) facts.room = std::min<std::size_t>(facts.room, limits.training_bytes);
@@ -203,7 +205,7 @@ std::unique_ptr<DeviceMatrix> MakePages(RowSource const& rows, Cuts const& cuts,
   double const row_bytes = RowBytes(layout, own);
   memory.CheckLimit(own.rows, row_bytes, layout.cells, options.device);
   std::uint64_t const page_rows = memory.PageRows(row_bytes);
-  // Dense bins are made for several pages together. Sparse ones need more memory on the way.
+  // Dense bins are made for several pages together. Sparse bins need more memory in between.
   std::uint64_t const in_window =
       layout.dense ? std::max<std::uint64_t>(1, memory.WindowRows(row_bytes) / page_rows) : 1;
   auto result = MatrixForPages(cuts, layout, own, options.device, memory.bytes);
@@ -235,7 +237,8 @@ std::shared_ptr<DeviceMatrix const> MatrixWithin(std::shared_ptr<DeviceMatrix co
   LayoutFacts facts{};
   facts.rows = matrix->view.rows;
   facts.stored = matrix->stored;
-  // The matrix is there: a limit is compared with what the training takes as a whole, not with what is free beside it.
+  // The matrix exists already, so a limit is compared with the whole training, not with the free memory beside the
+  // matrix.
   std::size_t const bytes = limits.training_bytes != 0 ? static_cast<std::size_t>(limits.training_bytes)
                                                        : BytesOfPaged(CurrentMemory().free, limits, policy);
   bool const may_stay = limits.training_bytes == 0 || InCoreBytes(layout, facts, policy) <= bytes;
@@ -243,7 +246,7 @@ std::shared_ptr<DeviceMatrix const> MatrixWithin(std::shared_ptr<DeviceMatrix co
   PagedMemory const memory{limits, bytes, policy};
   memory.CheckLimit(facts.rows, RowBytes(layout, facts), layout.cells, matrix->device);
   std::shared_ptr<DeviceMatrix> const result = MatrixForPages(matrix->cuts, layout, facts, matrix->device, bytes);
-  if (matrix->pages != nullptr) {  // they use the cuts and tiles of the matrix that they were made with
+  if (matrix->pages != nullptr) {  // pages use the cuts and tiles of the matrix they were made with
     result->pages = std::shared_ptr<PagedBins const>{matrix, matrix->pages.get()};
     return result;
   }

@@ -1,3 +1,4 @@
+// Quantises a source into pages of a store, and reads pages ahead of visits.
 #include "matrix/paged_matrix.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace xgbgpu {
 
 namespace {
 
-/// Some rows of a batch, as a source of their own. The batch must outlive it.
+/// Consecutive rows of a batch, as a source of their own. The batch must outlive this object.
 class BatchSource final : public RowSource {
  public:
   BatchSource(RowBatch const& batch, std::uint64_t first, std::uint64_t n, FeatureIndex features)
@@ -26,7 +27,7 @@ class BatchSource final : public RowSource {
   FeatureIndex features_;
 };
 
-/// Returns the bytes that rows of this matrix take in a page.
+/// Returns the bytes of rows of this matrix in a page.
 std::size_t BinBytes(QuantisedMatrix const& matrix, std::uint64_t rows, std::uint64_t stored) {
   return matrix.DataBytes(rows, stored) + (matrix.dense() ? 0 : (rows + 1) * sizeof(std::uint64_t));
 }
@@ -58,8 +59,8 @@ void PagedMatrix::CutPages(Span<std::uint64_t const> row_ptr, std::size_t page_b
 
 void PagedMatrix::Fill(RowSource const& source, Span<std::uint64_t const> row_ptr, int threads) {
   QuantisedMatrix page = MakeWorkspace();
-  std::uint64_t filled = 0;  // rows of all pages
-  // Adds rows that do not go beyond the page's end.
+  std::uint64_t filled = 0;  // rows of all finished pages
+  // Adds rows up to the page's end.
   auto const add = [&](RowSource const& rows) {
     Place const& place = pages_[store_.pages() / parts()];
     if (filled == place.first_row) {
@@ -122,7 +123,7 @@ PageReader::PageReader(PagedMatrix const& matrix) : matrix_{matrix}, workspaces_
   for (Workspace* workspace : {&workspaces_[0], &workspaces_[1]}) workspace->matrix = matrix.MakeWorkspace();
 }
 
-/// Returns where the page will be: where it is already, or where the page is not that is visited.
+/// Returns a buffer that will have the page: the buffer that has it already, or the one that is not being visited.
 std::future<PageReader::Workspace*> PageReader::StartReading(std::size_t page, Workspace const* visited) const {
   for (Workspace* const workspace : {&workspaces_[0], &workspaces_[1]}) {
     if (workspace->page == page) return std::async(std::launch::deferred, [workspace] { return workspace; });

@@ -1,4 +1,4 @@
-/// Records are copied in pieces of at most 16 bytes: one each, or two.
+/// Divides records into pieces of at most 16 bytes for copies: one or two each.
 #ifndef XGBGPU_MATRIX_RECORD_PIECES_CUH_
 #define XGBGPU_MATRIX_RECORD_PIECES_CUH_
 
@@ -14,7 +14,7 @@ __device__ std::uint32_t PieceShift(DeviceMatrixView const& m) {
   return m.record_bytes() == sizeof(Piece) ? 0 : 1;
 }
 
-/// Calls f with a piece of the type in which records of that size are copied.
+/// Calls f with a piece of the type that copies records of this size.
 template <typename F>
 __device__ void WithPiece(std::uint32_t record_bytes, F&& f) {
   switch (record_bytes) {

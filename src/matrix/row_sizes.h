@@ -1,4 +1,4 @@
-/// What a first look at the data tells about rows and columns.
+/// Sizes of rows and columns, from a first pass over the data.
 #ifndef XGBGPU_MATRIX_ROW_SIZES_H_
 #define XGBGPU_MATRIX_ROW_SIZES_H_
 
@@ -11,9 +11,9 @@
 namespace xgbgpu::host {
 
 struct RowSizes {
-  Buffer<std::uint64_t> row_ptr;      ///< [rows + 1] sums of the rows' numbers of values
-  std::vector<std::uint64_t> column;  ///< [features] values of each column
-  std::uint64_t stored{0};            ///< values that are not missing
+  Buffer<std::uint64_t> row_ptr;      ///< [rows + 1] prefix sums of the rows' numbers of values
+  std::vector<std::uint64_t> column;  ///< [features] number of values of each column
+  std::uint64_t stored{0};            ///< number of values that are not missing
 };
 
 /// Throws InvalidArgument (no features, more than 2^32 - 2 rows).

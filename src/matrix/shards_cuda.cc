@@ -1,3 +1,4 @@
+// Builds the matrices of several devices step by step, with common cuts and layout.
 #include "matrix/shards_cuda.h"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ void CheckShards(RowSource const& source, RowShards const& shards) {
                          " devices; allowed: bounds that ascend from 0 to the number of rows");
 }
 
-/// Returns how many processes of the group have their shard on the same device as this one.
+/// Returns the number of the group's processes whose shard is on this process's device.
 int SharersOfDevice(int device, Collective* group) {
   std::vector<std::uint32_t> own(sizeof(cudaUUID_t) / sizeof(std::uint32_t));
   AllOrNone(*group, [&] {
@@ -50,7 +51,7 @@ int SharersOfDevice(int device, Collective* group) {
   return static_cast<int>(std::count(all.begin(), all.end(), own));
 }
 
-/// A shard while it is built. Memory that other devices read is freed after all have ended their part.
+/// A shard under construction. Memory that other devices read is freed after all devices have finished.
 struct Part {
   Part(RowSource const& source, std::uint64_t first, std::uint64_t n, BuildOptions const& build_options)
       : rows{source, first, n}, options{build_options} {}
@@ -58,41 +59,41 @@ struct Part {
   RowSlice rows;
   BuildOptions options;
   DeviceArena arena{"Quantising the matrix on the GPU"};
-  std::size_t limit{0};                 ///< bytes of device memory of a training
-  std::size_t budget{0};                ///< bytes of device memory
+  std::size_t limit{0};                 ///< device memory of a training
+  std::size_t budget{0};                ///< device memory of the construction
   std::optional<KeyColumns> keys;       ///< all columns of the shard's rows
   std::optional<host::RowSizes> sizes;  ///< if the host has measured the rows
-  std::optional<std::uint64_t> stored;  ///< values of the shard that are not missing, if they were counted
+  std::optional<std::uint64_t> stored;  ///< number of the shard's values that are not missing, if counted
   std::unique_ptr<MatrixBuilder> builder;
-  bool short_of_memory{false};  ///< in the step that has just ended
+  bool short_of_memory{false};  ///< in the last step
 };
 
-/// Each step is made by all devices at the same time, and the host looks at what they found before the next.
+/// Builds shards in steps. All devices make a step at the same time, and the host looks at the results before the next.
 class Build {
  public:
   Build(RowSource const& source, RowShards const& shards, ShardOptions const& options);
 
-  /// Finds cuts, and keeps what is read of the rows if that can be used for bins.
+  /// Finds cuts, and keeps the rows' data if they serve for bins.
   Cuts FindCuts(CutsWanted const& wanted);
-  /// Counts the values of the columns where FindCuts has not done it.
+  /// Counts the values of the columns unless FindCuts has counted them.
   void CountValues();
   std::vector<std::unique_ptr<DeviceMatrix>> Bin(Cuts const& cuts);
 
  private:
   using Step = std::function<void(std::size_t s, Part* part)>;
   void OnAll(Step const& step);
-  /// Makes a step that may be short of memory, which is no error. Returns whether no device was.
+  /// Makes a step that may run out of memory without an error. Returns true if no device did.
   bool Try(Step const& step);
   bool is_array() const { return source_.dense().has_value(); }
   bool has_keys() const { return parts_.front().keys.has_value(); }
-  /// Brings the rows to the devices as columns of keys, if that serves to find cuts or, without `wanted`, bins.
+  /// Copies the rows to the devices as columns of keys, if that serves for cuts or, without `wanted`, for bins.
   void GatherKeys(CutsWanted const* wanted);
   bool FitsAsKeys(Part const& part, CutsWanted const* wanted) const;
   void DropKeys();
   std::vector<ColumnCuts> SearchKeys(CutsWanted const& wanted);
   std::vector<ColumnCuts> SearchSource(CutsWanted const& wanted);
   LayoutFacts Facts() const;
-  /// Would the training of a shard take more than it may in core?
+  /// Returns true if the training of a shard would exceed its limit in core.
   bool NeedsPages(DeviceLayout const& layout, LayoutFacts const& facts);
   LayoutFacts FactsOf(Part const& part, LayoutFacts const& all) const;
 
@@ -102,7 +103,8 @@ class Build {
   ShardOptions shard_options_;
   int threads_;
   std::uint64_t entries_;
-  std::vector<std::uint64_t> present_;  ///< [features] values that are not missing, of all rows, once they are counted
+  std::vector<std::uint64_t>
+      present_;  ///< [features] number of values that are not missing over all rows, once counted
   std::deque<Part> parts_;
 };
 
@@ -113,7 +115,7 @@ Build::Build(RowSource const& source, RowShards const& shards, ShardOptions cons
       shard_options_{options},
       threads_{options.threads},
       entries_{CountEntries(source)} {
-  // Those who take turns need not share the threads.
+  // Devices that take turns need not share the threads.
   int const n = static_cast<int>(shards.devices.size());
   shard_options_.limits = ShareOfHost(options.limits, shards.devices.size());
   int const threads = is_array() ? std::max(1, options.threads / n) : options.threads;
@@ -320,8 +322,8 @@ std::vector<std::unique_ptr<DeviceMatrix>> Build::Bin(Cuts const& cuts) {
   return matrices;
 }
 
-/// A shard counts its rows from its own first. If data are refused, the source as a whole is looked at once more, for
-/// an error that has the number of the row there.
+/// Runs a step on one shard, which counts rows from its own first. If data are refused, reads the whole source for an
+/// error with the row's number there.
 template <typename F>
 auto NamingRows(RowSource const& source, int threads, F&& build) {
   try {
@@ -365,7 +367,7 @@ std::unique_ptr<DeviceMatrix> QuantiseOwnShard(RowSource const& source, Cuts cut
   std::optional<host::RowSizes> sizes;
   std::optional<MatrixBuilder> builder;
   std::optional<KeyColumns> no_columns;
-  std::vector<std::int64_t> counts;  // values of each feature, then rows
+  std::vector<std::int64_t> counts;  // number of values of each feature, then of rows
   AllOrNone(*group, [&] {
     if (source.rows() == 0) throw InvalidArgument{"The training data on a device have 0 rows; allowed: 1 or more"};
     sizes = host::MeasureRows(source, threads);
@@ -413,7 +415,7 @@ std::vector<ColumnRange> ShareColumns(FeatureIndex columns, Span<std::uint64_t c
   for (std::size_t p = 1; p <= parts; ++p) {
     ColumnRange share{next, next, columns};
     double const end = all * static_cast<double>(p) / static_cast<double>(parts);
-    // A column goes where the larger part of it lies.
+    // A column goes to the range that has its larger part.
     while (next < columns && (p == parts || taken + static_cast<double>(size(next)) / 2 <= end)) {
       taken += static_cast<double>(size(next++));
     }

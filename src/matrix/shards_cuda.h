@@ -1,4 +1,4 @@
-/// Stage 2 on several CUDA devices: each has the bins of some of the rows, a *shard*.
+/// Stage 2 on several CUDA devices: each has the bins of some rows, a *shard*.
 #ifndef XGBGPU_MATRIX_SHARDS_CUDA_H_
 #define XGBGPU_MATRIX_SHARDS_CUDA_H_
 
@@ -17,53 +17,51 @@
 
 namespace xgbgpu::cuda {
 
-/// Says which rows are whose: shard s has rows bounds[s] … bounds[s + 1] - 1, one at least, on device devices[s].
+/// The rows of each shard: shard s has rows bounds[s] … bounds[s + 1] - 1, at least one, on device devices[s].
 struct RowShards {
   std::vector<std::uint64_t> bounds;  ///< [shards + 1], from 0 to the number of rows
   std::vector<int> devices;           ///< [shards]; a device may have several shards
 };
 
-/// The host's part in building shards.
+/// The host's resources for building shards.
 struct ShardOptions {
-  int threads;  ///< of the host, for all shards together
-  /// Device memory of each shard for raw data and scratch; 0: as the policy says. BuildOptions has the same.
+  int threads;  ///< host threads for all shards together
+  /// Device memory of each shard for raw data and scratch, as in BuildOptions; 0: as the policy says.
   std::size_t memory_bytes{0};
-  /// What a training may take on each device. If it would take more on one of them, the bins of all shards are in
-  /// pages.
+  /// Memory limits of a training on each device. If one device would exceed them, the bins of all shards are in pages.
   MemoryLimits limits{};
   DevicePagePolicy pages{};
 };
 
-/// Makes one matrix for each shard, with the cuts of all rows: those that BuildMatrix finds on one device, bit for bit.
+/// Makes one matrix for each shard, with the cuts of all rows: bit for bit the cuts of BuildMatrix on one device.
 ///
-/// All matrices have one layout, so that cells of their histograms have the same numbers, which are those of one
-/// matrix of all rows on such a device. Only sparse tiles may be CSR in some shards, where memory is short; their cells
-/// are numbered alike, too.
+/// All matrices have one layout: a cell has the same number in all histograms, and as in one matrix of all rows on such
+/// a device. If memory is short, sparse tiles may be CSR in some shards, with the same numbers of cells.
 ///
-/// Dense data, if they fit, cross the link once: each device turns its rows into columns of keys. For the cuts it then
-/// sorts a share of the columns, for which it copies the other rows' keys from the devices where they lie. Columns that
-/// are too short for that, or do not fit, are read from the source, on each device its share of them, and rows again
-/// for their bins. Sparse data are read by one device after the other.
+/// Dense data that fit cross the link once: each device transposes its rows to columns of keys. For the cuts it sorts a
+/// share of the columns, with the keys of all other rows copied from their devices. Columns that are too short for the
+/// copies, or do not fit, are read from the source, each device its share, and rows are read again for their bins.
+/// Devices read sparse data in turn.
 ///
 /// In      source  an array is read by several threads at a time, batches by one
-/// Cost    4 bytes a value on the devices, and what a device needs to sort one column of all rows or more
-/// Throws  InvalidArgument as BuildMatrix, with numbers of rows as in the source, and for bounds or devices that make
-/// no         sense; OutOfDeviceMemory, DeviceError. Nothing is left on any device then, and no thread
+/// Cost    4 bytes a value on the devices, and the memory to sort at least one column of all rows
+/// Throws  InvalidArgument as BuildMatrix, with numbers of rows in the source, and for invalid bounds or devices;
+///         OutOfDeviceMemory, DeviceError. Leaves nothing behind on any device, and no thread
 std::vector<std::unique_ptr<DeviceMatrix>> BuildShards(RowSource const& source, CutsWanted const& wanted,
                                                        RowShards const& shards, ShardOptions const& options);
 
-/// Does the same with cuts that are given, as QuantiseMatrix does on one device.
+/// The same with given cuts, as QuantiseMatrix on one device.
 std::vector<std::unique_ptr<DeviceMatrix>> QuantiseShards(RowSource const& source, Cuts const& cuts,
                                                           RowShards const& shards, ShardOptions const& options);
 
-/// Does what QuantiseShards does for the shard of this process, when every process of `group` has one. All call it at
-/// the same time.
-/// Throws  as QuantiseShards, where it fails; OtherShardFailed in the other processes
+/// QuantiseShards for the shard of this process, if every process of `group` has one. All processes call it at the same
+/// time.
+/// Throws  as QuantiseShards in a failed process; OtherShardFailed in all other processes
 std::unique_ptr<DeviceMatrix> QuantiseOwnShard(RowSource const& source, Cuts cuts, int device, int threads,
                                                Collective* group, MemoryLimits const& limits = {});
 
-/// Divides `columns` columns into a range for each of `parts`, so that numbers of values, sizes [columns] or 1 for each
-/// if there are none, are about the same. Ranges may be empty.
+/// Divides `columns` columns into `parts` ranges with about equal numbers of values: sizes [columns], or 1 each if
+/// `sizes` is empty. Ranges may be empty.
 std::vector<ColumnRange> ShareColumns(FeatureIndex columns, Span<std::uint64_t const> sizes, std::size_t parts);
 
 }  // namespace xgbgpu::cuda

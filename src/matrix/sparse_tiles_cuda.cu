@@ -1,3 +1,4 @@
+// Divides the cells of sparse rows among tiles on a device.
 #include <cub/device/device_scan.cuh>
 
 #include "cuda/grid.h"
@@ -10,7 +11,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
 
-/// Calls visit(tile, cell) for the cells of a row, which ascend, and tile_end(tile) after the last one of each tile.
+/// Calls visit(tile, cell) for the ascending cells of a row, and tile_end(tile) after the last cell of each tile.
 template <typename Visit, typename TileEnd>
 __device__ void ForEachCellOfRow(DeviceMatrixView const& m, std::uint32_t const* cells, std::uint64_t begin,
                                  std::uint64_t end, Visit&& visit, TileEnd&& tile_end) {
@@ -102,7 +103,7 @@ void KeepSparseRows(DeviceMatrix* matrix, DeviceBuffer<std::uint32_t> cells, Dev
     try {
       DealToTiles(matrix, cells, row_ptr);
       return;
-    } catch (OutOfDeviceMemory const&) {  // before any kernel
+    } catch (OutOfDeviceMemory const&) {  // no kernel has started
       BecomeCsr(matrix);
       if (matrix->mostly_stored) throw;
     }

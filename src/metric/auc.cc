@@ -1,3 +1,4 @@
+// Computes auc and aucpr from the areas of the classes' curves.
 #include "metric/auc.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace xgbgpu {
 
 namespace {
 
-/// Returns the share of the area that a curve could cover.
+/// Returns the covered share of the largest possible area.
 double ShareOf(Metric metric, ClassArea const& c) {
   double const possible =
       metric == Metric::kAuc ? static_cast<double>(c.total.positive) * static_cast<double>(c.total.negative) : 1.0;
@@ -29,20 +30,20 @@ double FinishArea(Metric metric, std::uint64_t rows, ClassArea const* classes, s
     ClassArea const& c = classes[i];
     if (c.largest >= kNotFiniteBits || c.total.positive <= 0 || c.total.negative <= 0) return kNaN;
     double const share = ShareOf(metric, c);
-    // Without negative weights only rounding lifts a curve above 1.
+    // Without negative weights only rounding can make a share exceed 1.
     if (c.negative_weights != 0 && share > 1.0) {
       Throw<InvalidArgument>("Metric ", NameOf(metric), " is ", share,
                              ": there are labels outside [0, 1] or negative weights; allowed: labels 0 to 1, weights 0 "
                              "or larger");
     }
-    bool const weighted = metric == Metric::kAuc && n > 1;  // the only class has its share, not rounded again
+    bool const weighted = metric == Metric::kAuc && n > 1;  // a single class keeps its share, without another rounding
     double const weight =
         weighted ? ScaleByPowerOfTwo(static_cast<double>(c.total.positive), -CurveShift(c.largest, rows)) : 1.0;
     sum += std::min(share, 1.0) * weight;
     weights += weight;
   }
   double const value = sum / weights;
-  return std::isnan(value) ? kNaN : value;  // the sign of a NaN is the processor's choice
+  return std::isnan(value) ? kNaN : value;  // one NaN for all: the processor chooses the sign
 }
 
 }  // namespace xgbgpu

@@ -1,15 +1,15 @@
-/// auc and aucpr: areas under curves of true and false positives, for the metric stage alone.
+/// auc and aucpr: areas under curves of true and false positives. Internal to the metric stage.
 ///
-/// Rows are sorted by prediction, the largest first; rows with equal predictions make one step of the curve. The counts
-/// on its axes are integer sums of fixed-point weights, hence independent of the order inside a step; the area is a sum
-/// of doubles in the order of metric_sum.h, item i being the step that ends at sorted row i (0 where none ends).
+/// Rows are sorted by prediction, the largest first. Rows with equal predictions make one step of the curve. The axes
+/// count integer sums of fixed-point weights, hence independent of the order inside a step. The area is a sum of
+/// doubles in the order of metric_sum.h. Item i is the step that ends at sorted row i (0 if no step ends there).
 ///
-/// More than one output: each class against the rest; auc weights classes by their true positives, aucpr weights them
-/// equally, as XGBoost 1.7 does.
+/// With several outputs each class is compared with all other classes. auc weights classes by their true positives,
+/// aucpr weights them equally, as XGBoost 1.7 does.
 ///
-/// From  Davis & Goadrich, "The relationship between precision-recall and ROC curves" (2006): aucpr between steps; the
-///       closed form of that area is in Keilwagen, Grosse & Grau, "Area under precision-recall curves for weighted and
-///       unweighted data" (2014)
+/// From  Davis & Goadrich, "The relationship between precision-recall and ROC curves" (2006): aucpr between steps;
+///       Keilwagen, Grosse & Grau, "Area under precision-recall curves for weighted and unweighted data" (2014): its
+///       closed form
 #ifndef XGBGPU_METRIC_AUC_H_
 #define XGBGPU_METRIC_AUC_H_
 
@@ -19,7 +19,7 @@
 
 namespace xgbgpu {
 
-/// Weights of rows with predictions from some value up, in fixed point.
+/// Fixed-point weights of rows with predictions from some value up.
 struct CurvePoint {
   std::int64_t positive;
   std::int64_t negative;
@@ -27,22 +27,22 @@ struct CurvePoint {
 
 /// The curve of one class.
 struct ClassArea {
-  double area;                     ///< auc: in units of CurvePoint, squared; aucpr: of the whole unit square
-  CurvePoint total;                ///< the curve's end
-  std::uint32_t largest;           ///< bits of the largest |weight| of the rows: a non-negative float, or NaN
-  std::uint32_t negative_weights;  ///< 1 if there are any: labels outside [0, 1], or negative weights of rows
+  double area;                     ///< auc: in units of CurvePoint, squared; aucpr: of the unit square
+  CurvePoint total;                ///< end of the curve
+  std::uint32_t largest;           ///< bits of the rows' largest |weight|: a non-negative float, or NaN
+  std::uint32_t negative_weights;  ///< 1 if a label is outside [0, 1], or a row has a negative weight
 };
 
 constexpr bool IsArea(Metric metric) { return metric == Metric::kAuc || metric == Metric::kAucpr; }
 
 /// Returns the metric from the curves of its classes (one for one output). It is NaN if a class has no positive or no
 /// negative weight, or a weight that is not finite. Throws InvalidArgument if labels outside [0, 1] make the area
-/// larger than 1.
+/// exceed 1.
 double FinishArea(Metric metric, std::uint64_t rows, ClassArea const* classes, std::uint32_t n);
 
 namespace host {
-/// Returns kAuc or kAucpr of all rows together. Input and errors are those of Evaluate, which has checked the input
-/// (CheckMetricInput). Cost: for each output a radix sort of rows and a pass over them, with 36 bytes for each row.
+/// Returns kAuc or kAucpr of all rows together. Input and errors are Evaluate's, which has checked the input
+/// (CheckMetricInput). Cost: for each output a radix sort of rows and a pass over them, with 36 bytes a row.
 double EvaluateArea(Metric metric, TargetView const& targets, OutputView<float const> predictions, int threads);
 }  // namespace host
 

@@ -1,7 +1,6 @@
-// auc and aucpr where a curve is made of whole rows: there are no weights, labels are 0 and 1, and predictions 0 or
-// larger, as classifiers have them. Key and label fit into 32 bits, so that nothing but these is sorted, no row is
-// looked up, and numbers of rows take the place of sums of weights. The steps, and the order in which they are added,
-// are those of auc_ops.h, and so are the bits.
+// Computes auc and aucpr on a device for curves of whole rows: no weights, labels 0 and 1, and non-negative
+// predictions, as of classifiers. Key and label fit into 32 bits, so nothing else is sorted, no row is looked up, and
+// counts of rows replace sums of weights. The steps, their order and the bits are auc_ops.h's.
 #include <algorithm>
 #include <cub/block/block_scan.cuh>
 #include <cub/device/device_radix_sort.cuh>
@@ -28,18 +27,18 @@ constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 struct CountedCurve {
   double area;
   std::uint32_t positives;
-  std::uint32_t other_rows;  ///< 1 if there are rows that this file is not for; the rest has no meaning then
+  std::uint32_t other_rows;  ///< 1 if there are rows that this file does not serve; all other members are invalid then
 };
 
-/// What is counted of a stretch of sorted rows.
+/// Counts of a stretch of sorted rows.
 struct Stretch {
   std::uint32_t positives;
-  std::uint32_t before_run;  ///< positives before the last run of equal predictions that begins in it
-  std::uint64_t run;         ///< where that run begins; kNowhere: there is none
+  std::uint32_t before_run;  ///< positives before the last run of equal predictions that begins in the stretch
+  std::uint64_t run;         ///< beginning of the run; kNowhere: none
 };
 __device__ Stretch NoRows() { return {0, 0, kNowhere}; }
 
-/// Joins two stretches that follow one another.
+/// Joins two consecutive stretches.
 struct Append {
   __device__ Stretch operator()(Stretch const& a, Stretch const& b) const {
     bool const begins = b.run != kNowhere;
@@ -48,7 +47,7 @@ struct Append {
 };
 using StretchScan = cub::BlockScan<Stretch, kThreads>;
 
-/// Packs keys that order predictions from the largest to the smallest, and below them the label's bit.
+/// Packs keys that order predictions from the largest to the smallest, with the label in the lowest bit.
 __global__ void __launch_bounds__(kThreads)
     PackKernel(CurveRows rows, OutputView<float const> predictions, std::uint32_t output, std::uint32_t* packed,
                CountedCurve* result) {
@@ -66,10 +65,10 @@ __global__ void __launch_bounds__(kThreads)
 /// The rows of one thread and their neighbours.
 struct ThreadRows {
   std::uint64_t first;
-  int count;  ///< number of rows; the others are not there
+  int count;  ///< number of rows; the remaining rows do not exist
   std::uint32_t packed[kThreadRows];
-  bool starts;  ///< the first row's prediction is not that of the row before
-  bool ends;    ///< the last row's prediction is not that of the row after
+  bool starts;  ///< the first row's prediction differs from the row before
+  bool ends;    ///< the last row's prediction differs from the row after
 
   __device__ ThreadRows(std::uint32_t const* sorted, std::uint64_t rows, std::uint64_t block)
       : first{block * kSumBlock + threadIdx.x * kThreadRows},
@@ -101,7 +100,7 @@ struct ThreadRows {
   }
 };
 
-/// before[b] becomes the stretch of all rows before block b. The last block of threads joins what all have written.
+/// Replaces before[b] by the stretch of all rows before block b. The last block of threads joins the stretches of all.
 __global__ void __launch_bounds__(kThreads)
     BlockStretchesKernel(std::uint32_t const* sorted, std::uint64_t rows, Stretch* before, std::uint32_t* finished,
                          CountedCurve* result) {
@@ -111,7 +110,7 @@ __global__ void __launch_bounds__(kThreads)
   for (std::uint64_t b = blockIdx.x; b < blocks; b += gridDim.x) {
     StretchScan{storage}.ExclusiveScan(ThreadRows{sorted, rows, b}.All(), start, NoRows(), Append{}, all);
     if (threadIdx.x == 0) before[b] = all;
-    __syncthreads();  // `storage` is used again
+    __syncthreads();  // the next turn reuses `storage`
   }
   if (!IsLastBlock(finished, gridDim.x)) return;
   Stretch carry = NoRows();
@@ -126,7 +125,7 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) result->positives = carry.positives;
 }
 
-/// Returns where the term of a block's row lies in shared memory: rows of neighbouring threads lie in other banks.
+/// Returns the place of a block's row in shared memory: rows of neighbouring threads lie in different banks.
 __device__ unsigned PlaceOf(unsigned row) { return row + row / kThreadRows; }
 
 /// Adds the terms of AreaTerms in the order of SumTerms.
@@ -164,7 +163,7 @@ __global__ void __launch_bounds__(kThreads)
       unsigned const row = k * kSumLanes + threadIdx.x;
       if (b * kSumBlock + row < rows) lane = Combine(lane, terms[PlaceOf(row)]);
     }
-    lane = AddLanes(lane);  // ends with a __syncthreads: `storage` and `terms` may be used again
+    lane = AddLanes(lane);  // ends with a __syncthreads: `storage` and `terms` may be reused
     if (threadIdx.x == 0) block_sums[b] = lane;
   }
   if (!IsLastBlock(finished, gridDim.x)) return;

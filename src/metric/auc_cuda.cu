@@ -1,3 +1,4 @@
+// Computes auc and aucpr of any rows on a device.
 #include <algorithm>
 #include <cub/block/block_scan.cuh>
 #include <cub/device/device_radix_sort.cuh>
@@ -15,7 +16,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
 constexpr int kThreadRows = 8;
-constexpr int kBlockRows = kThreads * kThreadRows;  // equals kSumBlock: one array serves for both kinds of sums
+constexpr int kBlockRows = kThreads * kThreadRows;  // equals kSumBlock: one array serves both kinds of sums
 constexpr char const* kWhat = "evaluating an area under a curve";
 
 using PointScan = cub::BlockScan<CurvePoint, kThreads>;
@@ -24,8 +25,8 @@ struct AddPoints {
   __device__ CurvePoint operator()(CurvePoint const& a, CurvePoint const& b) const { return a + b; }
 };
 
-/// Writes keys and numbers of rows, and to *result, which must be 0 before, the largest weight and whether one is
-/// negative.
+/// Writes keys and numbers of rows. Writes the largest weight, and if one is negative, to *result, which must be 0
+/// before.
 __global__ void __launch_bounds__(kThreads)
     KeysKernel(CurveRows weights, OutputView<float const> predictions, std::uint32_t output, std::uint32_t* keys,
                std::uint32_t* row_of, ClassArea* result) {
@@ -43,7 +44,7 @@ __global__ void __launch_bounds__(kThreads)
     negative |= __shfl_xor_sync(kAllLanes, negative, d);
   }
   if (threadIdx.x % 32 != 0) return;
-  // Most warps find a weight as large there already, which spares thousands of atomics on one word.
+  // Most warps find an equal weight there already, which saves thousands of atomics on one word.
   if (largest > *static_cast<std::uint32_t volatile*>(&result->largest)) atomicMax(&result->largest, largest);
   if (negative != 0) atomicOr(&result->negative_weights, negative);
 }
@@ -67,8 +68,7 @@ __device__ SortedWeights WeightsOf(CurveRows const& weights, std::uint32_t const
   return {weights, row_of, rows, largest, ScaleByPowerOfTwo(1.0, CurveShift(largest, rows))};
 }
 
-/// before[b] becomes the sum of all blocks of rows before block b. The last block of threads adds up what all have
-/// written.
+/// Replaces before[b] by the sum of all rows before block b. The last block of threads adds the sums of all.
 __global__ void __launch_bounds__(kThreads)
     BlockTotalsKernel(CurveRows weights, std::uint32_t const* row_of, std::uint64_t rows, CurvePoint* before,
                       std::uint32_t* finished, ClassArea* result) {
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kThreads)
     for (int k = 0; k < kThreadRows; ++k) mine = mine + sorted(b * kBlockRows + k * kThreads + threadIdx.x);
     PointScan{storage}.ExclusiveScan(mine, sum, CurvePoint{0, 0}, AddPoints{}, total);
     if (threadIdx.x == 0) before[b] = total;
-    __syncthreads();  // `storage` is used again
+    __syncthreads();  // the next turn reuses `storage`
   }
   if (!IsLastBlock(finished, gridDim.x)) return;
   CurvePoint carry{0, 0};
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) result->total = carry;
 }
 
-/// points[i] becomes the sum of sorted rows 0 … i.
+/// Replaces points[i] by the sum of sorted rows 0 … i.
 __global__ void __launch_bounds__(kThreads)
     PointsKernel(CurveRows weights, std::uint32_t const* row_of, std::uint64_t rows, CurvePoint const* before,
                  ClassArea const* result, CurvePoint* points) {
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(kThreads)
     for (int k = 0; k < kThreadRows; ++k) {
       if (first + k < rows) points[first + k] = start + own[k];
     }
-    __syncthreads();  // `storage` is used again
+    __syncthreads();  // the next turn reuses `storage`
   }
 }
 
@@ -126,12 +126,12 @@ __global__ void __launch_bounds__(kSumLanes)
   SumTerms(terms, terms.rows, block_sums, finished, [=](double sum) { result->area = sum; });
 }
 
-/// Memory for one class, which all classes use in turn.
+/// Memory for one class, used by all classes in turn.
 struct Work {
   std::uint32_t *keys, *sorted_keys, *row_of, *sorted_rows;
   CurvePoint* points;
   CurvePoint* before;  ///< [blocks of rows]
-  double* block_sums;  ///< shares the memory of `before`, which has been read by then
+  double* block_sums;  ///< shares the memory of `before`, which is not read any more
   std::uint32_t* finished;
   void* sort;
   std::size_t sort_bytes;

@@ -1,3 +1,4 @@
+// Computes auc and aucpr on the host.
 #include <algorithm>
 #include <vector>
 
@@ -17,7 +18,7 @@ struct SortedRow {
   std::uint32_t row;
 };
 
-/// Keys of one output in ascending order, and the curve's points.
+/// Keys of one output in ascending order, and the points of its curve.
 struct Curve {
   explicit Curve(std::uint64_t rows) : sorted{rows}, scratch{rows}, keys{rows}, points{rows} {}
   Buffer<SortedRow> sorted, scratch;
@@ -54,7 +55,7 @@ double EvaluateArea(Metric metric, TargetView const& targets, OutputView<float c
   std::uint32_t const outputs = predictions.outputs;
   std::vector<ClassArea> classes(outputs);
   if (rows != 0) {
-    // Classes are evaluated side by side; one output has all threads for itself.
+    // Classes are evaluated in parallel. A single output has all threads.
     ParallelTasks(threads, outputs, [&](std::size_t c, int) {
       Curve curve{rows};
       auto const output = static_cast<std::uint32_t>(c);

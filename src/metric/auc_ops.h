@@ -1,4 +1,4 @@
-/// One row of a curve, and one step.
+/// Maths of one row of a curve, and of one step.
 #ifndef XGBGPU_METRIC_AUC_OPS_H_
 #define XGBGPU_METRIC_AUC_OPS_H_
 
@@ -14,19 +14,19 @@
 
 namespace xgbgpu {
 
-/// Returns a key that orders like predictions from the largest to the smallest. It is equal for 0 and -0. All NaNs have
-/// one key, which comes first: which bits a NaN has is up to the processor.
+/// Returns a key that orders predictions from the largest to the smallest. 0 and -0 have equal keys. All NaNs have one
+/// key, which comes first, because the processor chooses the bits of a NaN.
 XGBGPU_HD std::uint32_t PredictionKey(float prediction) {
   return prediction != prediction ? 0 : DescendingKey(prediction);
 }
 
-/// What a row weighs as a positive and as a negative.
+/// The weights of a row as a positive and as a negative.
 struct RowWeights {
   float positive;
   float negative;
 };
 
-/// Weights of rows, as floats like in stock.
+/// Weights of rows as floats, as in stock.
 struct CurveRows {
   TargetView targets;
   bool one_against_rest;         ///< labels are classes; otherwise a label is the positive share of its row
@@ -40,7 +40,7 @@ struct CurveRows {
   }
 };
 
-/// Returns the bits of the larger magnitude: as integers they order like magnitudes, infinity and NaN above all
+/// Returns the bits of the larger magnitude. As integers they order like magnitudes, with infinity and NaN above all
 /// numbers.
 XGBGPU_HD std::uint32_t LargerMagnitude(RowWeights const& weights) {
   std::uint32_t const p = MagnitudeBits(weights.positive), n = MagnitudeBits(weights.negative);
@@ -51,8 +51,9 @@ XGBGPU_HD std::uint32_t AnyNegative(RowWeights const& weights) {
   return weights.positive < 0.0f || weights.negative < 0.0f ? 1 : 0;
 }
 
-/// The unit of a curve's weights is 2^-CurveShift: the largest becomes less than 2^w, w as of core/fixed_point.h's wide
-/// format, whose proof bounds the sums by 2^62. 0 if all weights are 0 or one is not finite: the metric is NaN then.
+/// Returns the shift of a curve's unit 2^-shift: the largest weight becomes less than 2^w, with w of
+/// core/fixed_point.h's wide format, whose proof bounds the sums by 2^62. Returns 0 if all weights are 0 or one is not
+/// finite: the metric is NaN then.
 XGBGPU_HD int CurveShift(std::uint32_t largest, std::uint64_t rows) {
   if (largest == 0 || largest >= kNotFiniteBits) return 0;
   float const value = FloatFromBits(largest);
@@ -63,7 +64,7 @@ XGBGPU_HD int CurveShift(std::uint32_t largest, std::uint64_t rows) {
   return bits - above;
 }
 
-/// Turns a row's weights into fixed point. `largest` is that of all rows; nothing is added up if it is not finite.
+/// Returns a row's weights in fixed point. `largest` is over all rows; the result is 0 if it is not finite.
 XGBGPU_HD CurvePoint ToFixedPoint(RowWeights const& weights, std::uint32_t largest, double scale) {
   if (largest >= kNotFiniteBits) return {0, 0};
   return {RoundToNearest(weights.positive, scale), RoundToNearest(weights.negative, scale)};
@@ -73,7 +74,7 @@ XGBGPU_HD CurvePoint operator+(CurvePoint const& a, CurvePoint const& b) {
   return {a.positive + b.positive, a.negative + b.negative};
 }
 
-/// Returns the first i with key(i) == key(last); keys ascend. Cost: log of the distance.
+/// Returns the first i with key(i) == key(last). Keys ascend. Cost: log of the distance.
 template <typename Key>
 XGBGPU_HD std::uint64_t RunStart(Key const& key, std::uint64_t last) {
   std::uint32_t const of_last = key(last);
@@ -91,9 +92,9 @@ XGBGPU_HD double RocStep(CurvePoint const& from, CurvePoint const& to) {
   return width * (static_cast<double>(from.positive) + static_cast<double>(to.positive)) * 0.5;
 }
 
-/// Area below the precision-recall curve between two points. Along it false positives grow linearly with true ones, by
-/// h for each: precision at recall r is r / (a r + b) with a = 1 + h, b = (negative - h · positive) / all positives.
-/// Its integral is r / a - b / a² · ln(a r + b).
+/// Returns the area below the precision-recall curve between two points. Between them false positives grow linearly
+/// with true positives, by h for each: precision at recall r is r / (a r + b) with a = 1 + h, b = (negative - h ·
+/// positive) / all positives. Its integral is r / a - b / a² · ln(a r + b).
 XGBGPU_HD double PrecisionRecallStep(CurvePoint const& from, CurvePoint const& to, std::int64_t positives) {
   if (to.positive == from.positive) return 0.0;
   double const all = static_cast<double>(positives);
@@ -112,11 +113,11 @@ struct KeyAt {
   XGBGPU_HD std::uint32_t operator()(std::uint64_t i) const { return keys[i]; }
 };
 
-/// Terms of an area: item i is the step that ends at sorted row i.
+/// Terms of an area. Item i is the step that ends at sorted row i.
 struct AreaTerms {
   Metric metric;
   std::uint32_t const* keys;  ///< [rows], ascending
-  CurvePoint const* points;   ///< [rows]: sums of sorted rows up to and with this one
+  CurvePoint const* points;   ///< [rows] sums of sorted rows up to and including each
   std::uint64_t rows;
 
   XGBGPU_HD double operator()(std::uint64_t i) const {

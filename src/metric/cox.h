@@ -1,9 +1,9 @@
-/// cox-nloglik: minus the partial log-likelihood of Cox's proportional hazards, for each event; for the metric stage
-/// alone.
+/// cox-nloglik: the negative partial log-likelihood of Cox's proportional hazards, per event. Internal to the metric
+/// stage.
 ///
-/// Predictions are hazards p, labels times as in objective/cox_ops.h. The metric is the mean over events (labels above
-/// 0) of ln (D / p), with D the sum of p over rows of the same time and later. NaN without an event. Weights do not
-/// matter.
+/// Predictions are hazards p, labels are times as in objective/cox_ops.h. The metric is the mean over events (labels
+/// above 0) of ln (D / p), with D the sum of p over rows of the same time and later. NaN without an event. Weights are
+/// ignored.
 #ifndef XGBGPU_METRIC_COX_H_
 #define XGBGPU_METRIC_COX_H_
 
@@ -14,12 +14,12 @@
 
 namespace xgbgpu {
 
-/// Item i is the row at place i of the order.
+/// Terms of the metric. Item i is the row at place i of the order.
 struct CoxTerms {
   float const* labels;
   OutputView<float const> predictions;
   TimeOrder order;
-  double const* at_risk;  ///< [rows] sum of predictions of each place and later ones
+  double const* at_risk;  ///< [rows] sum of predictions of each place and of later places
 
   XGBGPU_HD MetricSum operator()(std::uint64_t place) const {
     std::uint32_t const row = order.rows[place];
@@ -30,8 +30,8 @@ struct CoxTerms {
 };
 
 namespace host {
-/// Input is that of Evaluate, which has checked it (CheckMetricInput). Rows are sorted by time unless targets.by_time
-/// has their order. Two passes in that order follow, with a double for each row.
+/// Returns the metric. Input is Evaluate's, which has checked it (CheckMetricInput). Sorts rows by time unless
+/// targets.by_time has their order. Then two passes in this order, with a double for each row.
 double EvaluateCox(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
                    int threads);
 }  // namespace host

@@ -1,3 +1,4 @@
+// Computes cox-nloglik on a device.
 #include "base/message.h"
 #include "cuda/grid.h"
 #include "metric/cox.h"

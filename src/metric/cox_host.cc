@@ -1,3 +1,4 @@
+// Computes cox-nloglik on the host.
 #include "base/buffer.h"
 #include "metric/cox.h"
 #include "metric/sum_host.h"

@@ -1,3 +1,4 @@
+// Parses names of metrics, checks their input and finishes their sums.
 #include "xgbgpu/metric.h"
 
 #include <cmath>
@@ -43,7 +44,7 @@ constexpr NamedMetric kMetrics[] = {{"rmse", Metric::kRmse},
                                     {"ndcg", Metric::kNdcg},
                                     {"map", Metric::kMap}};
 
-/// Reads the whole text as a number, or nothing.
+/// Returns the whole text as a number, or nothing.
 std::optional<float> NumberFrom(std::string const& text) {
   char* end = nullptr;
   float const value = TextToFloat(text.c_str(), &end);
@@ -53,7 +54,7 @@ std::optional<float> NumberFrom(std::string const& text) {
 
 bool IsOfRankings(Metric metric) { return metric == Metric::kPre || metric == Metric::kNdcg || metric == Metric::kMap; }
 
-/// Reads what comes after a ranking metric's name and '@': "5" or "5-".
+/// Parses the text after a ranking metric's name and '@': "5" or "5-".
 bool ReadTop(std::string text, MetricParams* params) {
   if (!text.empty() && text.back() == '-') {
     params->without_hits_is_zero = true;
@@ -70,7 +71,7 @@ bool IsOfClasses(Metric metric) {
 
 bool IsOfTimes(Metric metric) { return metric == Metric::kAftNloglik || metric == Metric::kIntervalAccuracy; }
 
-/// Makes "Metric ndcg: row 3 has label 31; allowed: 0 to ".
+/// Returns a text like "Metric ndcg: row 3 has label 31; allowed: 0 to ".
 std::string BadLabelText(MetricParams const& params, MetricSum const& sum) {
   auto const bits = static_cast<std::uint32_t>(sum.bad);
   float label;
@@ -81,11 +82,10 @@ std::string BadLabelText(MetricParams const& params, MetricSum const& sum) {
   return text.str();
 }
 
-/// Makes all NaNs one: the sign of a NaN is the processor's choice.
+/// Replaces every NaN by one NaN: the processor chooses the sign of a NaN.
 double OneNaN(double value) { return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value; }
 
-/// Throws InvalidArgument unless the targets that the metric compares predictions with are there, and as many of them.
-/// There must be rows.
+/// Throws InvalidArgument unless the targets of the metric exist in the size of the predictions. There must be rows.
 void CheckTargetsFit(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions) {
   char const* const name = NameOf(params.kind);
   if (IsOfTimes(params.kind)) {

@@ -1,3 +1,4 @@
+// Evaluates metrics that are sums over rows on a device.
 #include "cuda/grid.h"
 #include "metric/auc.h"
 #include "metric/metric_cuda.h"

@@ -1,4 +1,4 @@
-/// Metrics on a CUDA device: the host's numbers, bit for bit.
+/// Metrics on a CUDA device, with the host's bits.
 #ifndef XGBGPU_METRIC_METRIC_CUDA_H_
 #define XGBGPU_METRIC_METRIC_CUDA_H_
 
@@ -11,9 +11,9 @@
 
 namespace xgbgpu::cuda {
 
-/// Device memory of evaluations, one after another. It grows with what is asked for and is kept. The arena must outlive
-/// it. Bytes: element-wise 24 for each 2048 labels; auc and aucpr 32 a row, rankings up to 28 (aucpr 44),
-/// and what cub's radix sort wants; cox-nloglik 8 a row.
+/// Device memory of evaluations, reused by later ones. It grows as needed. The arena must outlive it. Bytes:
+/// element-wise metrics 24 for each 2048 labels; auc and aucpr 32 a row, rankings up to 28 (aucpr 44), and the scratch
+/// of CUB's radix sort; cox-nloglik 8 a row.
 class MetricScratch {
  public:
   enum Part {
@@ -32,17 +32,17 @@ class MetricScratch {
 
   explicit MetricScratch(DeviceArena* arena) : arena_{arena} {}
 
-  bool may_count{true};  ///< EvaluateCountedArea has not met other rows yet; later ones are likely to be such, too
+  bool may_count{true};  ///< EvaluateCountedArea has met only rows that it serves; later rows are likely to be the same
 
-  /// Makes room for n elements. The contents are lost if there was less.
+  /// Makes room for n elements. The contents are lost if it grows.
   template <typename T>
   T* At(Part part, std::size_t n) {
     Reserve(&parts_[part], arena_, "metrics", n * sizeof(T));
     return reinterpret_cast<T*>(parts_[part].data());
   }
-  /// Returns a counter that is 0 between kernels (cuda/grid.h's IsLastBlock).
+  /// Returns a counter that is 0 between kernels (for cuda/grid.h's IsLastBlock).
   std::uint32_t* Finished(Stream const& stream);
-  /// Copies n elements from the device, and waits for all of the stream.
+  /// Copies n elements from the device, and waits for the stream.
   template <typename T>
   T const* Fetch(T const* from, std::size_t n, Stream const& stream, char const* what) {
     if (host_.size() < n * sizeof(T)) host_ = PinnedBuffer<std::uint8_t>{n * sizeof(T)};
@@ -59,26 +59,26 @@ class MetricScratch {
   PinnedBuffer<std::uint8_t> host_;
 };
 
-/// Does what host::Evaluate does, and waits for the stream. Every array is on the device, whatever its layout.
-/// Cost: one kernel and one small copy; for auc and aucpr a sort and three or four kernels for each
-/// output; for cox-nloglik three.
+/// host::Evaluate with arrays of any layout on the device. Waits for the stream.
+/// Cost: one kernel and one small copy; for auc and aucpr a sort and three or four kernels for each output; for
+/// cox-nloglik three kernels.
 double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
                 MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream);
 
-/// Does what host::EvaluateArea does.
+/// host::EvaluateArea on the device.
 double EvaluateArea(Metric metric, TargetView const& targets, OutputView<float const> predictions,
                     MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream);
 
-/// Does what host::EvaluateCox does. It needs targets.by_time.
+/// host::EvaluateCox on the device. Needs targets.by_time.
 double EvaluateCox(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
                    MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream);
 
-/// Does what EvaluateArea does for labels 0 and 1 (or classes), no weights and predictions of 0 and larger: fewer bytes
-/// are sorted, and no row is looked up. Returns nothing if the rows are not so, which is seen at the end only.
+/// EvaluateArea for labels 0 and 1 (or classes), no weights and non-negative predictions: sorts fewer bytes and looks
+/// up no row. Returns nothing if the rows are different, which shows at the end only.
 std::optional<double> EvaluateCountedArea(Metric metric, TargetView const& targets, OutputView<float const> predictions,
                                           MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream);
 
-/// Does what host::EvaluateRanking does.
+/// host::EvaluateRanking on the device.
 double EvaluateRanking(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
                        MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream);
 

@@ -1,3 +1,4 @@
+// Evaluates metrics on the host, over the rows of all shards.
 #include "base/message.h"
 #include "metric/auc.h"
 #include "metric/cox.h"

@@ -1,4 +1,4 @@
-/// What one row adds to a metric that is a mean over rows.
+/// Terms of one row in metrics that are means over rows.
 #ifndef XGBGPU_METRIC_METRIC_OPS_H_
 #define XGBGPU_METRIC_METRIC_OPS_H_
 
@@ -14,7 +14,7 @@
 
 namespace xgbgpu {
 
-// One row's loss, in float as stock computes it.
+// Losses of one row, in float like stock's.
 
 XGBGPU_HD float FloatLog(float x) { return static_cast<float>(PortableLog(x)); }
 
@@ -54,7 +54,7 @@ struct LoglossLoss {
   }
 
  private:
-  /// Returns factor · ln p, or 0 for a factor of 0. A smaller p is taken for 1e-16.
+  /// Returns factor · ln p, or 0 for a factor of 0. p is at least 1e-16.
   static XGBGPU_HD float Part(float factor, float p) {
     constexpr float kSmallest = 1e-16f;
     return factor == 0.0f ? 0.0f : factor * FloatLog(p < kSmallest ? kSmallest : p);
@@ -76,7 +76,7 @@ struct PoissonNloglik {
   }
 };
 
-/// The dispersion is 1.
+/// Gamma with dispersion 1.
 struct GammaNloglik {
   XGBGPU_HD float operator()(float label, float prediction) const {
     constexpr float kSmallest = 1e-6f;
@@ -105,7 +105,7 @@ struct TweedieNloglik {
   }
 };
 
-/// Terms of a metric over every label: item i is target i % columns of row i / columns.
+/// Terms of a metric over every label. Item i is target i % columns of row i / columns.
 template <typename Loss>
 struct LabelTerms {
   Loss loss;
@@ -150,7 +150,7 @@ struct MloglossLoss {
   }
 };
 
-/// Terms of a metric over rows whose label is a class: its fraction is cut off, as stock does.
+/// Terms of a metric over rows whose label is a class. The label's fraction is cut off, as in stock.
 template <typename Loss>
 struct ClassTerms {
   Loss loss;
@@ -170,7 +170,8 @@ struct ClassTerms {
   }
 };
 
-/// Calls `visit` with the metric's terms; not for those that are no sums over rows (metric/auc.h, cox.h, ranking.h).
+/// Calls `visit` with the metric's terms. Does nothing for metrics that are no sums over rows (metric/auc.h, cox.h,
+/// ranking.h).
 template <typename Visit>
 void VisitTerms(MetricParams const& params, TargetView const& targets, OutputView<float const> const& predictions,
                 Visit&& visit) {

@@ -1,3 +1,4 @@
+// Computes ranking metrics on a device.
 #include <cub/block/block_scan.cuh>
 #include <cub/device/device_radix_sort.cuh>
 
@@ -24,7 +25,7 @@ struct AddPoints {
   __device__ CurvePoint operator()(CurvePoint const& a, CurvePoint const& b) const { return a + b; }
 };
 
-/// Returns the group of a row: the last one that begins at or before it, which is not empty.
+/// Returns the group of a row: the last group that begins at or before it, which is not empty.
 __device__ std::uint32_t GroupOfRow(TargetView const& targets, std::uint64_t row) {
   if (targets.group_ptr == nullptr) return 0;
   return RangeOf(targets.groups, row, [&](std::uint32_t g) { return targets.group_ptr[g]; });
@@ -41,7 +42,7 @@ __global__ void __launch_bounds__(kThreads) GroupKeysKernel(TargetView targets, 
   }
 }
 
-/// Writes what aucpr needs: the sum of a group's rows up to each position. A block of threads takes a group.
+/// Writes the inclusive prefix sums of a group's rows, for aucpr. A block of threads takes a group.
 __global__ void __launch_bounds__(kSumLanes)
     GroupPointsKernel(RankingTerms terms, std::uint32_t groups, CurvePoint* points) {
   __shared__ typename PointScan::TempStorage storage;
@@ -54,7 +55,7 @@ __global__ void __launch_bounds__(kSumLanes)
       CurvePoint const own = there ? terms.PointOf(group, position) : CurvePoint{0, 0};
       CurvePoint sum, all;
       PointScan{storage}.InclusiveScan(own, sum, AddPoints{}, all);
-      __syncthreads();  // `storage` is used again
+      __syncthreads();  // the next turn reuses `storage`
       if (there) points[group.begin + position] = before + sum;
       before = before + all;
     }
@@ -62,7 +63,7 @@ __global__ void __launch_bounds__(kSumLanes)
 }
 
 /// Returns, in thread 0, the sum over positions begin … end - 1 of the group, in the order of metric_sum.h.
-/// `hits_before` counts the hits before `begin`. The block has kSumLanes threads, and all of them come here.
+/// `hits_before` counts the hits before `begin`. All kSumLanes threads of the block call it.
 __device__ GroupSum SumPositions(RankingTerms const& terms, RankingGroup const& group, std::uint64_t begin,
                                  std::uint64_t end, std::uint64_t hits_before, HitScan::TempStorage* storage) {
   bool const counts_hits = terms.params.kind == Metric::kMap;
@@ -74,7 +75,7 @@ __device__ GroupSum SumPositions(RankingTerms const& terms, RankingGroup const& 
     if (counts_hits) {
       std::uint32_t all;
       HitScan{*storage}.InclusiveSum(there && terms.IsHit(group, position) ? 1U : 0U, hits, all);
-      __syncthreads();  // `storage` is used again
+      __syncthreads();  // the next turn reuses `storage`
       if (there) lane = Combine(lane, terms(group, position, hits_before + hits));
       hits_before += all;
     } else if (there) {
@@ -84,15 +85,15 @@ __device__ GroupSum SumPositions(RankingTerms const& terms, RankingGroup const& 
   return AddLanes(lane);
 }
 
-// A group of more than kSumBlock rows is long: a block of threads sums each of its blocks. FirstSum is where their sums
-// begin. A long group has at most 2 * floor(size / kSumBlock) of them, so no two groups meet, and 2 *
+// A group of more than kSumBlock rows is long: a block of threads sums each of its blocks. FirstSum is the place of
+// their first sum. A long group has at most 2 * floor(size / kSumBlock) blocks, so groups do not overlap, and 2 *
 // floor(rows / kSumBlock) is room for all.
 __device__ bool IsLong(RankingGroup const& group) { return group.size > kSumBlock; }
 __device__ std::uint64_t FirstSum(RankingGroup const& group) { return group.begin / kSumBlock * 2; }
 
 /// Calls each(group, block) for every block of every long group. A block of threads takes a row whose number is a
-/// multiple of kSumBlock. A long group has one such row for each of its blocks, or one less: whoever takes the last one
-/// takes the blocks that are left, too.
+/// multiple of kSumBlock. A long group has one such row for each of its blocks, or one less. The thread block of the
+/// last one takes the remaining blocks, too.
 template <typename Each>
 __device__ void ForLongBlocks(TargetView const& targets, std::uint64_t rows, Each&& each) {
   std::uint64_t const marks = SumBlocks(rows);
@@ -106,7 +107,7 @@ __device__ void ForLongBlocks(TargetView const& targets, std::uint64_t rows, Eac
   }
 }
 
-/// Counts, for map, the hits in every block of every long group.
+/// Counts the hits in every block of every long group, for map.
 __global__ void __launch_bounds__(kSumLanes) LongHitsKernel(RankingTerms terms, std::uint64_t* hits) {
   ForLongBlocks(terms.targets, terms.predictions.rows, [&](RankingGroup const& group, std::uint64_t b) {
     std::uint64_t const end = min(group.size, (b + 1) * kSumBlock);
@@ -139,8 +140,8 @@ __global__ void __launch_bounds__(kSumLanes)
   });
 }
 
-/// Writes the value of every group. A block of threads takes a group: it sums its positions, or, if it is long, the
-/// sums of its blocks.
+/// Writes the value of every group. A block of threads takes a group and sums its positions, or, if the group is long,
+/// the sums of its blocks.
 __global__ void __launch_bounds__(kSumLanes)
     GroupsKernel(RankingTerms terms, std::uint32_t groups, GroupSum const* long_sums, MetricSum* values) {
   __shared__ typename HitScan::TempStorage storage;
@@ -160,8 +161,8 @@ __global__ void __launch_bounds__(kSumLanes)
   }
 }
 
-/// Returns the sums that GroupsKernel needs of long groups, in memory that sorting has used before, or null if there
-/// can be no long group.
+/// Returns the sums of long groups for GroupsKernel, in memory that sorting has used before, or null if no group can be
+/// long.
 GroupSum const* SumLongGroups(RankingTerms const& terms, MetricScratch* scratch, DeviceLimits const& limits,
                               cudaStream_t stream) {
   std::uint64_t const rows = terms.predictions.rows;

@@ -1,3 +1,4 @@
+// Computes ranking metrics on the host.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -13,11 +14,11 @@ namespace xgbgpu::host {
 
 namespace {
 
-/// Writes the rows of the group to `rows`, at the group's place, in descending order of value(row), equal ones as they
-/// lie.
+/// Writes the rows of the group to `rows`, at the group's place, in descending order of value(row). Equal rows keep
+/// their order.
 template <typename Value>
 void SortRows(RankingGroup const& group, std::uint32_t* rows, Value&& value) {
-  thread_local std::vector<std::uint64_t> keyed;  // key and row in one number, so that nothing else is looked up
+  thread_local std::vector<std::uint64_t> keyed;  // key and row in one number, so that sorting looks nothing up
   keyed.resize(group.size);
   for (std::uint64_t i = 0; i < group.size; ++i) {
     auto const row = static_cast<std::uint32_t>(group.begin + i);
@@ -51,7 +52,7 @@ double EvaluateRanking(MetricParams const& params, TargetView const& targets, Ou
       for (std::uint64_t i = 0; i < group.size; ++i) points[group.begin + i] = sum = sum + terms.PointOf(group, i);
     }
     std::uint64_t hits = 0;
-    auto const term = [&](std::uint64_t position) {  // is called for one position after the other
+    auto const term = [&](std::uint64_t position) {  // called for one position after another
       if (params.kind == Metric::kMap && terms.IsHit(group, position)) ++hits;
       return terms(group, position, hits);
     };

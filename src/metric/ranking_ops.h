@@ -1,4 +1,4 @@
-/// What one row of a ranking group adds, and one group's value.
+/// Terms of one row of a ranking group, and one group's value.
 #ifndef XGBGPU_METRIC_RANKING_OPS_H_
 #define XGBGPU_METRIC_RANKING_OPS_H_
 
@@ -12,12 +12,12 @@
 
 namespace xgbgpu {
 
-/// Sums over the rows of a group. {} is the sum of none.
+/// Sums over the rows of a group. {} is the empty sum.
 struct GroupSum {
-  double gain;          ///< pre: hits; map: precisions; ndcg: in the order of predictions; aucpr: the area
-  double best_gain;     ///< ndcg: in the order of labels
+  double gain;          ///< pre: hits; map: precisions; ndcg: gains in the order of predictions; aucpr: the area
+  double best_gain;     ///< ndcg: gains in the order of labels
   std::uint64_t count;  ///< map: hits; auc: pairs in order, twice, and pairs of equal predictions
-  std::uint64_t bad;    ///< ndcg, aucpr: as MetricSum's
+  std::uint64_t bad;    ///< ndcg, aucpr: as in MetricSum
 };
 XGBGPU_HD GroupSum Combine(GroupSum const& a, GroupSum const& b) {
   return {a.gain + b.gain, a.best_gain + b.best_gain, a.count + b.count, a.bad > b.bad ? a.bad : b.bad};
@@ -35,24 +35,24 @@ XGBGPU_HD RankingGroup GroupOf(TargetView const& targets, std::uint64_t rows, st
   return {targets.group_ptr[group], targets.group_ptr[group + 1] - targets.group_ptr[group]};
 }
 
-/// The terms of one group. Arrays of the data, not of the group.
+/// The terms of one group. Arrays belong to the data, not to the group.
 struct RankingTerms {
   MetricParams params;
   TargetView targets;
   OutputView<float const> predictions;
   std::uint32_t const* by_prediction;  ///< rows, group by group, in the order of predictions; null for auc
   std::uint32_t const* by_label;       ///< rows, group by group, in the order of labels; for ndcg and auc
-  CurvePoint const* points;            ///< for aucpr: sums of the group's rows up to each position
+  CurvePoint const* points;            ///< for aucpr: inclusive prefix sums of the group's rows
 
   XGBGPU_HD float label(std::uint32_t row) const { return targets.labels[row]; }
 
-  /// Tells whether the row at `position` (from 0) is a hit. NaN is one, as its integer part in stock.
+  /// Returns true if the row at `position` (from 0) is a hit. NaN is a hit, as its integer part in stock.
   XGBGPU_HD bool IsHit(RankingGroup const& group, std::uint64_t position) const {
     float const y = label(by_prediction[group.begin + position]);
     return !(y > -1.0f && y < 1.0f);
   }
 
-  /// aucpr: labels in fixed point. They are 0 to 1, or the metric is an error.
+  /// Returns labels in fixed point, for aucpr. They are 0 to 1, or the metric is an error.
   XGBGPU_HD CurvePoint PointOf(RankingGroup const& group, std::uint64_t position) const {
     float const y = label(by_prediction[group.begin + position]);
     constexpr std::uint32_t kOne = 0x3F800000U;  // bits of 1.0f
@@ -60,7 +60,7 @@ struct RankingTerms {
     return ToFixedPoint({y, 1.0f - y}, kOne, ScaleByPowerOfTwo(1.0, CurveShift(kOne, group.size)));
   }
 
-  /// hits: up to and with this position; used by map.
+  /// Returns the term of a position. hits: up to and including the position; for map.
   XGBGPU_HD GroupSum operator()(RankingGroup const& group, std::uint64_t position, std::uint64_t hits) const {
     bool const counts = position < params.top;
     switch (params.kind) {
@@ -74,7 +74,7 @@ struct RankingTerms {
       case Metric::kNdcg: {
         std::uint32_t const row = by_prediction[group.begin + position];
         float const y = label(row);
-        // NaN fails too.
+        // NaN fails, too.
         if (!(y > -1.0f && y < static_cast<float>(kMostRelevant + 1))) return {0.0, 0.0, 0, BadLabel(row, y)};
         if (!counts) return {0.0, 0.0, 0, 0};
         return {Gain(y, position), Gain(label(by_label[group.begin + position]), position), 0, 0};
@@ -86,7 +86,7 @@ struct RankingTerms {
     }
   }
 
-  /// Turns the sums over a group into its value, with weight 1 if it has one.
+  /// Returns the value of a group from its sums, with weight 1 if it has one.
   XGBGPU_HD MetricSum Finish(std::uint32_t index, RankingGroup const& group, GroupSum const& sum) const {
     double const nothing_to_find = params.without_hits_is_zero ? 0.0 : 1.0;
     switch (params.kind) {
@@ -100,7 +100,7 @@ struct RankingTerms {
         CurvePoint const total = group.size == 0 ? CurvePoint{0, 0} : points[group.begin + group.size - 1];
         bool const has_weight = targets.weights == nullptr || targets.weights[index] > 0.0f;
         if (!has_weight || total.positive <= 0 || total.negative <= 0) return {0.0, 0.0, sum.bad};
-        return {sum.gain < 1.0 ? sum.gain : 1.0, 1.0, sum.bad};  // only rounding lifts it above 1
+        return {sum.gain < 1.0 ? sum.gain : 1.0, 1.0, sum.bad};  // only rounding can exceed 1
       }
       default: {
         if (group.size < 3) return {0.0, 0.0, 0};
@@ -112,7 +112,7 @@ struct RankingTerms {
   }
 
  private:
-  /// The step of the curve that ends here; 0 where none ends.
+  /// Returns the step of the curve that ends at the position; 0 if none ends there.
   XGBGPU_HD GroupSum AreaTo(RankingGroup const& group, std::uint64_t position) const {
     std::uint32_t const row = by_prediction[group.begin + position];
     float const y = label(row);
@@ -127,7 +127,7 @@ struct RankingTerms {
     return {PrecisionRecallStep(from, sums[position], sums[group.size - 1].positive), 0.0, 0, 0};
   }
 
-  /// A label outside 0 … kMostRelevant makes the metric an error, whatever this returns.
+  /// Returns the gain of a label. A label outside 0 … kMostRelevant makes the metric an error in any case.
   static XGBGPU_HD double Gain(float label, std::uint64_t position) {
     if (!(label >= 1.0f && label < static_cast<float>(kMostRelevant + 1))) return 0.0;
     constexpr double kInverseLn2 = 1.44269504088896338700e+00;

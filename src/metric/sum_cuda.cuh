@@ -10,7 +10,7 @@
 
 namespace xgbgpu::cuda {
 
-/// Returns the value of the lane `distance` further up in the warp.
+/// Returns the value of the lane that is `distance` lanes higher in the warp.
 template <typename T>
 __device__ T FromLaneAbove(T const& value, unsigned distance) {
   static_assert(sizeof(T) % sizeof(double) == 0);
@@ -22,8 +22,7 @@ __device__ T FromLaneAbove(T const& value, unsigned distance) {
   return other;
 }
 
-/// Returns, in thread 0 only, the sum over the block's lanes. The block has kSumLanes threads, and all of them come
-/// here.
+/// Returns, in thread 0 only, the sum over the block's lanes. All kSumLanes threads of the block call it.
 template <typename T>
 __device__ T AddLanes(T lane) {
   static_assert(kSumGroup == 32);
@@ -37,12 +36,12 @@ __device__ T AddLanes(T lane) {
     }
     lane = groups[0];
   }
-  __syncthreads();  // `groups` is used again
+  __syncthreads();  // the next call reuses `groups`
   return lane;
 }
 
-/// Sum of items 0 … n - 1, in thread 0 of the block that finishes last of the grid; `finish(sum)` is called there.
-/// block_sums: [SumBlocks(n)], scratch.
+/// Sums items 0 … n - 1, and calls `finish(sum)` in thread 0 of the grid's last block. block_sums: [SumBlocks(n)],
+/// scratch.
 template <typename Terms, typename Finish>
 __device__ void SumTerms(Terms const& terms, std::uint64_t n, decltype(terms(std::uint64_t{0}))* block_sums,
                          std::uint32_t* finished, Finish&& finish) {

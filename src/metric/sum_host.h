@@ -1,4 +1,4 @@
-/// The host's loops in the order of metric_sum.h.
+/// Sums on the host in the order of metric_sum.h.
 #ifndef XGBGPU_METRIC_SUM_HOST_H_
 #define XGBGPU_METRIC_SUM_HOST_H_
 

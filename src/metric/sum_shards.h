@@ -15,18 +15,18 @@
 
 namespace xgbgpu::host {
 
-/// Returns the term with its row counted over all shards.
+/// Returns the term with its row numbered over all shards.
 inline MetricSum OfAllShards(MetricSum term, std::uint64_t first_row) {
   if (term.bad != 0) term.bad -= first_row << 32;
   return term;
 }
 
-/// The items of a shard, as blocks of all items see them: those of whole blocks, and those before and behind.
+/// The items of a shard in terms of blocks of all items: items of whole blocks, and items before and behind.
 struct ShardItems {
   std::uint64_t first;  ///< number of the shard's first item
   std::uint64_t size;
-  std::uint64_t first_block;  ///< of the blocks whose items are all here
-  std::uint64_t blocks;       ///< number of these
+  std::uint64_t first_block;  ///< first block whose items are all in this shard
+  std::uint64_t blocks;       ///< number of such blocks
 
   ShardItems(std::uint64_t first_item, std::uint64_t n, std::uint64_t all) : first{first_item}, size{n} {
     std::uint64_t const end = first + n;
@@ -34,15 +34,15 @@ struct ShardItems {
     first_block = SumBlocks(first);
     blocks = n != 0 && end_block > first_block ? end_block - first_block : 0;
   }
-  /// How many items stand before the whole blocks; all if there are none.
+  /// Returns the number of items before the whole blocks; all items if there are no whole blocks.
   std::uint64_t head() const { return blocks == 0 ? size : first_block * kSumBlock - first; }
-  /// Where the items behind the whole blocks begin, counted from the shard's first.
+  /// Returns the place of the first item behind the whole blocks, relative to the shard's first.
   std::uint64_t tail() const { return blocks == 0 ? size : std::min(size, (first_block + blocks) * kSumBlock - first); }
 };
 
-/// Adds up the `n` items of this shard and those of the others, whose items come before or after by the number of
-/// their shard. The sum has the bits of SumTerms over all items. Each shard sends the sums of its whole blocks, and
-/// the terms of up to two blocks that it shares with others.
+/// Returns the sum over the items of all shards, in the order of the shards' numbers. The sum has the bits of SumTerms
+/// over all items. Each shard sends the sums of its whole blocks, and the terms of up to two blocks that it shares with
+/// other shards.
 template <typename Terms>
 auto SumShardTerms(Terms const& terms, std::uint64_t n, int threads, Collective& collective) {
   using T = decltype(terms(std::uint64_t{0}));
@@ -75,7 +75,7 @@ auto SumShardTerms(Terms const& terms, std::uint64_t n, int threads, Collective&
 
   std::vector<T> blocks(SumBlocks(all));
   std::vector<char> is_whole(blocks.size());
-  std::vector<T> shared;  // terms of all other blocks, in their order
+  std::vector<T> shared;  // terms of all other blocks, in order
   for (std::size_t s = 0; s < shards.size(); ++s) {
     for (std::uint64_t i = 0; i < gathered[s].size() / kWords; ++i) {
       T value;

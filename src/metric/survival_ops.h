@@ -1,4 +1,4 @@
-/// What one row adds to the metrics of survival times, in double as stock computes it.
+/// Terms of one row in metrics of survival times, in double like stock's.
 #ifndef XGBGPU_METRIC_SURVIVAL_OPS_H_
 #define XGBGPU_METRIC_SURVIVAL_OPS_H_
 
@@ -43,8 +43,8 @@ struct ExtremeDistribution {
   static XGBGPU_HD double Probability(double z) { return 1.0 - PortableExp(-PortableExp(z)); }
 };
 
-/// -ln of the likelihood of a time between `lower` and `upper`, if (ln time - prediction) / scale is so distributed:
-/// the density for equal bounds, otherwise a probability; upper = +inf and lower = 0 mean that there is no bound.
+/// Returns -ln of the likelihood of a time between `lower` and `upper`, for (ln time - prediction) / scale with this
+/// distribution: the density for equal bounds, otherwise a probability. upper = +inf and lower = 0 mean no bound.
 template <typename Distribution>
 struct AftLoss {
   double scale;
@@ -61,11 +61,11 @@ struct AftLoss {
       likelihood = below_upper - below_lower;
     }
     constexpr double kSmallest = 1e-12;
-    return -PortableLog(likelihood > kSmallest ? likelihood : kSmallest);  // NaN: the smallest, too
+    return -PortableLog(likelihood > kSmallest ? likelihood : kSmallest);  // also for NaN
   }
 };
 
-/// The loss is 1 for a prediction, the logarithm of a time, that is between the bounds.
+/// The loss is 1 for a prediction (the logarithm of a time) between the bounds.
 struct IntervalLoss {
   XGBGPU_HD double operator()(double lower, double upper, double prediction) const {
     double const time = PortableExp(prediction);

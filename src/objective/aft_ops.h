@@ -15,18 +15,18 @@ namespace xgbgpu {
 
 XGBGPU_HD bool HasOverflowed(double x) { return x > DBL_MAX || x < -DBL_MAX; }
 
-/// A distribution function and its derivatives at one place.
+/// A distribution function and its derivatives at one point.
 struct NoiseAt {
   double cdf, pdf, pdf_slope, pdf_curvature;
 };
 
-/// What stock XGBoost takes for a derivative where its formula has become 0 / 0 or x / 0: `above` where the bounds lie
-/// above the margin, `below` otherwise. Rows without a bound on that side have none.
+/// Stock XGBoost's value of a derivative whose formula has become 0 / 0 or x / 0: `above` if the bounds lie above the
+/// margin, `below` otherwise. It is 0 for rows without a bound on that side.
 struct AftLimits {
   double above, below;
 };
 
-// The formulas are stock's, in double as there. 1 - cdf loses digits far above 0, and so do stock's gradients.
+// The formulas are stock's, in double like stock's. 1 - cdf loses digits far above 0, and so do stock's gradients.
 
 struct NormalNoise {
   XGBGPU_HD static NoiseAt At(double z) {
@@ -62,8 +62,8 @@ struct ExtremeNoise {
   XGBGPU_HD static AftLimits OfHessian(double) { return {15.0, 1e-16}; }
 };
 
-/// (margin, bounds of the survival time, weight) → gradient and hessian, times the weight. The time is known where
-/// both bounds are equal; an infinite upper bound and a lower one of 0 (or less) say nothing.
+/// (margin, bounds of the survival time, weight) → gradient and hessian, times the weight. Equal bounds mean a known
+/// time. An infinite upper bound and a lower bound of 0 (or less) mean no bound.
 template <typename Noise>
 struct AftGradients {
   double scale;
@@ -80,8 +80,7 @@ struct AftGradients {
       above = z > 0.0;
     } else {
       has_lower = !(lower <= 0.0f);
-      has_upper =
-          has_lower ? !HasOverflowed(upper) : true;  // with neither, stock takes the row as one with an upper bound
+      has_upper = has_lower ? !HasOverflowed(upper) : true;  // without any bound stock assumes an upper bound
       NoiseAt high{1.0, 0.0, 0.0, 0.0}, low{0.0, 0.0, 0.0, 0.0};
       double z_high = 0.0, z_low = 0.0;
       if (!HasOverflowed(upper)) {
@@ -113,7 +112,7 @@ struct AftGradients {
     double const ratio = numerator / denominator;
     return denominator < 1e-12 && (ratio != ratio || HasOverflowed(ratio)) ? limit : ratio;
   }
-  /// Returns x, or the bound that it is beyond. A NaN stays one.
+  /// Returns x, limited to [low, high]. NaN stays NaN.
   XGBGPU_HD static double Bounded(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 };
 

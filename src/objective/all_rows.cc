@@ -1,3 +1,4 @@
+// Gathers the rows of all shards.
 #include "objective/all_rows.h"
 
 namespace xgbgpu {

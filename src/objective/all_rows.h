@@ -1,4 +1,4 @@
-/// The rows of all shards in every shard, for what needs all of them in one place.
+/// The rows of all shards in every shard, for computations over all rows at once.
 #ifndef XGBGPU_OBJECTIVE_ALL_ROWS_H_
 #define XGBGPU_OBJECTIVE_ALL_ROWS_H_
 
@@ -10,18 +10,19 @@
 
 namespace xgbgpu {
 
-/// Copies of labels, weights of rows, and values (margins or predictions) of all shards, those of shard 0 first.
+/// Copies of the labels, weights and values (margins or predictions) of all shards' rows, shard 0 first.
 ///
-/// In      one label a row; as many outputs in all shards. Where some shards have weights, the others' rows weigh 1
-/// Cost    4 bytes a row for labels, for weights and for each output: memory, and on every shard's way
+/// In      one label a row; all shards have the same number of outputs. If some shards have weights, the rows of all
+///         other shards weigh 1
+/// Cost    4 bytes a row for labels, for weights and for each output: memory, and transfer of every shard
 class AllRows {
  public:
-  /// All shards must make one at the same time.
+  /// All shards must construct it at the same time.
   AllRows(TargetView const& targets, OutputView<float const> const& values, Collective& collective);
 
   std::uint64_t rows() const { return labels_.size(); }
-  std::uint64_t first_row() const { return first_row_; }  ///< of this shard
-  /// Returns what is known about the rows. There are no groups.
+  std::uint64_t first_row() const { return first_row_; }  ///< number of this shard's first row
+  /// Returns labels and weights. There are no groups.
   TargetView targets() const;
   /// Returns the values, row-major.
   OutputView<float const> values() const { return RowMajor(values_.data(), rows(), outputs_); }

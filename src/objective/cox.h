@@ -1,4 +1,4 @@
-/// survival:cox on the host, and rows in order of time, for it and for cox-nloglik.
+/// survival:cox on the host, and the order of rows by time, for survival:cox and cox-nloglik.
 #ifndef XGBGPU_OBJECTIVE_COX_H_
 #define XGBGPU_OBJECTIVE_COX_H_
 
@@ -10,17 +10,17 @@
 
 namespace xgbgpu::host {
 
-/// A TimeOrder and its memory.
+/// A TimeOrder with its memory.
 struct SortedTimes {
   Buffer<std::uint32_t> rows, first;
 
   TimeOrder view() const { return {rows.data(), first.data()}; }
 };
 
-/// Sorts rows by the times in their labels; there are less than 2^32 rows. Cost: a radix sort.
+/// Sorts rows by the times in their labels. There are less than 2^32 rows. Cost: a radix sort.
 SortedTimes SortTimes(float const* labels, std::uint64_t rows);
 
-/// out[i]: sum of value(row) over the rows of place i of the order and later, added as core/ordered_scan.h says.
+/// out[i] = sum of value(row) over the rows from place i of the order on, added as core/ordered_scan.h defines.
 template <typename Value>
 void SumFromEnd(TimeOrder const& order, std::uint64_t rows, Value const& value, double* out, int threads) {
   OrderedScan<double>(
@@ -28,7 +28,7 @@ void SumFromEnd(TimeOrder const& order, std::uint64_t rows, Value const& value, 
       [&](std::uint64_t i, double sum) { out[rows - 1 - i] = sum; });
 }
 
-/// Does what host::ComputeGradients does, for survival:cox.
+/// host::ComputeGradients for survival:cox.
 void ComputeCoxGradients(TargetView const& targets, OutputView<float const> margins, OutputView<GradientPair> gradients,
                          int threads, Collective& collective);
 

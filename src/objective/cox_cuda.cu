@@ -1,3 +1,4 @@
+// Computes gradients of survival:cox and sorts rows by time on a device.
 #include <cub/device/device_radix_sort.cuh>
 
 #include "base/float_bits.h"
@@ -33,8 +34,8 @@ __global__ void __launch_bounds__(kThreads)
   for (std::uint64_t i = FirstIndex(); i < rows; i += IndexStep()) first[i] = KeysBelow(keys, rows, keys[i], false);
 }
 
-/// Writes the smallest DescendingKey of a margin, which is the largest margin's, to *key, whose bits must all be set
-/// before. NaN does not count.
+/// Writes the smallest DescendingKey of a margin, the largest margin's, to *key, whose bits must all be set before.
+/// Ignores NaN.
 __global__ void __launch_bounds__(kThreads) LargestMarginKernel(OutputView<float const> margins, std::uint32_t* key) {
   std::uint32_t best = 0xFFFFFFFFU;
   for (std::uint64_t row = FirstIndex(); row < margins.rows; row += IndexStep()) {

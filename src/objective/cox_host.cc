@@ -1,3 +1,4 @@
+// Computes gradients of survival:cox and sorts rows by time on the host.
 #include <atomic>
 #include <limits>
 
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::size_t kGrain = 1 << 13;  // rows per task
 
-/// Returns the largest margin. NaN does not count.
+/// Returns the largest margin. Ignores NaN.
 float LargestMargin(OutputView<float const> const& margins, int threads) {
   std::atomic<float> all{-std::numeric_limits<float>::infinity()};
   ParallelChunks(threads, margins.rows, kGrain, [&](std::size_t begin, std::size_t end) {

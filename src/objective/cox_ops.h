@@ -1,13 +1,13 @@
-/// Maths of survival:cox: the partial likelihood of Cox's proportional hazards, ties as Breslow treats them.
+/// Maths of survival:cox: the partial likelihood of Cox's proportional hazards, with Breslow's treatment of ties.
 ///
-/// A label's magnitude is a time, and its sign says what ended there: above 0 the event, otherwise the observation.
-/// Rows are walked through in order of time. With E = e^F and D(t) = sum of E over rows of time t and later (those at
-/// risk), row i has, over events k up to and with its place,
+/// A label's magnitude is a time. Its sign tells what ended then: the event if it is above 0, otherwise the
+/// observation. Rows are walked in order of time. With E = e^F and D(t) = sum of E over rows of time t and later (the
+/// rows at risk), row i has, over events k up to and including its place,
 ///   gradient = E · sum 1 / D_k - [event],  hessian = E · sum 1 / D_k - E² · sum 1 / D_k²
 /// Events of the same time that come later in the order do not count, as in XGBoost.
 ///
-/// Powers are taken relative to the largest margin: gradients do not change with a constant that is added to all
-/// margins, and E stays between e^-kCoxRange and 1.
+/// Powers are relative to the largest margin: a constant that is added to all margins does not change gradients, and E
+/// stays between e^-kCoxRange and 1.
 #ifndef XGBGPU_OBJECTIVE_COX_OPS_H_
 #define XGBGPU_OBJECTIVE_COX_OPS_H_
 
@@ -20,13 +20,13 @@
 
 namespace xgbgpu {
 
-/// Returns a key that orders as times do. It is equal for 0 and -0.
+/// Returns a key that orders like times. 0 and -0 have equal keys.
 XGBGPU_HD std::uint32_t TimeKey(float label) { return MagnitudeBits(label); }
 
-/// Margins that are smaller than the largest by more than this count as smaller by this: 1 / D² would overflow.
+/// Largest distance to the largest margin: a smaller margin is raised to it, because 1 / D² would overflow.
 constexpr double kCoxRange = 300.0;
 
-/// Returns e^(margin - largest), at least e^-kCoxRange. A NaN stays one.
+/// Returns e^(margin - largest), at least e^-kCoxRange. NaN stays NaN.
 XGBGPU_HD double CoxPower(float margin, float largest) {
   double const relative = static_cast<double>(margin) - static_cast<double>(largest);
   return PortableExp(relative < -kCoxRange ? -kCoxRange : relative);

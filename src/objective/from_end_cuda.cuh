@@ -24,7 +24,7 @@ struct PutFromEnd {
   __device__ void operator()(std::uint64_t i, double sum) const { out[rows - 1 - i] = sum; }
 };
 
-/// Does what host::SumFromEnd does, with value(place, row). before: [ScanBlocks(rows)]; finished: 0. Only enqueues.
+/// host::SumFromEnd with value(place, row). before: [ScanBlocks(rows)]; finished: 0. Enqueued.
 template <typename Value>
 void SumFromEnd(TimeOrder const& order, std::uint64_t rows, Value const& value, double* out, double* before,
                 std::uint32_t* finished, DeviceLimits const& limits, cudaStream_t stream, char const* what) {

@@ -1,7 +1,7 @@
 /// Adaptive leaves: reg:absoluteerror gives every leaf of a grown tree the median of its rows' residuals.
 ///
-/// As XGBoost 1.7.4 does on the host, bit for bit: no learning rate, and for weighted rows the sums of weights in
-/// single precision, one row after the other.
+/// Bit-equal to XGBoost 1.7.4 on the host: no learning rate, and for weighted rows sums of weights in single precision,
+/// one row after another.
 #ifndef XGBGPU_OBJECTIVE_LEAF_MEDIAN_H_
 #define XGBGPU_OBJECTIVE_LEAF_MEDIAN_H_
 
@@ -13,29 +13,30 @@
 
 namespace xgbgpu {
 
-/// Throws InvalidArgument, naming the node, if a median of `node_values` is NaN: then a residual was not a number, or
-/// two neighbours were further apart than a float can say.
+/// Throws InvalidArgument, with the node's number, if a median of `node_values` is NaN: a residual was not a number, or
+/// two neighbours were further apart than a float can express.
 void CheckMedians(Span<float const> node_values);
 
 namespace host {
 
-/// residuals[i] = labels[i] - margins[i · stride], for all rows.
+/// Sets residuals[i] = labels[i] - margins[i · stride] for all rows.
 void ComputeResiduals(float const* labels, float const* margins, std::size_t stride, Span<float> residuals,
                       int threads);
 
-/// node_values[leaf] becomes the median of its rows' residuals.
+/// Replaces node_values[leaf] by the median of its rows' residuals.
 ///
 /// In      positions    [rows]: the leaf of each row, its complement for rows outside the tree's sample
 ///         residuals    [rows]
 ///         weights      [rows], >= 0 and finite; or null
 ///         node_values  [nodes]; nodes without a row that counts keep theirs: inner nodes, and leaves whose rows are
-///                      all outside the sample or weigh nothing
+///                      all outside the sample or have the weight 0
 /// Out     Without weights: the middle residual, or the mean of the middle two. With weights: the first residual in
-///         ascending order at which the sum of weights reaches half of all; rows with equal residuals in their order.
+///         ascending order at which the sum of weights reaches half of the total; rows with equal residuals in their
+///         order.
 /// Cost    A pass that sorts rows by leaf, then for each leaf a selection in linear time, or a sort if there are
-///         weights; parallel over leaves. Memory: 8 bytes a row, 4 more with weights.
-///         Shards of the rows: positions, residuals and weights of all rows come to every shard, 8 or 12 bytes a row.
-/// Same    bit-equal on every backend and thread count, and in any shards
+///         weights; parallel over leaves. Memory: 8 bytes a row, 4 more with weights. With shards, every shard receives
+///         the positions, residuals and weights of all rows: 8 or 12 bytes a row.
+/// Same    bit-equal on every backend, thread count and number of shards
 void MedianLeaves(Span<NodeIndex const> positions, Span<float const> residuals, float const* weights,
                   Span<float> node_values, int threads, Collective& collective = NoOtherShards());
 

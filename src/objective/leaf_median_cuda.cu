@@ -1,3 +1,4 @@
+// Computes medians of leaves on a device by a radix sort of residuals.
 #include <cub/device/device_radix_sort.cuh>
 
 #include "base/float_bits.h"
@@ -13,8 +14,8 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
 constexpr int kWarp = 32;
-constexpr int kVector = 4;                   // floats that are loaded at once
-constexpr int kLaneWeights = 8;              // weights that a lane fetches for each step of the sum
+constexpr int kVector = 4;                   // floats in one load
+constexpr int kLaneWeights = 8;              // weights that a lane loads for each step of the sum
 constexpr int kStep = kWarp * kLaneWeights;  // weights of a step
 constexpr char const* kWhat = "setting leaves to medians";
 
@@ -26,7 +27,7 @@ __global__ void __launch_bounds__(kThreads)
   for (std::uint64_t row = FirstIndex(); row < rows; row += IndexStep()) residuals[row] = labels[row] - margins[row];
 }
 
-/// Makes keys: the upper half is the leaf, or `nodes` for rows that do not count, and the lower half the residual.
+/// Writes keys: the upper half is the leaf, or `nodes` for rows that do not count, and the lower half the residual.
 template <bool kWeighted>
 __global__ void __launch_bounds__(kThreads)
     KeysKernel(NodeIndex const* positions, float const* residuals, float const* weights, std::uint64_t rows,
@@ -49,15 +50,15 @@ struct SortedKeys {
   std::uint64_t const* keys;  ///< [rows]
   std::uint64_t rows;
 
-  /// Returns the index of the first row of `leaf` or of a later one.
+  /// Returns the index of the first row of `leaf` or of a later leaf.
   __device__ std::uint64_t Begin(std::uint64_t leaf) const {
     return FirstWhere(std::uint64_t{0}, rows, [&](std::uint64_t i) { return keys[i] >> 32 >= leaf; });
   }
   __device__ float Residual(std::uint64_t i) const { return ValueOfKey(static_cast<std::uint32_t>(keys[i])); }
 };
 
-/// weights[begin … end - 1] become the sums of themselves and all before. Lane 0 makes one addition after the other,
-/// and all lanes fetch and store. The whole warp comes here, and sees the sums afterwards.
+/// Replaces weights[begin … end - 1] by their inclusive prefix sums. Lane 0 makes one addition after another, and all
+/// lanes load and store. The whole warp calls it, and sees the sums afterwards.
 __device__ void SumInOrder(float* weights, std::uint64_t begin, std::uint64_t end) {
   __shared__ float4 step[kStep / kVector];
   auto* const shared = reinterpret_cast<float*>(step);
@@ -74,7 +75,7 @@ __device__ void SumInOrder(float* weights, std::uint64_t begin, std::uint64_t en
   for (std::uint64_t base = begin; base < end; base += kStep) {
     for (int k = 0; k < kLaneWeights; ++k) shared[k * kWarp + lane] = mine[k];
     __syncwarp();
-    fetch(base + kStep);  // the weights are on their way while lane 0 adds
+    fetch(base + kStep);  // in flight while lane 0 adds
     if (lane == 0) {
       for (float4& v : step) {
         float4 sums = v;
@@ -94,7 +95,7 @@ __device__ void SumInOrder(float* weights, std::uint64_t begin, std::uint64_t en
   }
 }
 
-/// A thread takes a node.
+/// Finds medians without weights. A thread takes a node.
 __global__ void __launch_bounds__(kThreads) MediansKernel(SortedKeys sorted, std::uint32_t nodes, float* node_values) {
   for (std::uint64_t leaf = FirstIndex(); leaf < nodes; leaf += IndexStep()) {
     std::uint64_t const begin = sorted.Begin(leaf), n = sorted.Begin(leaf + 1) - begin;
@@ -104,7 +105,8 @@ __global__ void __launch_bounds__(kThreads) MediansKernel(SortedKeys sorted, std
   }
 }
 
-/// A warp takes a node. `row_of` and `weights` are those of sorted rows; the weights are overwritten.
+/// Finds medians with weights. A warp takes a node. `row_of` and `weights` belong to sorted rows; the weights are
+/// overwritten.
 __global__ void __launch_bounds__(kWarp)
     WeightedMediansKernel(SortedKeys sorted, std::uint32_t const* row_of, float const* residuals, float* weights,
                           float* node_values) {
@@ -115,7 +117,7 @@ __global__ void __launch_bounds__(kWarp)
   if (threadIdx.x == 0) node_values[leaf] = residuals[row_of[begin + HalfWeight(weights + begin, end - begin)]];
 }
 
-/// Returns the number of bits of a key: 32 of a residual, and those of leaves 0 … nodes.
+/// Returns the number of bits of a key: 32 of a residual, and the bits of leaves 0 … nodes.
 int KeyBits(std::size_t nodes) {
   int bits = 32;
   for (; nodes != 0; nodes /= 2) ++bits;
@@ -160,7 +162,7 @@ void MedianLeaves(NodeIndex const* positions, float const* residuals, float cons
   sort(scratch->sort.data(), &bytes);
   SortedKeys const sorted{keys.Current(), rows};
   if (weighted) {
-    auto* const sorted_weights = reinterpret_cast<float*>(row_of.Alternate());  // the sort needs it no more
+    auto* const sorted_weights = reinterpret_cast<float*>(row_of.Alternate());  // the sort has ended
     SortedWeightsKernel<<<blocks, kThreads, 0, stream>>>(weights, row_of.Current(), rows, sorted_weights);
     CheckLaunch(kWhat);
     WeightedMediansKernel<<<node_count, kWarp, 0, stream>>>(sorted, row_of.Current(), residuals, sorted_weights,

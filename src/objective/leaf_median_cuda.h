@@ -10,8 +10,8 @@
 
 namespace xgbgpu::cuda {
 
-/// Memory of medians, kept from one tree to the next: 16 bytes a row, 24 with weights, and what the sort needs, nothing
-/// that later calls read. `arena` must outlive it.
+/// Memory of medians, reused by every tree: 16 bytes a row, 24 with weights, and the scratch of the sort. Later calls
+/// do not read its contents. `arena` must outlive it.
 struct LeafMedianScratch {
   explicit LeafMedianScratch(DeviceArena* owner) : arena{owner} {}
 
@@ -21,15 +21,14 @@ struct LeafMedianScratch {
   DeviceBuffer<char> sort;
 };
 
-/// Enqueues what host::ComputeResiduals does, for margins without gaps. Every array is on the device.
+/// Enqueues host::ComputeResiduals for margins without gaps. All arrays are on the device.
 void ComputeResiduals(float const* labels, float const* margins, std::uint64_t rows, float* residuals,
                       DeviceLimits const& limits, cudaStream_t stream);
 
-/// Enqueues what host::MedianLeaves does; only the first call, which takes memory, may wait. Every array is on the
-/// device.
+/// Enqueues host::MedianLeaves. Only the first call, which takes memory, may wait. All arrays are on the device.
 ///
 /// Cost  A radix sort of all rows by leaf and residual, and a search for each node. With weights, whose sums stock
-///       rounds one after the other, a lane adds up the weights of its leaf: some 2 ms for a million rows in one leaf.
+///       rounds one after another, a lane adds the weights of its leaf: about 2 ms for a million rows in one leaf.
 void MedianLeaves(NodeIndex const* positions, float const* residuals, float const* weights, std::uint64_t rows,
                   float* node_values, std::size_t nodes, LeafMedianScratch* scratch, DeviceLimits const& limits,
                   cudaStream_t stream);

@@ -1,3 +1,4 @@
+// Computes medians of leaves on the host, leaf by leaf.
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -28,7 +29,7 @@ constexpr std::size_t kGrain = 1 << 16;  // rows per task
 /// The rows that count, leaf by leaf, and inside a leaf in their order.
 struct RowsByLeaf {
   std::vector<std::size_t> first;  ///< [nodes + 1]
-  Buffer<std::uint64_t> items;     ///< key of the residual, then the row: no two are equal
+  Buffer<std::uint64_t> items;     ///< key of the residual, then the row: all are different
 };
 
 std::uint64_t ItemOf(float residual, std::size_t row) {
@@ -41,7 +42,7 @@ RowsByLeaf SortByLeaf(Span<NodeIndex const> positions, Span<float const> residua
   std::size_t const rows = positions.size();
   std::size_t const chunks = std::max<std::size_t>(1, std::min<std::size_t>(threads, rows / kGrain));
   std::size_t const grain = std::max<std::size_t>(1, (rows + chunks - 1) / chunks);
-  std::vector<std::vector<std::size_t>> at(chunks, std::vector<std::size_t>(nodes));  // counts, which become places
+  std::vector<std::vector<std::size_t>> at(chunks, std::vector<std::size_t>(nodes));  // counts, then places
   auto const visit = [&](std::size_t begin, std::size_t end, auto&& f) {
     for (std::size_t row = begin; row < end; ++row)
       if (CountsInLeaf(positions[row], weights, row)) f(at[begin / grain][positions[row]], row);
@@ -63,7 +64,7 @@ RowsByLeaf SortByLeaf(Span<NodeIndex const> positions, Span<float const> residua
   return result;
 }
 
-/// Returns the median of the residuals of `items`, and reorders these.
+/// Returns the median of the residuals of `items`, and reorders the items.
 float Median(Span<std::uint64_t> items, Span<float const> residuals) {
   auto* const middle = items.begin() + MiddleOf(items.size());
   std::nth_element(items.begin(), middle, items.end());

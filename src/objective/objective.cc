@@ -1,3 +1,4 @@
+// Names objectives and checks their labels, bounds and groups.
 #include "xgbgpu/objective.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ struct NamedObjective {
 };
 constexpr NamedObjective kNames[] = {
     {"reg:squarederror", Objective::kSquaredError},
-    {"reg:linear", Objective::kSquaredError},  // its old name, which XGBoost still takes
+    {"reg:linear", Objective::kSquaredError},  // an old name that XGBoost still accepts
     {"reg:squaredlogerror", Objective::kSquaredLogError},
     {"binary:logistic", Objective::kLogistic},
     {"reg:logistic", Objective::kLogistic},
@@ -42,7 +43,7 @@ constexpr NamedObjective kNames[] = {
     {"rank:map", Objective::kRankMap},
 };
 
-/// A NaN is outside every range.
+/// Returns true if an objective accepts a label. NaN is outside every range.
 bool LabelAllowed(Objective kind, float label, std::uint32_t outputs) {
   switch (kind) {
     case Objective::kSquaredLogError:
@@ -73,7 +74,7 @@ bool LabelAllowed(Objective kind, float label, std::uint32_t outputs) {
   return true;
 }
 
-/// Returns stock XGBoost's words, which users look for.
+/// Returns stock XGBoost's text, which users search for.
 char const* WordsOfRange(Objective kind) {
   switch (kind) {
     case Objective::kSquaredLogError:
@@ -107,7 +108,7 @@ char const* WordsOfRange(Objective kind) {
   return "";
 }
 
-/// Returns stock's words for labels that do not match the margins. They differ by family.
+/// Returns stock's text for labels that do not match the margins. It differs by family.
 char const* WordsOfShape(Objective kind) {
   switch (kind) {
     case Objective::kSoftmax:
@@ -149,7 +150,7 @@ void CheckShape(Objective kind, TargetView const& targets, std::uint64_t rows, s
   }
 }
 
-/// Returns the first i < count that is not allowed(i), or `count` if all are.
+/// Returns the first i < count with !allowed(i), or `count`.
 template <typename Allowed>
 std::uint64_t FirstNotAllowed(std::uint64_t count, int threads, Allowed&& allowed) {
   std::atomic<std::uint64_t> first{count};

@@ -1,3 +1,4 @@
+// Computes gradients and predictions on a device.
 #include <algorithm>
 #include <type_traits>
 
@@ -15,7 +16,7 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kResident = 8;                // blocks per multiprocessor: all the threads it holds
+constexpr int kResident = 8;                // blocks per multiprocessor: all threads it holds
 constexpr std::uint32_t kMaxGridY = 65535;  // CUDA's limit
 constexpr int kRunRows = 4;                 // rows that a thread takes at once, as a float4, from arrays without gaps
 
@@ -26,8 +27,8 @@ __device__ float WeightOf(TargetView const& targets, std::uint64_t row) {
   return targets.weights == nullptr ? 1.0f : targets.weights[row];
 }
 
-/// Computes gradients of one output, from and to arrays without gaps at multiples of 16 bytes. Finds the maxima on the
-/// way, unless `found` is nullptr.
+/// Computes gradients of one output between arrays without gaps, aligned to 16 bytes. Also finds the maxima, unless
+/// `found` is nullptr.
 template <typename Loss>
 __global__ void __launch_bounds__(kThreads)
     GradientRunKernel(RowGradients<Loss> losses, float const* margins, std::uint64_t rows, GradientPair* gradients,
@@ -59,7 +60,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Computes gradients of any number of outputs: blocks in y take one each, and go on to others if there are more.
+/// Computes gradients of any number of outputs: blocks in y take one each, and further ones if there are more.
 template <typename Loss>
 __global__ void __launch_bounds__(kThreads)
     GradientKernel(Loss loss, TargetView targets, OutputView<float const> margins, OutputView<GradientPair> gradients) {
@@ -103,7 +104,7 @@ __global__ void __launch_bounds__(kThreads)
   for (std::uint64_t row = FirstIndex(); row < margins.rows; row += step) SoftmaxProbabilities(margins, row, out);
 }
 
-/// Is `data` at a multiple of 16 bytes? A null pointer is.
+/// Returns true if `data` is aligned to 16 bytes, or null.
 bool IsAligned(void const* data) { return reinterpret_cast<std::uintptr_t>(data) % sizeof(float4) == 0; }
 
 template <typename T>
@@ -111,7 +112,7 @@ bool IsRun(OutputView<T> const& view) {
   return view.outputs == 1 && view.row_stride == 1 && IsAligned(view.data);
 }
 
-/// Returns the blocks for all rows of all outputs: in x for the rows, in y for the outputs.
+/// Returns the blocks for all rows of all outputs: rows in x, outputs in y.
 template <typename T>
 dim3 GridOf(OutputView<T> const& view, DeviceLimits const& limits) {
   return {Blocks(view.rows, kThreads, limits, kResident), std::min(view.outputs, kMaxGridY)};

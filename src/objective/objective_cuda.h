@@ -10,7 +10,7 @@
 
 namespace xgbgpu::cuda {
 
-/// What a kernel that computes gradients finds on the way; lives on the device. Zero before the first.
+/// Maxima that a kernel finds while it computes gradients. On the device; zero before the first kernel.
 struct FoundMaxima {
   GradientMaxima so_far;  ///< zero between kernels
   std::uint32_t finished_blocks;
@@ -27,33 +27,31 @@ struct ObjectiveScratch {
   CoxScratch cox;
 };
 
-/// Gradients of one output that nobody has computed: what they are computed with. On the device, [rows].
+/// The loss of one output's gradients that no kernel has computed. Arrays are on the device, [rows].
 struct RowLosses {
-  /// An objective that has a loss (VisitLoss). Its iteration and seed are 0: a graph that is recorded with it serves
-  /// again.
+  /// An objective with a loss (VisitLoss). Its iteration and seed are 0, so that a graph recorded with it stays valid.
   ObjectiveParams objective;
   float const* margins;
   float const* labels;
-  float const* weights;  ///< or nullptr
-  GradientPair* pairs;   ///< for all of them, should they be needed; nullptr: those of some rows will do
+  float const* weights;  ///< nullptr: all 1
+  GradientPair* pairs;   ///< for all gradients, if needed; nullptr: the gradients of some rows suffice
 };
 
-/// Enqueues what host::ComputeGradients does. Every array is on the device.
+/// Enqueues host::ComputeGradients. All arrays are on the device.
 ///
-/// Cost  One output: 16 bytes a row, 20 with weights. Fastest where every array without gaps begins at a multiple of 16
-///       bytes, as device memory does. Several: fastest with views by output (OutputMajor).
-///       Ranking: a radix sort by group and label, for kRankNdcg and kRankMap another by group and margin; memory in
-///       `scratch`, which ranking and kCox need and whose first use allocates. kCox needs `by_time`, too: seven
-///       kernels.
+/// Cost  One output: 16 bytes a row, 20 with weights. Fastest if every array without gaps is aligned to 16 bytes, as
+///       device memory is. Several outputs: fastest with views by output (OutputMajor). Ranking: a radix sort by group
+///       and label, for kRankNdcg and kRankMap another by group and margin; memory in `scratch`, which ranking and kCox
+///       need and whose first use allocates. kCox also needs `by_time`: seven kernels.
 /// Same  bit-equal to the host (a NaN is a NaN)
-/// Returns  the maxima of the gradients, on the device, until the next call with this scratch; nullptr without one, and
-///       where finding them would be another pass
+/// Returns  the maxima of the gradients, on the device, until the next call with this scratch; nullptr without scratch,
+///          or if the maxima would need another pass
 GradientMaxima const* ComputeGradients(ObjectiveParams const& params, TargetView const& targets,
                                        OutputView<float const> margins, OutputView<GradientPair> gradients,
                                        DeviceLimits const& limits, cudaStream_t stream,
                                        ObjectiveScratch* scratch = nullptr);
 
-/// Enqueues what host::Transform does. Both arrays are on the device.
+/// Enqueues host::Transform. Both arrays are on the device.
 void Transform(ObjectiveParams const& params, OutputView<float const> margins, OutputView<float> out,
                DeviceLimits const& limits, cudaStream_t stream);
 

@@ -1,3 +1,4 @@
+// Computes gradients and predictions of objectives on the host.
 #include <algorithm>
 #include <type_traits>
 

@@ -12,10 +12,10 @@
 
 namespace xgbgpu {
 
-/// Returns the larger one; `least` if value is NaN.
+/// Returns the larger argument, or `least` if value is NaN.
 XGBGPU_HD float AtLeast(float value, float least) { return value > least ? value : least; }
 
-/// Returns 1 + e^-x, without a branch. At 88.7 e^x is still finite, hence 1 / (1 + e^-x) above 0.
+/// Returns 1 + e^-x, without a branch. At 88.7 e^x is still finite, so 1 / (1 + e^-x) is above 0.
 XGBGPU_HD float OnePlusExp(float x) {
   float const negative = -x > 88.7f ? 88.7f : -x;
   return PortableExpf(negative) + 1.0f;
@@ -24,7 +24,7 @@ XGBGPU_HD float Sigmoid(float x) { return 1.0f / OnePlusExp(x); }
 
 // Losses of one output: (margin, label, weight) → gradient and hessian, times the weight.
 
-/// The weight of a row whose label is 1 is scaled; so do these losses, and no others.
+/// Returns the weight of a row, scaled if the label is 1. Only the losses that call it scale weights.
 XGBGPU_HD float ScaledWeight(float label, float weight, float scale_pos_weight) {
   return label == 1.0f ? weight * scale_pos_weight : weight;
 }
@@ -56,8 +56,8 @@ struct SquaredLogErrorLoss {
 struct LogisticLoss {
   float scale_pos_weight;
 
-  /// Given OnePlusExp(margin): a device makes that of several rows at a time faster, but not divisions, which have a
-  /// branch.
+  /// Takes OnePlusExp(margin), which a device computes faster for several rows at a time. Divisions, which have a
+  /// branch, gain nothing.
   XGBGPU_HD GradientPair OfDenominator(float one_plus_exp, float label, float weight) const {
     float const w = ScaledWeight(label, weight, scale_pos_weight);
     float const p = 1.0f / one_plus_exp;
@@ -115,7 +115,7 @@ struct PseudoHuberLoss {
   }
 };
 
-/// A margin that is a NaN is on no side of its label.
+/// A NaN margin is on neither side of its label.
 struct AbsoluteErrorLoss {
   XGBGPU_HD GradientPair operator()(float margin, float label, float weight) const {
     float const d = margin - label;
@@ -124,7 +124,7 @@ struct AbsoluteErrorLoss {
   }
 };
 
-/// Calls f with the loss of an objective of one output and one label. For other objectives it does nothing.
+/// Calls f with the loss of an objective of one output and one label. Does nothing for other objectives.
 template <typename F>
 void VisitLoss(ObjectiveParams const& params, F&& f) {
   switch (params.kind) {
@@ -172,7 +172,7 @@ struct ExpOfMargin {
   XGBGPU_HD float operator()(float margin) const { return PortableExpf(margin); }
 };
 
-/// Calls f with the transform of an objective of one output. For kSoftmax it does nothing.
+/// Calls f with the transform of an objective of one output. Does nothing for kSoftmax.
 template <typename F>
 void VisitTransform(Objective kind, F&& f) {
   switch (kind) {
@@ -200,8 +200,8 @@ void VisitTransform(Objective kind, F&& f) {
   }
 }
 
-// Softmax: all outputs of a row. The probability of class k is e^(F_k - largest) / sum, where the sum is at least 1:
-// the largest margin adds e^0. The powers wait in the output until their sum is known.
+// Softmax over all outputs of a row. The probability of class k is e^(F_k - largest) / sum. The sum is at least 1,
+// because the largest margin adds e^0. The powers wait in the output until their sum is known.
 
 XGBGPU_HD float LargestOfRow(OutputView<float const> const& margins, std::uint64_t row) {
   float largest = margins.at(row, 0);
@@ -209,7 +209,7 @@ XGBGPU_HD float LargestOfRow(OutputView<float const> const& margins, std::uint64
   return largest;
 }
 
-/// A label between two classes is no class, as in stock XGBoost.
+/// Computes the gradients of a row. A label between two classes is no class, as in stock XGBoost.
 XGBGPU_HD void SoftmaxGradients(OutputView<float const> const& margins, std::uint64_t row, float label, float weight,
                                 OutputView<GradientPair> const& gradients) {
   float const largest = LargestOfRow(margins, row);

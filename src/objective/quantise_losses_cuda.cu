@@ -1,3 +1,4 @@
+// Computes gradients from losses and quantises them in one pass on a device.
 #include <type_traits>
 
 #include "cuda/grid.h"
@@ -13,10 +14,10 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
-constexpr int kLaneRows = 4;  // rows that a thread takes at a time: it reads and writes 16 bytes of their arrays
+constexpr int kLaneRows = 4;  // rows that a thread takes at a time: 16 bytes of their arrays
 
-/// Finds the maxima, and writes early gradients with their sums if the narrow format is foreseen, else pairs. Clears
-/// the paths.
+/// Finds the maxima, and writes early gradients with their sums if the narrow format is predicted, otherwise pairs.
+/// Clears the paths.
 template <typename Loss>
 __global__ void __launch_bounds__(kThreads)
     QuantiseLossesKernel(LossRows rows_of_tree, RowGradients<Loss> losses, EarlyGradients early, GradientPair* pairs) {
@@ -31,7 +32,7 @@ __global__ void __launch_bounds__(kThreads)
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads * kLaneRows;
   for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * kLaneRows; first < rows;
        first += step) {
-    // Paths have room for whole fours, and so have narrow gradients.
+    // Paths and narrow gradients have room for whole fours.
     if (paths != nullptr) *reinterpret_cast<std::uint32_t*>(paths + first) = 0;
     GradientPair v[kLaneRows]{};
     if (first + kLaneRows <= rows) {
@@ -64,7 +65,7 @@ __global__ void __launch_bounds__(kThreads)
   narrow.HandOn<kThreads>(&state.early);
 }
 
-/// Chooses the format. If the narrow one was foreseen and is not certain, gradients are computed once more, to `pairs`.
+/// Chooses the format. If the narrow format was predicted and is uncertain, computes gradients again, to `pairs`.
 template <typename Loss>
 __global__ void __launch_bounds__(kThreads)
     LossFormatKernel(LossRows rows_of_tree, RowGradients<Loss> losses, EarlyGradients early, GradientPair* pairs) {
@@ -78,7 +79,7 @@ __global__ void __launch_bounds__(kThreads)
     std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
     for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows; row += step) f(row);
   };
-  // A thread reads pairs that it has written itself, or the kernel before.
+  // A thread reads pairs that it, or the kernel before, has written.
   if (early.ForeseeNarrow()) for_rows([&](std::uint64_t row) { pairs[row] = losses.Of(row, margins); });
   ChooseBySums<kThreads>(rows_of_tree.all_rows, state.maxima, rows_of_tree.alone, min_child_weight, &state,
                          [&](auto&& f) { for_rows([&](std::uint64_t row) { f(pairs[row]); }); });

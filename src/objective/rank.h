@@ -1,4 +1,4 @@
-/// Gradients of the ranking objectives on the host: host::ComputeGradients for them.
+/// Gradients of the ranking objectives on the host: host::ComputeGradients for ranking.
 #ifndef XGBGPU_OBJECTIVE_RANK_H_
 #define XGBGPU_OBJECTIVE_RANK_H_
 

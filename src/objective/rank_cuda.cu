@@ -1,3 +1,4 @@
+// Computes gradients of the ranking objectives on a device.
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
@@ -16,10 +17,10 @@ constexpr int kResident = 8;
 constexpr char const* kWhat = "computing gradients of ranking";
 
 __device__ std::uint32_t FirstIndex() { return blockIdx.x * kThreads + threadIdx.x; }
-__device__ std::uint32_t IndexStep() { return gridDim.x * kThreads; }  // below 2^31 rows no sum of the two overflows
+__device__ std::uint32_t IndexStep() { return gridDim.x * kThreads; }  // below 2^31 rows no sum of both overflows
 
-/// What kernels read of all groups. Arrays but `ideal` have a place for each row; the places of a group follow one
-/// another.
+/// A view of all groups for kernels. Arrays, except `ideal`, have a place for each row. The places of a group are
+/// contiguous.
 struct RankData {
   RankGroups groups;
   float const* labels;
@@ -41,7 +42,7 @@ struct RankData {
   }
 };
 
-// Each makes the weights of the pairs of a group.
+// Each type below computes the weights of a group's pairs.
 
 struct MakeEqualPairs {
   __device__ static EqualPairs Of(RankData const&, std::uint32_t, RankOrder const&) { return {}; }
@@ -128,7 +129,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Sums weights as the host does: a thread makes each of the sums, then one thread adds them in their order.
+/// Sums weights in the host's order: a thread computes each of the sums, then one thread adds them.
 __global__ void __launch_bounds__(kWeightSums)
     WeightSumKernel(float const* weights, std::uint32_t groups, double* weight_sum) {
   __shared__ double sums[kWeightSums];
@@ -170,7 +171,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Takes the steps of one call.
+/// Runs the steps of one call.
 class Ranker {
  public:
   Ranker(RankGroups const& groups, TargetView const& targets, RankScratch* scratch, DeviceLimits const& limits,
@@ -211,7 +212,7 @@ class Ranker {
     IdealKernel<<<blocks_, kThreads, 0, stream_>>>(data_, s_.ideal.data());
   }
 
-  /// Sums what rank:map needs, in the memory of the sort's keys, which is free by then.
+  /// Computes the sums for rank:map, in the memory of the sort's keys, which is free by then.
   void SumPrecisions() {
     Reserve(&s_.hits, s_.arena, "sums of ranking", data_.groups.rows);
     data_.hits = s_.hits.data();
@@ -240,7 +241,7 @@ class Ranker {
   }
 
  private:
-  /// Sorts the rows of each group, those with the largest value first, equal ones in their order: the sort is stable.
+  /// Sorts the rows of each group by descending value. The sort is stable.
   void Sort(OutputView<float const> const& values) {
     MakeKeysKernel<<<blocks_, kThreads, 0, stream_>>>(s_.group_of.data(), values, s_.keys[0].data(),
                                                       s_.order[0].data());
@@ -271,7 +272,7 @@ class Ranker {
   cudaStream_t stream_;
   RankData data_;
   std::uint64_t const* keys_{nullptr};   ///< of the last sort
-  std::uint32_t const* order_{nullptr};  ///< rows in its order
+  std::uint32_t const* order_{nullptr};  ///< rows in the sorted order
 };
 
 }  // namespace

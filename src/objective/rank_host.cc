@@ -1,3 +1,4 @@
+// Computes gradients of the ranking objectives on the host, group by group.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -41,7 +42,7 @@ GroupTotals AddUpGroups(RankGroups const& own, float const* weights, Collective&
   return {all, SumOfWeights(of_all.empty() ? nullptr : of_all.data(), all)};
 }
 
-/// True if no shard has groups, so that all rows are one. Throws if some have and some have not.
+/// Returns true if no shard has groups, so that all rows are one. Throws if some shards have groups and some have none.
 bool AreOneGroup(TargetView const& targets, std::uint64_t rows, Collective& collective) {
   std::int64_t any[] = {targets.groups != 0 ? 1 : 0, targets.groups == 0 && rows != 0 ? 1 : 0};
   collective.Max({any, 2});
@@ -52,7 +53,7 @@ bool AreOneGroup(TargetView const& targets, std::uint64_t rows, Collective& coll
   return any[0] == 0;
 }
 
-/// Computes the gradients of one group at a time; the next one uses its memory again.
+/// Computes the gradients of one group at a time. Later groups reuse its memory.
 class GroupRanker {
  public:
   void Run(ObjectiveParams const& params, RankGroups const& groups, std::uint32_t group, double factor,
@@ -89,7 +90,7 @@ class GroupRanker {
     sums_.resize(rows);
   }
 
-  /// Sorts the rows, those with the largest value first, equal ones in their order.
+  /// Sorts the rows by descending value, stably.
   template <typename ValueOf>
   void Sort(std::uint32_t rows, ValueOf const& value_of) {
     sorted_.resize(rows);
@@ -138,7 +139,7 @@ class GroupRanker {
     }
   }
 
-  std::vector<std::uint64_t> sorted_;  ///< the key in the upper half, the row in the lower
+  std::vector<std::uint64_t> sorted_;  ///< key in the upper half, row in the lower
   std::vector<std::uint32_t> label_keys_, by_label_, places_, hits_;
   std::vector<std::uint64_t> precision_, inverse_;
   std::vector<double> discounts_;  ///< of the places of the largest group so far

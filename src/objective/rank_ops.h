@@ -1,9 +1,9 @@
-/// Maths of the ranking objectives: which rows make pairs, and what a pair adds to the gradients of its two rows.
+/// Maths of the ranking objectives: the choice of pairs, and a pair's terms in the gradients of its two rows.
 ///
-/// Every row draws partners among the rows of its group that have another label. The draw is a function of seed,
-/// iteration, row and number of the draw. What a pair adds is rounded to an integer multiple of 2^-shift
-/// (PairShift), so that sums are exact whatever the order in which threads add: a row that many others draw would need
-/// long chains of additions if floats were to be added in a fixed order.
+/// Every row draws partners among the rows of its group with another label. The draw is a function of seed, iteration,
+/// row and number of the draw. A pair's terms are rounded to integer multiples of 2^-shift (PairShift), so that sums
+/// are exact in any order of additions. With floats in a fixed order, a row that many others draw would need long
+/// chains of additions.
 ///
 /// From  Burges, "From RankNet to LambdaRank to LambdaMART: an overview", Microsoft Research, 2010
 #ifndef XGBGPU_OBJECTIVE_RANK_OPS_H_
@@ -21,7 +21,7 @@
 
 namespace xgbgpu {
 
-/// The rows of each ranking group; all rows are one group if there are none.
+/// The rows of each ranking group. Without groups all rows are one group.
 struct RankGroups {
   std::uint32_t const* group_ptr;
   std::uint32_t groups;
@@ -44,13 +44,14 @@ struct RankGroups {
 
 /// Returns the nearest integer, ties to even; |x| <= 2^51.
 XGBGPU_HD std::int64_t ToInteger(double x) {
-  constexpr double kMagic = 6755399441055744.0;  // 1.5 · 2^52: adding it leaves no room for a fraction
+  constexpr double kMagic = 6755399441055744.0;  // 1.5 · 2^52: the sum has no fraction
   return static_cast<std::int64_t>((x + kMagic) - kMagic);
 }
 
-/// Gradients of pairs in units of 2^-shift. A pair adds at most 1 to either sum, rounded up to one unit, and a row is
-/// in at most rows · samples pairs: sums stay below 2^63. Up to 2^17 pairs a row this is 2^-45: half of that, and 2^-45
-/// for a hessian, is how far what a pair adds may be off, relative to a pair whose weight is 1.
+/// Returns the shift of the unit 2^-shift of pairs' gradients. A pair adds at most 1 to either sum, rounded up to one
+/// unit, and a row is in at most rows · samples pairs: sums stay below 2^63. For up to 2^17 pairs a row the unit is
+/// 2^-45. A pair's gradient term is off by at most half a unit, and its hessian term by a unit, relative to a pair of
+/// weight 1.
 XGBGPU_HD int PairShift(std::uint32_t rows, std::uint32_t samples) {
   int const room = 62 - CeilLog2(std::uint64_t{rows} * samples);
   return room < 45 ? room : 45;
@@ -60,7 +61,7 @@ struct RankSum {
   std::int64_t grad, hess;
 };
 
-/// A group's rows in order of labels, the largest first. Rows are counted from the group's first row.
+/// A group's rows in order of labels, the largest first. Rows count from the group's first row.
 struct RankOrder {
   std::uint32_t first;  ///< row of the data
   std::uint32_t rows;
@@ -68,7 +69,7 @@ struct RankOrder {
   std::uint32_t const* by_label;    ///< [rows] the row at each place; equal labels in order of rows
 };
 
-/// How many of the keys are below `key`, or, with `equal_too`, not above it.
+/// Returns the number of keys below `key`, or, with `equal_too`, not above it.
 XGBGPU_HD std::uint32_t KeysBelow(std::uint32_t const* keys, std::uint32_t n, std::uint32_t key, bool equal_too) {
   return FirstWhere(0U, n, [&](std::uint32_t i) { return keys[i] > key || (!equal_too && keys[i] == key); });
 }
@@ -77,18 +78,18 @@ struct PairDraws {
   std::uint64_t seed;
   std::uint32_t iteration;
   std::uint32_t samples;       ///< of each row
-  std::uint32_t first_row{0};  ///< number of the shard's first row among those of all shards
+  std::uint32_t first_row{0};  ///< number of the shard's first row over all shards
 
-  /// Uniform among 0 … n - 1: each has 1 / n, give or take 2^-32.
+  /// Returns a uniform draw from 0 … n - 1. Each number has the chance 1 / n within 2^-32.
   XGBGPU_HD std::uint32_t Below(std::uint32_t n, std::uint32_t row, std::uint32_t sample) const {
     RandomStream const stream{seed, RandomPurpose::kRankPairs, iteration, sample / 4};
     return static_cast<std::uint32_t>((std::uint64_t{stream.Block(first_row + row).word[sample % 4]} * n) >> 32);
   }
 };
 
-/// The pairs that the row at `place` of the order draws. weight_of(high, low) is at most 1: the weight of a pair of
-/// rows of which `high` has the larger label. add(row, sum) is called for each partner and for the row itself. A pair
-/// with a margin that is NaN adds nothing.
+/// Computes the pairs that the row at `place` of the order draws. weight_of(high, low) returns the weight of a pair, at
+/// most 1; `high` has the larger label. Calls add(row, sum) for each partner and for the row itself. A pair with a NaN
+/// margin adds nothing.
 template <typename WeightOf, typename Add>
 XGBGPU_HD void AddPairs(RankOrder const& order, std::uint32_t place, OutputView<float const> const& margins,
                         PairDraws const& draws, WeightOf const& weight_of, Add const& add) {
@@ -117,7 +118,7 @@ XGBGPU_HD void AddPairs(RankOrder const& order, std::uint32_t place, OutputView<
   add(own, mine);
 }
 
-/// What the sums of a group's rows are to be multiplied by. Weights of groups count relative to their mean.
+/// Returns the factor for the sums of a group's rows. Weights of groups are relative to their mean.
 XGBGPU_HD double FactorOfGroup(ObjectiveParams const& params, std::uint32_t rows, std::uint32_t groups, double weight,
                                double weight_sum) {
   double factor = weight * (groups / weight_sum) / params.num_pairsample;
@@ -130,7 +131,7 @@ XGBGPU_HD GradientPair GradientOf(RankSum const& sum, double factor) {
           static_cast<float>(static_cast<double>(sum.hess) * factor)};
 }
 
-/// Weights are summed in double, in this many sums one after another, which are added in their order.
+/// Weights are summed in double as this number of sums, each in order, which are then added in their order.
 constexpr std::uint32_t kWeightSums = 1024;
 
 // Weights of pairs.
@@ -140,12 +141,13 @@ struct EqualPairs {
   XGBGPU_HD double operator()(std::uint32_t, std::uint32_t) const { return 1.0; }
 };
 
-/// 1 / log2(place + 2), for place 0 … 2^32 - 1
+/// Returns 1 / log2(place + 2) for place 0 … 2^32 - 1.
 XGBGPU_HD double DiscountOf(std::uint32_t place) { return 0.6931471805599453 / PortableLog(place + 2.0); }
-/// 2^label - 1 of the integer part, 0 <= label < 31
+/// Returns 2^label - 1 of the integer part, 0 <= label < 31.
 XGBGPU_HD double GainOf(float label) { return static_cast<double>((1U << static_cast<unsigned>(label)) - 1U); }
 
-/// Discounted gains of a group, in units of 2^-shift: below 2^50 each, and rows · 2^label below 2^62 together.
+/// Returns the shift of a group's unit 2^-shift of discounted gains: each gain is below 2^50, and rows · 2^label below
+/// 2^62.
 XGBGPU_HD int GainShift(float largest_label, std::uint32_t rows) {
   int const bits = CeilLog2(rows);
   return (bits > 12 ? 62 - bits : 50) - static_cast<int>(largest_label);
@@ -154,12 +156,12 @@ XGBGPU_HD std::int64_t DiscountedGain(float label, double discount, int shift) {
   return ToInteger(GainOf(label) * discount * ScaleByPowerOfTwo(1.0, shift));
 }
 
-/// rank:ndcg: by how much the group's NDCG changes if the two rows change places.
+/// rank:ndcg: the change of the group's NDCG when the two rows exchange places.
 struct NdcgPairs {
   float const* labels;          ///< [rows] of the group
   std::uint32_t const* places;  ///< [rows] in order of margins, the largest first
-  double inverse_ideal;         ///< 1 / discounted gains of the best order; 0 if there are none
-  double const* discounts;      ///< DiscountOf every place of the group, or null: computed when needed
+  double inverse_ideal;         ///< 1 / discounted gains of the best order; 0 if these gains are 0
+  double const* discounts;      ///< DiscountOf every place of the group; nullptr: computed when needed
 
   XGBGPU_HD NdcgPairs(float const* labels_of, std::uint32_t const* places_of, std::int64_t ideal, int shift,
                       double const* discounts_of = nullptr)
@@ -178,8 +180,8 @@ struct NdcgPairs {
 };
 
 /// Sums over the relevant rows (label above 0) of a group up to each place in order of margins: their number h at a
-/// place, h / (place + 1), and 1 / (place + 1), the latter two in units of 2^-MapShift. They may have any start: only
-/// differences count, modulo 2^64.
+/// place, h / (place + 1), and 1 / (place + 1), the latter two in units of 2^-MapShift. Sums may have any start,
+/// because only differences modulo 2^64 count.
 struct MapSums {
   std::uint32_t const* hits;
   std::uint64_t const* precision;
@@ -193,12 +195,12 @@ XGBGPU_HD int MapShift(std::uint32_t rows) {
   return bits > 11 ? 61 - bits : 50;
 }
 
-/// hits / (place + 1) as an integer; unit = 2^MapShift
+/// Returns hits / (place + 1) as an integer; unit = 2^MapShift.
 XGBGPU_HD std::uint64_t PrecisionTerm(std::uint32_t hits, std::uint32_t place, double unit) {
   return static_cast<std::uint64_t>(ToInteger(hits / (place + 1.0) * unit));
 }
 
-/// rank:map: by how much the group's average precision changes if the two rows change places.
+/// rank:map: the change of the group's average precision when the two rows exchange places.
 struct MapPairs {
   float const* labels;
   std::uint32_t const* places;

@@ -1,4 +1,4 @@
-/// Gradients of one output that are computed where they are needed, from margins and labels.
+/// Gradients of one output, computed from margins and labels where they are needed.
 #ifndef XGBGPU_OBJECTIVE_ROW_GRADIENTS_CUH_
 #define XGBGPU_OBJECTIVE_ROW_GRADIENTS_CUH_
 
@@ -10,18 +10,18 @@
 
 namespace xgbgpu::cuda {
 
-/// Computes the gradients of one Loss (VisitLoss). Every call tells the margins, which are in another place for every
-/// tree. All arrays begin at a multiple of 16 bytes.
+/// Computes the gradients of one Loss (VisitLoss). The caller passes margins, which are in another place for every
+/// tree. All arrays are aligned to 16 bytes.
 template <typename Loss>
 struct RowGradients {
   Loss loss;
   float const* labels;
-  float const* weights;  ///< or nullptr
+  float const* weights;  ///< nullptr: all 1
 
   __device__ GradientPair Of(std::uint64_t row, float const* margins) const {
     return loss(margins[row], labels[row], weights == nullptr ? 1.0f : weights[row]);
   }
-  /// Computes gradients first … first + 3, of which all are there. `first` is a multiple of four.
+  /// Computes gradients first … first + 3, which must all exist. `first` is a multiple of four.
   __device__ void Four(std::uint64_t first, float const* margins, GradientPair (&v)[4]) const {
     if constexpr (std::is_same_v<Loss, LogisticLoss>) {
       float denominator[4], label[4], weight[4];
@@ -36,8 +36,8 @@ struct RowGradients {
       ForFour(first, margins, [&](int i, float f, float y, float w) { v[i] = loss(f, y, w); });
     }
   }
-  /// Calls use(i, margin, label, weight) for the rows first + i, i < 4, of which all are there. `first` is a multiple
-  /// of four.
+  /// Calls use(i, margin, label, weight) for the rows first + i, i < 4, which must all exist. `first` is a multiple of
+  /// four.
   template <typename F>
   __device__ void ForFour(std::uint64_t first, float const* margins, F&& use) const {
     auto const load = [&](float const* from) { return *reinterpret_cast<float4 const*>(from + first); };

@@ -1,3 +1,4 @@
+// Finds the memory limit of this process in proc/ and sys/.
 #include "page/memory_policy.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
 
-/// Bytes of the machine.
+/// Returns the bytes of the machine.
 std::uint64_t MachineMemory(std::string const& root) {
   std::ifstream file{root + "proc/meminfo"};
   for (std::string name; file >> name;) {
@@ -21,9 +22,9 @@ std::uint64_t MachineMemory(std::string const& root) {
   return kUnknown;
 }
 
-/// The least number in the files `name` of a group and of all groups that it is in. `path` is the group's path below
-/// `groups`; in a container it may be that of the machine, of which only the end of the way up is there. Without a
-/// limit the file has a word ("max"), or a number beyond all memory.
+/// Returns the least limit in the files `name` of a group and of its parent groups. `path` is the group's path below
+/// `groups`. In a container the path may be the machine's, and only the parent folders at its end exist. A file without
+/// a limit has a word ("max"), or a number beyond all memory.
 std::uint64_t LeastLimit(std::string const& groups, std::string path, std::string const& name) {
   std::uint64_t least = kUnknown;
   for (;;) {
@@ -47,7 +48,7 @@ std::uint64_t AllowedMemory(std::string const& root) {
     if (second == std::string::npos) continue;
     std::string const controllers = ',' + line.substr(first + 1, second - first - 1) + ',';
     std::string const path = line.substr(second + 1);
-    if (controllers == ",,") {  // of version 2
+    if (controllers == ",,") {  // version 2
       least = std::min(least, LeastLimit(root + "sys/fs/cgroup", path, "/memory.max"));
     } else if (controllers.find(",memory,") != std::string::npos) {
       least = std::min(least, LeastLimit(root + "sys/fs/cgroup/memory", path, "/memory.limit_in_bytes"));

@@ -1,4 +1,4 @@
-/// The seam between a level and rows that do not all lie in memory at once. docs/adr/0017-levels-collectives-pages.md
+/// Pages of a matrix that may lie outside memory, as levels see them. docs/adr/0017-levels-collectives-pages.md
 #ifndef XGBGPU_PAGE_PAGE_H_
 #define XGBGPU_PAGE_PAGE_H_
 
@@ -7,32 +7,32 @@
 
 namespace xgbgpu {
 
-/// Rows of a matrix that are in memory, as bins, while a level passes over them. `Matrix` is a backend's matrix
-/// or the view of one. It counts its rows from the page's first.
+/// Rows of a matrix in memory, as bins, during a level's pass over them. `Matrix` is a backend's matrix or its view. It
+/// numbers rows from the page's first row.
 template <typename Matrix>
 struct Page {
   Matrix const& matrix;
-  std::uint64_t first_row{0};  ///< of the page, in the whole matrix
-  bool is_first{true};         ///< no other page has been visited in this pass
+  std::uint64_t first_row{0};  ///< number of the first row in the whole matrix
+  bool is_first{true};         ///< first page of this pass
 };
 
-/// Brings the pages of a matrix that is not in core to where they are visited.
+/// Makes the pages of an out-of-core matrix available for visits.
 template <typename Matrix>
 class PageSource {
  public:
   virtual ~PageSource() = default;
-  /// Calls visit(page) for each page, in any order. A page is there during its visit only.
+  /// Calls visit(page) for each page, in any order. A page is valid during its visit only.
   virtual void ForEach(std::function<void(Page<Matrix> const&)> const& visit) const = 0;
 };
 
-/// The pages of a matrix. A level visits each once and does all that it has to do with the page's rows during the
-/// visit. In core there is one page, the matrix, and a visit is a call.
+/// The pages of a matrix. A level visits each page once and does all its work on the page's rows during the visit. An
+/// in-core matrix is one page, and a visit is a call.
 template <typename Matrix>
 class Pages {
  public:
-  /// The matrix is in core. It must outlive these pages.
+  /// In-core matrix. `matrix` must outlive this object.
   explicit Pages(Matrix const& matrix) : matrix_{&matrix} {}
-  /// The matrix is not in core. `source` must outlive these pages.
+  /// Out-of-core matrix. `source` must outlive this object.
   explicit Pages(PageSource<Matrix> const& source) : source_{&source} {}
 
   /// Calls visit(page) for each page.

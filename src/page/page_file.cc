@@ -1,3 +1,4 @@
+// Reads and writes pages in an unnamed file, without the system's file cache where possible.
 #include "page/page_file.h"
 
 #include <fcntl.h>
@@ -20,7 +21,7 @@ namespace xgbgpu {
 
 namespace {
 
-/// A copy through memory of ours takes this much of it.
+/// Size of the buffer for copies of unaligned pages.
 constexpr std::size_t kWorkspaceBytes = std::size_t{4} << 20;
 
 std::string Reason(int error) { return std::generic_category().message(error); }
@@ -67,7 +68,7 @@ void PageFile::CheckFolder() const {
 
 void PageFile::Open() {
   descriptor_ = open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
-  if (descriptor_ < 0) {  // not every file system has files without names
+  if (descriptor_ < 0) {  // a file system may lack unnamed files
     std::string name = folder_ + "/xgboost-gpu-XXXXXX";
     descriptor_ = mkostemp(name.data(), O_CLOEXEC);
     if (descriptor_ < 0) Refuse(Reason(errno));
@@ -76,8 +77,8 @@ void PageFile::Open() {
   is_direct_ = fcntl(descriptor_, F_SETFL, fcntl(descriptor_, F_GETFL) | O_DIRECT) == 0;
 }
 
-/// Calls io() until it is not interrupted. Where a file system takes O_DIRECT and then refuses to read or write, it is
-/// done through the system's cache.
+/// Calls io() again while it is interrupted. If a file system accepts O_DIRECT and then refuses to read or write,
+/// repeats io() through the system's cache.
 template <typename Io>
 long PageFile::Transfer(Io&& io) const {
   for (;;) {
@@ -93,7 +94,7 @@ long PageFile::Transfer(Io&& io) const {
   }
 }
 
-/// A write beyond the limit of the size of files would be a signal that ends the process.
+/// Throws for a write beyond the limit of file sizes: the write itself would raise a signal that ends the process.
 void PageFile::CheckLimit(PagePlace const& place) const {
   struct rlimit limit {};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && place.end() > limit.rlim_cur) {
@@ -164,7 +165,7 @@ void PageFile::Read(PagePlace const& place, std::uint8_t* to) const {
     }
     std::size_t const bytes = std::min(rest, kWorkspaceBytes);
     std::size_t const padded = (bytes + kFileBlock - 1) / kFileBlock * kFileBlock;
-    if (workspace == nullptr) workspace = MakeWorkspace(padded);  // what follows is not larger
+    if (workspace == nullptr) workspace = MakeWorkspace(padded);  // later pieces are not larger
     ReadAt(place, place.offset + done, workspace.get(), padded);
     std::memcpy(to + done, workspace.get(), bytes);
     done += bytes;

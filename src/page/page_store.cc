@@ -1,11 +1,12 @@
+// Puts pages into memory or a file, and compares checksums when it reads the file.
 #include "page/page_store.h"
 
 #include <cstring>
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/message.h"
-#include "page/checksum.h"
 #include "page/page_file.h"
 
 namespace xgbgpu {
@@ -24,8 +25,8 @@ struct Release {
 };
 
 struct StoredPage {
-  std::unique_ptr<std::uint8_t, Release> memory;  ///< nullptr: it is in the file
-  PagePlace place;                                ///< in memory, too, the number of its bytes
+  std::unique_ptr<std::uint8_t, Release> memory;  ///< nullptr: the page is in the file
+  PagePlace place;                                ///< for a page in memory only its size counts
   std::uint64_t checksum{0};                      ///< of a page in the file
 };
 
@@ -60,10 +61,10 @@ std::size_t PageStore::Add(Span<std::uint8_t const> page) {
           std::make_unique<PageFile>(impl_->options.folder, has_memory ? ", or a larger gpu_host_memory_limit" : "");
     }
     stored.place.offset = impl_->file_bytes;
-    stored.checksum = Checksum(page);
+    stored.checksum = HashBytes(page.data(), page.size());
     impl_->file->Write(stored.place, page.data());
   }
-  impl_->pages.push_back(std::move(stored));  // what follows does not throw: a page that failed has left no trace
+  impl_->pages.push_back(std::move(stored));  // no exception from here on: a page that failed has left no trace
   StoredPage const& added = impl_->pages.back();
   if (added.memory != nullptr) {
     impl_->memory_bytes += page.size();
@@ -81,7 +82,7 @@ void PageStore::Read(std::size_t page, std::uint8_t* to) const {
     return;
   }
   impl_->file->Read(stored.place, to);
-  if (Checksum({to, bytes}) == stored.checksum) return;
+  if (HashBytes(to, bytes) == stored.checksum) return;
   Throw<Error>("Page ", page, " of ", bytes, " bytes at offset ", stored.place.offset, " of the file in folder ",
                QuotedName(impl_->file->folder()),
                " is not what was written there: its checksum differs; possible: "

@@ -1,4 +1,4 @@
-/// Keeps pages of bytes that do not fit where a training takes place: in host memory, and then in a file.
+/// Keeps pages of bytes that do not fit the training's memory: in host memory, then in a file.
 #ifndef XGBGPU_PAGE_PAGE_STORE_H_
 #define XGBGPU_PAGE_PAGE_STORE_H_
 
@@ -12,27 +12,28 @@
 
 namespace xgbgpu {
 
-/// Host memory for pages. On a device it is pinned, so that copies need no detour.
+/// Host memory for pages. Pinned for devices, so that they copy it directly.
 class PageMemory {
  public:
   virtual ~PageMemory() = default;
-  /// Returns `bytes` bytes, or nullptr if there are none left.
+  /// Returns `bytes` bytes, or nullptr if memory is exhausted.
   virtual void* Allocate(std::size_t bytes) = 0;
   virtual void Free(void* memory) noexcept = 0;
 };
 
-/// Pages are added by one thread at a time, and then read any number of times, by any number of threads at a time.
-/// Nothing of a page is left when its store is gone, however the process ends: the file has no name. It is made for
-/// the first page that memory has no room for.
+/// A list of pages. One thread adds pages. Then any number of threads read them, any number of times. A store leaves
+/// nothing behind, however the process ends: its file has no name. The first page that memory has no room for makes the
+/// file.
 ///
 /// Throws  InvalidArgument: the folder does not exist, cannot be written to or lies in memory (tmpfs)
-///         Error: no room on disk; a page that cannot be read, is cut short, or is not what was written, with its
-///         number and its offset in the file. A page that could not be added is not there, and others can be added
+///         Error: no room on disk; a page that cannot be read, is cut short, or differs from what was written, with its
+///         number and its offset in the file. A page that could not be added leaves no trace, and more pages can be
+///         added
 class PageStore {
  public:
   struct Options {
-    std::size_t memory_bytes{0};           ///< of pages in memory at most; 0: all pages go to the file
-    std::string folder;                    ///< of the file; empty: $TMPDIR, or /var/tmp without it
+    std::size_t memory_bytes{0};           ///< most bytes of pages in memory; 0: all pages go to the file
+    std::string folder;                    ///< folder of the file; empty: $TMPDIR, or /var/tmp without it
     std::shared_ptr<PageMemory> memory{};  ///< nullptr: ordinary memory
   };
   explicit PageStore(Options options);
@@ -40,19 +41,19 @@ class PageStore {
   PageStore(PageStore const&) = delete;
   PageStore& operator=(PageStore const&) = delete;
 
-  /// Adds a page behind the others, in memory if it fits there. Returns its number.
+  /// Appends a page, in memory if it fits there. Returns its number.
   std::size_t Add(Span<std::uint8_t const> page);
   std::size_t pages() const;
   std::size_t bytes(std::size_t page) const;
-  /// Returns the page where it lies in memory, or nullptr if it is in the file. Valid as long as the store.
+  /// Returns the page in memory, or nullptr if it is in the file. Valid as long as the store.
   std::uint8_t const* InMemory(std::size_t page) const;
-  /// Copies the page to `to` [bytes(page)]. A page in the file is checked against its checksum, and comes there
-  /// directly if `to` is aligned to 4096 bytes, with one copy more if it is not.
+  /// Copies the page to `to` [bytes(page)]. A page in the file is read directly if `to` is aligned to 4096 bytes,
+  /// otherwise with one more copy. Its checksum is compared.
   void Read(std::size_t page, std::uint8_t* to) const;
 
-  std::size_t memory_bytes() const;  ///< of pages in memory
-  std::size_t file_bytes() const;    ///< of the file, in which each page begins at a multiple of 4096
-  int descriptor() const;            ///< of the file; -1: there is none yet. For tests
+  std::size_t memory_bytes() const;  ///< bytes of pages in memory
+  std::size_t file_bytes() const;    ///< bytes of the file; each page begins at a multiple of 4096
+  int descriptor() const;            ///< file descriptor, for tests; -1: no file
 
  private:
   struct Impl;

@@ -1,4 +1,4 @@
-/// Memory for rows in lists, for a tree that grows on a device.
+/// Memory for rows in lists of a growing tree on a device.
 #ifndef XGBGPU_PARTITION_LIST_WORKSPACE_CUDA_H_
 #define XGBGPU_PARTITION_LIST_WORKSPACE_CUDA_H_
 
@@ -12,34 +12,34 @@
 
 namespace xgbgpu::cuda {
 
-/// Rows that a warp or a unit takes at a time: `rows` dealt to `parts` of each multiprocessor, within bounds, a
-/// multiple of 32.
+/// Returns the rows that a warp or a unit takes at a time: `rows` divided by `parts` of each multiprocessor, within
+/// bounds, a multiple of 32.
 inline std::uint32_t RowsOfPart(std::uint64_t rows, std::uint64_t parts, std::uint64_t least, std::uint64_t most,
                                 DeviceLimits const& limits) {
   constexpr std::uint64_t kStep = 32;
   std::uint64_t const even = (rows / (parts * static_cast<std::uint64_t>(limits.processors)) + kStep - 1) / kStep;
   return static_cast<std::uint32_t>(std::min(most, std::max(least, even * kStep)));
 }
-/// Chooses RowLists::unit_rows and RowPaths::unit_rows.
+/// Returns RowLists::unit_rows and RowPaths::unit_rows.
 inline std::uint32_t UnitRows(DeviceMatrixView const& matrix, DeviceLimits const& limits) {
   PartitionPolicy const policy;
   return RowsOfPart(matrix.rows * matrix.tiles, 2, policy.least_unit_rows, policy.most_unit_rows, limits);
 }
 
-/// Memory  16 bytes a row, once a tree needs lists; and some per node
+/// Memory  16 bytes a row once a tree needs lists, and a few per node
 class ListWorkspace {
  public:
   explicit ListWorkspace(ClearedWorkspace* workspace) : workspace_{workspace} {}
 
-  /// Makes room for lists of so many rows, and for so many jobs of a level.
+  /// Makes room for lists of `rows` rows, and for the jobs of a level.
   void Reserve(std::uint64_t rows, std::size_t move_jobs, std::size_t sum_jobs) {
     for (auto& list : lists_) workspace_->Reserve(&list, "row lists", rows);
     workspace_->Reserve(&move_jobs_, "nodes", move_jobs);
     workspace_->Reserve(&sum_jobs_, "nodes", sum_jobs);
   }
-  /// Makes room for so many jobs of a level alone: rows are not in lists.
+  /// Makes room for the jobs of a level only: rows are not in lists.
   void ReserveJobs(std::size_t move_jobs) { workspace_->Reserve(&move_jobs_, "nodes", move_jobs); }
-  /// `matrix` has the rows that are listed.
+  /// Returns a view of the lists. `matrix` has the listed rows.
   RowLists View(DeviceMatrixView const& matrix, GradientPair const* gradients, NodeIndex* positions,
                 DeviceLimits const& limits) const {
     PartitionPolicy const policy;
@@ -51,7 +51,7 @@ class ListWorkspace {
             RowsOfPart(matrix.rows, 64, policy.least_item_rows, policy.most_item_rows, limits),
             UnitRows(matrix, limits)};
   }
-  /// A sample is drawn into this list.
+  /// Returns the list that receives a sample.
   RowRecord* first_list() const { return lists_[0].data(); }
 
  private:

@@ -1,3 +1,4 @@
+// Divides and lists the rows of pages by their node numbers.
 #include "partition/paged_rows.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ constexpr std::size_t kGrain = 1 << 13;  // rows per task
 
 NodeIndex NodeAt(NodeIndex position) { return position < 0 ? ~position : position; }
 
-/// A division, and the number of bins of its feature.
+/// A division with the number of bins of its feature.
 struct BinDivision {
   Division division;
   BinIndex bins;
@@ -42,7 +43,7 @@ std::size_t PagedRows::Sample(TrainParams const& params, std::uint32_t tree, Spa
 }
 
 GradientSum PagedRows::Begin(std::size_t rows, GradientView const& gradients) {
-  numbers_.ClearAll();  // an error may have ended the last tree anywhere
+  numbers_.ClearAll();  // an error may have ended the last tree at any point
   if (rows == positions_.size()) std::fill(positions_.begin(), positions_.end(), NodeIndex{0});
   return SumGradients(gradients, positions_.size(), threads_);
 }
@@ -68,7 +69,7 @@ void PagedRows::Divide(Page<QuantisedMatrix> const& page, Span<Division const> d
   for (Division const& division : divisions) numbers_.Clear(division.parent);
 }
 
-/// Sorts by counting: each thread counts the rows of a chunk, node by node, and then knows where they begin.
+/// Lists rows by a counting sort. Each thread counts the rows of a chunk by node, which gives their offsets.
 std::vector<Span<RowRecord const>> PagedRows::List(Page<QuantisedMatrix> const& page, GradientView const& gradients,
                                                    Span<NodeIndex const> nodes) {
   for (std::size_t i = 0; i < nodes.size(); ++i) numbers_.Set(nodes[i], i);
@@ -76,7 +77,7 @@ std::vector<Span<RowRecord const>> PagedRows::List(Page<QuantisedMatrix> const& 
   std::size_t const rows = page.matrix.rows;
   std::size_t const chunks = std::clamp<std::size_t>(rows / kGrain, 1, static_cast<std::size_t>(threads_));
   counts_.assign(chunks * nodes.size(), 0);
-  // Calls f(row, the counter of its node) for the rows of each chunk that are listed.
+  // Calls f(row, counter of its node) for the listed rows of each chunk.
   auto const for_each_listed = [&](auto&& f) {
     ParallelTasks(threads_, chunks, [&](std::size_t chunk, int) {
       std::uint32_t* const counts = counts_.data() + chunk * nodes.size();

@@ -1,4 +1,4 @@
-/// The rows of the nodes of a growing tree, by a number for each row.
+/// The rows of a growing tree's nodes, by a node number for each row.
 #ifndef XGBGPU_PARTITION_PAGED_ROWS_H_
 #define XGBGPU_PARTITION_PAGED_ROWS_H_
 
@@ -11,13 +11,13 @@
 
 namespace xgbgpu::host {
 
-/// For a matrix in pages. Each row's position is the node that it is in, or, outside the sample, that node's complement.
-/// Rows outside the sample are divided with the others, so that no further visit has to find their leaves.
+/// Rows of a matrix in pages. Each row's position is its node, or outside the sample the node's complement. Rows
+/// outside the sample are divided, too, so that no further visit has to find their leaves.
 ///
 /// Memory  8 bytes for each row of a page
 class PagedRows final : public NodeRows {
  public:
-  /// `positions` [rows of the shard] must outlive it. Pages have at most `most_page_rows` rows.
+  /// `positions` [rows of the shard] must outlive this object. Pages have at most `most_page_rows` rows.
   PagedRows(Span<NodeIndex> positions, std::uint64_t most_page_rows, int threads)
       : positions_{positions}, threads_{threads}, records_{most_page_rows} {}
 

@@ -1,3 +1,4 @@
+// Divides, lists and sums the rows of pages on a device by their node numbers.
 #include "cuda/block_scan.cuh"
 #include "cuda/block_totals.cuh"
 #include "cuda/grid.h"
@@ -14,17 +15,17 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
-constexpr int kLaneRows = 16;  ///< of a thread, four at a time: one Philox block serves four rows
+constexpr int kLaneRows = 16;  ///< rows of a thread, four at a time: one Philox block serves four rows
 constexpr int kBlockRows = kThreads * kLaneRows;
-constexpr std::uint32_t kSharedJobs = 2048;  ///< so many jobs or fewer are counted in shared memory
+constexpr std::uint32_t kSharedJobs = 2048;  ///< most jobs that are counted in shared memory
 constexpr std::uint32_t kNoJob = 0xFFFFFFFFU;
 
-/// The row of the page that a thread has in step i of kLaneRows.
+/// Returns the row of the page that a thread has in step i of kLaneRows.
 __device__ std::uint64_t RowOf(std::uint64_t base, int i) {
   return base + std::uint64_t{static_cast<unsigned>(i) / 4} * (kThreads * 4) + threadIdx.x * 4 + i % 4;
 }
 
-/// The job of a row that is in node n, a child of one of the families or older.
+/// Returns the job of a row in node n, which is a child of one of the families or older.
 __device__ std::uint32_t JobOf(GrowingTree const& tree, NodeIndex n, NodeIndex first_child) {
   if (n < first_child) return kNoJob;
   auto const family = static_cast<std::uint32_t>(n - first_child) / 2;
@@ -78,7 +79,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// One block: places of the jobs' rows in the list, and units of their sums.
+/// Plans the list: places of the jobs' rows, and units of their sums. One block.
 __global__ void __launch_bounds__(kPlanThreads) PlanListKernel(GrowingTree tree, PagedRowsView rows, PageStep step) {
   __shared__ typename PlanScan::TempStorage storage;
   WaitForKernelBefore();
@@ -96,7 +97,7 @@ __global__ void __launch_bounds__(kPlanThreads) PlanListKernel(GrowingTree tree,
     rows.counts[j] = 0;
     rows.places[j] = High(before);
     rows.sum_jobs[j] = {node, built ? family.built_slot : family.sibling_slot, Low(before)};
-    if (!built && family.subtract != 0) continue;  // it may be no node
+    if (!built && family.subtract != 0) continue;  // the sibling may not exist
     tree.nodes[node].first_row = High(before);
     tree.nodes[node].rows = count;
     tree.nodes[node].list = RowList::kFirst;

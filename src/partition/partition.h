@@ -13,7 +13,7 @@
 
 namespace xgbgpu::host {
 
-/// One node that is divided. Both children's rows end up where the node's were, in the other array, left before right.
+/// A node to divide. The children's rows take the place of the node's rows in the other array, left before right.
 struct PartitionJob {
   FeatureIndex feature;
   BinIndex bin;  ///< first feature-local bin that goes right
@@ -21,12 +21,12 @@ struct PartitionJob {
   RowRecord const* from;  ///< [rows] ascending
   RowRecord* to;          ///< [rows]; unused by AssignChildren
   std::uint32_t rows;
-  NodeIndex left;                                  ///< number of the left child; the right one's is left + 1
-  std::uint32_t n_left;                            ///< out
+  NodeIndex left;                                  ///< the right child is left + 1
+  std::uint32_t n_left;                            ///< output: number of rows that go left
   std::uint32_t const* right_categories{nullptr};  ///< bit set, instead of `bin`; nullptr: a split by numbers
 };
 
-/// Divides the rows of many nodes at once; the order of rows inside a child is that of the parent.
+/// Divides the rows of many nodes at once. Inside a child rows keep their order.
 ///
 /// Cost    reads one bin per row, reads and writes 8 bytes per row; allocates only to grow its scratch
 /// Same    bit-equal on every backend and thread count
@@ -36,16 +36,16 @@ class RowPartitioner {
 
   /// Fills to[] and n_left of every job.
   void Partition(QuantisedMatrix const& matrix, Span<PartitionJob> jobs);
-  /// Sets positions[row] = child, for children that stay leaves and need no row lists. Does not set n_left.
+  /// Sets positions[row] = child for children that stay leaves and need no lists. Does not set n_left.
   void AssignChildren(QuantisedMatrix const& matrix, Span<PartitionJob const> jobs, NodeIndex* positions);
 
  private:
   struct Chunk {
     std::uint32_t job;
-    std::uint32_t first;  ///< row of the job
+    std::uint32_t first;  ///< first row of the chunk in the job
     std::uint32_t rows;
-    std::uint32_t left;  ///< rows that go left; then: how many of the job's chunks before this one do
-    std::size_t flags;   ///< where the chunk's decisions are in flags_
+    std::uint32_t left;  ///< number of rows that go left; then of the job's earlier chunks
+    std::size_t flags;   ///< offset of the chunk's decisions in flags_
   };
   void MakeChunks(Span<PartitionJob const> jobs);
 

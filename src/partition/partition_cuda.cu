@@ -1,3 +1,4 @@
+// Moves the rows of node lists to the children on a device.
 #include "cuda/grid.h"
 #include "cuda/launch.h"
 #include "cuda/warp_search.cuh"
@@ -12,7 +13,7 @@ namespace {
 
 constexpr int kResident = 8;
 constexpr int kWarps = kPlanThreads / 32;
-constexpr int kInFlight = 8;  // rows whose symbols a lane asks for before it uses the first
+constexpr int kInFlight = 8;  // rows whose symbols a lane loads before the first use
 
 __device__ void SetPositions(RowLists const& lists, RowRecord const* from, std::uint32_t rows, NodeIndex node) {
   for (std::uint32_t i = threadIdx.x % 32; i < rows; i += 32) lists.positions[from[i].row] = node;
@@ -48,7 +49,7 @@ __device__ void SplitRows(PartitionView const& view, RowLists const& lists, Fami
   unsigned long long place = 0;
   if (lane == 0) place = atomicAdd(&family->moved, Both(rows - n_left, n_left));
   place = __shfl_sync(kAllLanes, place, 0);
-  // Left children fill the parent's range from the front, right ones from its end: no count is needed first.
+  // Left children fill the parent's range from the front, right children from its end: no count is needed first.
   RowRecord* const to = lists.lists[1 - static_cast<int>(parent.list)] + parent.first_row;
   std::uint32_t next_left = Low(place), next_right = parent.rows - High(place);
   std::uint32_t const below = (1U << lane) - 1;

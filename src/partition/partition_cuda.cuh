@@ -1,4 +1,4 @@
-/// Which way a row goes, for every device layout.
+/// Finds the side of a row in every device layout.
 #ifndef XGBGPU_PARTITION_PARTITION_CUDA_CUH_
 #define XGBGPU_PARTITION_PARTITION_CUDA_CUH_
 
@@ -9,7 +9,7 @@
 
 namespace xgbgpu::cuda {
 
-/// A split, and where the symbols lie that decide it. kCategories: it may be by categories.
+/// A split with the address of its symbols. kCategories: the split may be by categories.
 template <bool kCategories>
 struct RowTest {
   BinSplit split;
@@ -18,9 +18,9 @@ struct RowTest {
   std::uint64_t record_bytes;
   std::uint8_t symbol_bytes;  // 0: sparse
   SparseView<std::uint32_t> csr;
-  std::uint32_t const* tile_ptr;  // sparse in tiles: of the feature's tile; else nullptr
+  std::uint32_t const* tile_ptr;  // sparse in tiles: of the feature's tile; otherwise nullptr
   std::uint16_t const* tile_cells;
-  BinIndex first_cell;  // of the feature, in that tile
+  BinIndex first_cell;  // of the feature, in its tile
 
   __device__ RowTest(DeviceMatrixView const& m, SplitCandidate const& s, DeviceCategories const& categories)
       : split{s.feature, s.bin, 0, s.default_left},

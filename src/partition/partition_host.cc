@@ -1,3 +1,4 @@
+// Divides the rows of nodes between their children on the host.
 #include <algorithm>
 
 #include "base/parallel.h"
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kChunkRows = 1 << 13;
 
-/// Does visit(view of the rows, split of the job).
+/// Calls visit(view of the rows, split of the job).
 template <typename F>
 decltype(auto) VisitJob(QuantisedMatrix const& matrix, PartitionJob const& job, F&& visit) {
   BinIndex const bins = matrix.cuts.bins(job.feature);
@@ -25,15 +26,15 @@ bool ListedRowGoesLeft(DenseView<Symbol> const& view, RowIndex row, Split const&
   return GoesLeft(view, row, split);
 }
 
-/// Of short rows all cells are looked at, and of the next ones as many as are missing: without a branch, which nobody
-/// could predict.
+/// Decides the side of sparse rows. Reads all cells of short rows, and cells of later rows up to the same number.
+/// Without branches, which would be unpredictable.
 template <typename Cell, typename Split>
 bool ListedRowGoesLeft(SparseView<Cell> const& view, RowIndex row, Split const& split) {
   std::uint64_t const begin = view.row_ptr[row], count = view.row_ptr[row + std::uint64_t{1}] - begin;
   if (count > view.kSpare) return GoesLeft(view, row, split);
   BinIndex const first_cell = view.cell_ptr[split.feature], bins = split.bins;
   auto const own = static_cast<std::uint32_t>(count);
-  BinIndex from_end = 0;  // what the feature's symbol, if the row has one, is below that of missing values
+  BinIndex from_end = 0;  // missing values' symbol minus the row's symbol, if it has one
   for (std::uint32_t i = 0; i < view.kSpare; ++i) {
     BinIndex const local = view.cells[begin + i] - first_cell;
     BinIndex const is_it = static_cast<BinIndex>(i < own) & static_cast<BinIndex>(local < bins);
@@ -87,7 +88,7 @@ void RowPartitioner::Partition(QuantisedMatrix const& matrix, Span<PartitionJob>
     RowRecord const* const rows = job.from + chunk.first;
     std::uint8_t const* const flags = flags_.data() + chunk.flags;
     std::uint32_t left = chunk.left, right = job.n_left + (chunk.first - chunk.left);
-    for (std::uint32_t i = 0; i < chunk.rows; ++i) {  // without a branch, which nobody could predict
+    for (std::uint32_t i = 0; i < chunk.rows; ++i) {  // without a branch, which would be unpredictable
       std::uint32_t const goes_left = flags[i];
       job.to[right ^ ((left ^ right) & (0 - goes_left))] = rows[i];  // goes_left ? left : right
       left += goes_left;

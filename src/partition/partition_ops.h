@@ -1,4 +1,4 @@
-/// Per-row maths of the partition stage: which way does a row go?
+/// Per-row maths of the partition stage: the side of a row.
 #ifndef XGBGPU_PARTITION_PARTITION_OPS_H_
 #define XGBGPU_PARTITION_PARTITION_OPS_H_
 
@@ -8,20 +8,21 @@
 
 namespace xgbgpu {
 
-/// A split as the partition sees it.
+/// A split by numbers, for the partition stage.
 struct BinSplit {
   FeatureIndex feature;
   BinIndex bin;   ///< first feature-local bin that goes right
-  BinIndex bins;  ///< bins of the feature: the number that stands for "missing" in dense rows
+  BinIndex bins;  ///< bins of the feature: the symbol of missing values in dense rows
   bool default_left;
 };
 
-/// Does a row with this symbol go left? `bin` is the first symbol that goes right, `missing_left` the one that goes
-/// left although it is not smaller, or a number that is no symbol. Has no branches: nobody could predict them.
+/// Returns true if a row with this symbol goes left. `bin` is the first symbol that goes right. `missing_left` is the
+/// symbol that goes left although it is not smaller, or a number that is no symbol. Without branches, which would be
+/// unpredictable.
 XGBGPU_HD bool SymbolGoesLeft(std::uint32_t symbol, std::uint32_t bin, std::uint32_t missing_left) {
   return (static_cast<unsigned>(symbol < bin) | static_cast<unsigned>(symbol == missing_left)) != 0;
 }
-/// Does a row with this symbol go left, if the symbols in the set `right` go right?
+/// Returns true if a row with this symbol goes left. `right` is the set of symbols that go right.
 XGBGPU_HD bool SymbolGoesLeft(std::uint32_t symbol, std::uint32_t const* right) {
   return ((right[symbol / 32] >> (symbol % 32)) & 1U) == 0;
 }
@@ -30,11 +31,11 @@ XGBGPU_HD bool SymbolGoesLeft(BinIndex symbol, BinSplit const& split) {
   return SymbolGoesLeft(symbol, split.bin, split.default_left ? split.bins : ~BinIndex{0});
 }
 
-/// A split by categories as the partition sees it.
+/// A split by categories, for the partition stage.
 struct CategorySplit {
   FeatureIndex feature;
-  std::uint32_t const* right;  ///< bit set: the categories that go right
-  BinIndex bins;               ///< bins of the feature: the number that stands for "missing" in dense rows
+  std::uint32_t const* right;  ///< bit set of the categories that go right
+  BinIndex bins;               ///< bins of the feature: the symbol of missing values in dense rows
   bool default_left;
 };
 
@@ -47,8 +48,8 @@ XGBGPU_HD bool GoesLeft(DenseView<Symbol> const& view, RowIndex row, Split const
   return SymbolGoesLeft(view.column(split.feature)[row], split);
 }
 
-/// Does a sparse row with these ascending cells go left? The cells of the feature begin at `first_cell`; the row's one
-/// is found by bisection.
+/// Returns true if a sparse row with these ascending cells goes left. The cells of the feature begin at `first_cell`. A
+/// bisection finds the row's cell.
 template <typename Cell, typename Split>
 XGBGPU_HD bool CellsGoLeft(Cell const* cells, std::uint64_t count, BinIndex first_cell, Split const& split) {
   Cell const* const end = cells + count;
@@ -72,7 +73,7 @@ XGBGPU_HD bool GoesLeft(SparseView<Cell> const& view, RowIndex row, Split const&
                      split);
 }
 
-/// A row of either layout asked for many features: dense rows are read where they lie together.
+/// Returns true if a row goes left, for calls with many features per row: reads dense rows where they are contiguous.
 template <typename Symbol, typename Split>
 XGBGPU_HD bool RowGoesLeft(DenseView<Symbol> const& view, RowIndex row, Split const& split) {
   return SymbolGoesLeft(view.row(row)[split.feature], split);

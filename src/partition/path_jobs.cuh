@@ -1,4 +1,4 @@
-/// What is planned of rows by paths: the jobs of the kernel that sums, and which way rows go.
+/// Plans of rows by paths: the jobs of the summing kernel, and the sides of rows.
 #ifndef XGBGPU_PARTITION_PATH_JOBS_CUH_
 #define XGBGPU_PARTITION_PATH_JOBS_CUH_
 
@@ -12,17 +12,17 @@ namespace xgbgpu::cuda {
 
 constexpr std::uint32_t kPathItemRows = 2048;  ///< rows of one group that a block advances or moves at a time
 
-/// Costs in rows that are summed: of a row that is looked at, of a row that is told its path as well, and of a block's
-/// step from one job to the next.
+/// Costs relative to the sum of a row: to read a row's path, to write a row's path as well, and to go from one job to
+/// the next.
 constexpr float kLookCost = 1.0f / 32, kTellCost = 1.0f / 4;
 constexpr std::uint32_t kNextJobCost = 4096;
-/// Most rows of a unit that MakePathJob makes.
+/// Most rows of a unit of MakePathJob.
 constexpr std::uint32_t kMostUnitRows =
     2 * static_cast<std::uint32_t>(1.0f / kLookCost) * PartitionPolicy{}.most_unit_rows;
 
-/// The sum job of about `members` rows among those of a group; its slot and first unit are 0. Units are made
-/// alike in cost, which is counted in rows that are summed: on the way from one job to the next a block hands on its
-/// sums and begins to look for rows again. *units: their number, spare ones included.
+/// Returns the sum job of about `members` rows of a group, with slot and first unit 0. Units have equal costs, counted
+/// in summed rows: between two jobs a block merges its sums and starts a new search for rows. *units: number of units,
+/// spare ones included.
 __device__ inline PathJob MakePathJob(std::uint32_t least_unit_rows, RowGroup const& group, PathPlace place,
                                       float members, PathSums sums, std::uint32_t* units) {
   std::uint32_t const rows = group.rows;
@@ -36,7 +36,7 @@ __device__ inline PathJob MakePathJob(std::uint32_t least_unit_rows, RowGroup co
   return {group.first_row, rows, place.path, 0, 0, spare, unit_rows, place.group, 0, kNoSlot};
 }
 
-/// One thread makes the root of the first `rows` rows of the store, its group and its sum job.
+/// Makes the root of the store's first `rows` rows, its group and its sum job. One thread calls it.
 __device__ inline void MakePathRoot(GrowingTree const& tree, RowPaths const& paths, std::uint32_t rows) {
   LevelState& state = *tree.state;
   GradientSum const root = MakeRoot(tree, rows);
@@ -50,7 +50,7 @@ __device__ inline void MakePathRoot(GrowingTree const& tree, RowPaths const& pat
   state.path_items = (rows + kPathItemRows - 1) / kPathItemRows;
 }
 
-/// Where the rows of a node go that is split, in symbols as they are in the records.
+/// Returns the split of a node's rows in terms of symbols in the records.
 __device__ inline PathSplit MakePathSplit(DeviceMatrixView const& matrix, SplitCandidate const& split,
                                           std::uint32_t family) {
   if (split.categorical) {
@@ -63,16 +63,16 @@ __device__ inline PathSplit MakePathSplit(DeviceMatrixView const& matrix, SplitC
           missing_left ? static_cast<std::uint16_t>(tile.bins) : kNoSymbol, family};
 }
 
-/// Does a row with this symbol go left? `split`: a PathSplit or alike, that is by categories or not.
+/// Returns true if a row with this symbol goes left. `split` is a PathSplit or similar, by categories or by numbers.
 template <typename Split>
 __device__ inline bool GoesLeft(std::uint32_t symbol, Split const& split, bool by_categories,
                                 DeviceCategories const& categories) {
   if (!by_categories) return SymbolGoesLeft(symbol, split.bin, split.missing_left);
-  // Missing values are in the set, too.
+  // The set has missing values, too.
   return SymbolGoesLeft(symbol, categories.set(split.bin | std::uint32_t{split.missing_left} << 16));
 }
 
-/// One block, after rows were moved: the nodes of this level are groups, and all rows of a built one are summed.
+/// Plans the groups after a move: this level's nodes become groups, and all rows of a built node are summed. One block.
 __device__ inline void PlanGroups(GrowingTree const& tree, RowPaths const& paths) {
   __shared__ typename PlanScan::TempStorage storage;
   std::uint32_t const families = tree.state->families;

@@ -1,3 +1,4 @@
+// Chooses how the rows of each level are divided: by summing kernels, by path kernels, or by moves.
 #include "partition/path_levels_cuda.h"
 
 #include "partition/partition_policy.h"
@@ -6,8 +7,8 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-/// Numbers of the paths of four levels, from one move to the next. No two levels of a tree have one in common, and all
-/// fit a byte.
+/// Numbers for the paths of four levels between two moves. No two levels of a tree share a number, and all numbers fit
+/// a byte.
 constexpr std::uint32_t kHeap = 16;
 constexpr PartitionPolicy kPolicy;
 static_assert(1U << kPolicy.move_every <= kHeap);
@@ -20,9 +21,9 @@ PathLevels::PathLevels(PathWorkspace const& workspace, TreeShape const& shape, R
     : workspace_{workspace},
       shape_{shape},
       paths_{root},
-      // It stays so for the whole tree: numbers of paths depend on it.
+      // Constant for the whole tree, because numbers of paths depend on it.
       divides_{workspace.divides() && !timed},
-      clears_ahead_{divides_ && !workspace.ordered()},  // slots of trees with an order are used again
+      clears_ahead_{divides_ && !workspace.ordered()},  // trees with an order reuse slots
       slots_{clears_ahead_ && !workspace.NeedsClearHistograms() ? static_cast<std::uint32_t>(shape.WidestNodes()) : 0},
       cached_{workspace.matrix().rows * workspace.matrix().record_bytes() <= kPolicy.cached_bytes},
       pairs_{pairs && !cached_} {
@@ -33,14 +34,14 @@ PathSums PathLevels::SumsAt(int level) const {
   if (!divides_ || level == 0 || IsMoved(level)) return PathSums::kTold;
   int const below = workspace_.Below(level);
   if (!workspace_.moves() || below == 1) return PathSums::kDivide;
-  // Where many parents' rows lie among one another, a kernel that only divides is faster.
+  // If the rows of many parents are interleaved, a kernel that only divides is faster.
   if (below > 2) return PathSums::kTold;
   return cached_ ? PathSums::kDivide : pairs_ ? PathSums::kPairs : PathSums::kTold;
 }
 
 PathStep PathLevels::step() const { return {IsMoved(level_ + 1), IsMoved(level_ + 2), SumsAt(level_ + 1)}; }
 
-/// Numbers paths as in a heap. Every move begins a new heap.
+/// Numbers paths like a heap. Every move begins a new heap.
 void PathLevels::NumberPaths() {
   paths_.first = divides_ ? kHeap * moves_ + (1U << paths_.depth) : 0;
   paths_.next_first = divides_ ? kHeap * moves_ + (2U << paths_.depth) : 0;

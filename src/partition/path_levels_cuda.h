@@ -1,4 +1,4 @@
-/// What rows by paths do at each level of a tree. The device is told level by level, when the tree is enqueued.
+/// The work on rows by paths at each level of a tree. The host plans it when it enqueues the tree.
 #ifndef XGBGPU_PARTITION_PATH_LEVELS_CUDA_H_
 #define XGBGPU_PARTITION_PATH_LEVELS_CUDA_H_
 
@@ -11,26 +11,26 @@
 
 namespace xgbgpu::cuda {
 
-/// Goes through the levels of one tree, from the root on, and knows what each does with its rows.
+/// Iterates over the levels of one tree, from the root on, and plans the work on their rows.
 class PathLevels {
  public:
-  /// `timed`: stages are timed one by one, so that no kernel does the work of two.
-  /// `pairs`: may sums be PathSums::kPairs?
+  /// `timed`: stages are timed one by one, so no kernel does the work of two stages.
+  /// `pairs`: sums may be PathSums::kPairs.
   PathLevels(PathWorkspace const& workspace, TreeShape const& shape, RowPaths const& root, bool timed, bool pairs);
 
-  /// Goes on to the next level. Before the first call, the level is none.
+  /// Advances to the next level. The first call begins with the root.
   void Next();
-  /// Enqueues what divides the level's rows, unless the kernel that sums does it: rows are told their paths or moved.
+  /// Enqueues the division of the level's rows, unless the summing kernel divides them: writes paths or moves rows.
   void Divide(PartitionView const& view, LevelBounds const& bounds, DeviceLimits const& limits, cudaStream_t stream);
-  /// Notes that the level's rows are divided. Divide did it, unless the level was enqueued before.
+  /// Marks the level's rows as divided: by Divide, or by a recorded level.
   void EndDivide();
-  /// Must the slots that the level sums be cleared by a kernel of its own?
+  /// Returns true if the level's slots need a clearing kernel of their own.
   bool ClearsSlots() const { return divides_now_ && !clears_ahead_; }
-  /// Notes that the level's rows are summed, which may have divided them.
+  /// Marks the level's rows as summed, and possibly divided.
   void EndSum();
 
   PathSums sums() const { return SumsAt(level_); }
-  /// What the level's plan must know of the levels behind it.
+  /// Returns what the level's plan needs to know of later levels.
   PathStep step() const;
   RowPaths const& paths() const { return paths_; }
   int level() const { return level_; }
@@ -44,8 +44,8 @@ class PathLevels {
   PathWorkspace const& workspace_;
   TreeShape const& shape_;
   RowPaths paths_;
-  bool divides_;         ///< are rows told their paths by kernels that sum, at some levels?
-  bool clears_ahead_;    ///< are slots cleared by such a kernel of the level before, or all at the start?
+  bool divides_;         ///< summing kernels write paths at some levels
+  bool clears_ahead_;    ///< the summing kernel of the level before clears slots, or all slots are cleared at the start
   std::uint32_t slots_;  ///< RowPaths::slots of all levels but the last
   bool cached_, pairs_;
   int level_{-1};

@@ -1,3 +1,4 @@
+// Sizes the memory of rows by paths, and chooses between moves and paths.
 #include "partition/path_workspace_cuda.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ PathWorkspace::PathWorkspace(DeviceMatrix const& matrix, std::uint64_t all_rows,
   notes_start_ = !WalksInBytes(whole_, !matrix.cuts.categorical.empty());
 }
 
-/// Number of paths of all groups of a level.
+/// Returns the number of paths of all groups of a level.
 std::size_t PathWorkspace::PathsOf(TreeShape const& shape, int level) const {
   int const below = move_every_ == 0 ? level : level % move_every_;
   return shape.Nodes(level - below) << below;
@@ -29,19 +30,19 @@ void PathWorkspace::Reserve(TreeShape const& shape, DeviceMatrixView const& matr
   matrix_ = matrix;
   std::size_t const rows = matrix.rows;
   std::size_t const bins = whole_.tiles * rows * whole_.record_bytes();
-  constexpr int kPathLevels = 8;  // that a byte has room for
+  constexpr int kPathLevels = 8;  // fit a byte
   if (bins >= kPolicy.least_moved_bytes) {
     move_every_ = kPolicy.move_every;
   } else {
     move_every_ = shape.levels > kPathLevels ? kPolicy.move_small_every : 0;
   }
-  // Large matrices of several tiles are not: rows would be divided again for each tile. Nor small ones with an order,
-  // whose slots another kernel must clear then.
+  // Large matrices of several tiles are excluded: rows would be divided again for each tile. So are small ones with an
+  // order, whose slots another kernel would have to clear.
   divides_ = move_every_ == 0 ? !shape.ordered : move_every_ == kPolicy.move_every && whole_.tiles == 1;
   clears_all_ = divides_ && !shape.ordered &&
                 shape.WidestNodes() * whole_.cells * sizeof(GradientSum) <= kPolicy.most_cleared_bytes;
   int const moves = move_every_ == 0 ? 0 : (shape.levels - 1) / move_every_;
-  // How large the sample of other devices is, nobody knows yet.
+  // The sample size of other devices is unknown here.
   bool const may_be_narrow = (all_rows_ == whole_.rows ? rows : all_rows_) >= kNarrowMinRows;
 
   auto const grow = [&](auto* buffer, char const* part, std::size_t size) { workspace_->Reserve(buffer, part, size); };
@@ -86,14 +87,14 @@ RowPaths PathWorkspace::View(GradientPair const* gradients, DeviceLimits const& 
   return paths;
 }
 
-/// Lets the view look at the other store, too, where rows are moved to.
+/// Lets the view use the store that rows are moved to, too.
 void PathWorkspace::BeginMove(RowPaths* view) const {
   RowPaths& paths = *view;
   bool const first = paths.store.records == matrix_.records && !Sampled();
   int const next = paths.store.records == moved_records_[0].data() ? 1 : 0;
   paths.next_records = moved_records_[next].data();
   paths.next_narrow = narrow_[next + 1].data();
-  // It may be that of a smaller sample.
+  // The memory may be from a smaller sample.
   bool const fits = moved_wide_[next].size() >= matrix_.rows;
   paths.next_wide = fits ? moved_wide_[next].data() : nullptr;
   paths.next_groups = paths.groups == groups_[0].data() ? groups_[1].data() : groups_[0].data();
@@ -101,7 +102,7 @@ void PathWorkspace::BeginMove(RowPaths* view) const {
   paths.start_nodes = first ? start_nodes_.data() : nullptr;
 }
 
-/// Lets the view look there only.
+/// Lets the view use the new store only.
 void PathWorkspace::EndMove(RowPaths* view) {
   RowPaths& paths = *view;
   paths.store = {paths.next_records, paths.next_narrow, paths.next_wide};

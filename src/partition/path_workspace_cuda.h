@@ -1,4 +1,4 @@
-/// Memory for rows by paths (row_paths.h), for a tree that grows on a device.
+/// Memory for rows by paths (row_paths.h) of a growing tree on a device.
 #ifndef XGBGPU_PARTITION_PATH_WORKSPACE_CUDA_H_
 #define XGBGPU_PARTITION_PATH_WORKSPACE_CUDA_H_
 
@@ -8,55 +8,56 @@
 
 namespace xgbgpu::cuda {
 
-/// Trees on a sample of the rows are grown on a copy of these (SampleWorkspace), made at the start of each tree, as if
-/// it were all data.
+/// Trees on a sample grow on a copy of its rows (SampleWorkspace), made at the start of each tree, as if the copy were
+/// all data.
 ///
-/// Memory  per row: 2 bytes of paths (3 if it is noted where the first move brought rows), and from 65,536 rows on 4
-///         bytes of gradient; if rows are moved, as much again as their bins and gradients, once for the first move and
-///         once for the second; and some per node. With rows sampled, each row of the sample takes as much.
+/// Memory  per row: 2 bytes of paths (3 with recorded starts of walks), and from 65,536 rows on 4 bytes of gradient; if
+///         rows are moved, the size of their bins and gradients again, once for the first move and once for the second;
+///         and a few bytes per node. With sampled rows the same for each row of the sample
 class PathWorkspace {
  public:
-  /// `all_rows`: of all devices, of which the matrix has some or all.
+  /// `all_rows`: rows of all devices; the matrix has some or all of them.
   PathWorkspace(DeviceMatrix const& matrix, std::uint64_t all_rows, ClearedWorkspace* workspace);
 
   /// Makes room for such trees on `matrix`: the whole, or the copy of a sample.
   void Reserve(TreeShape const& shape, DeviceMatrixView const& matrix);
-  /// Says whether Reserve, from the next call on, makes room for moved gradients of the wide format.
+  /// Sets if later calls of Reserve make room for moved gradients of the wide format.
   void SetMoveWide(bool moves) { move_wide_ = moves; }
-  /// The matrix that trees are grown on.
+  /// Returns the matrix that trees grow on.
   DeviceMatrixView const& matrix() const { return matrix_; }
   NarrowGradient* narrow() const { return narrow_[0].data(); }
-  /// RowPaths::next_path of the root's level, which must be clear, since not all of it is written; or nullptr.
+  /// Returns RowPaths::next_path of the root's level, which must be clear, since kernels write only parts of it, or
+  /// nullptr.
   std::uint8_t* next_path() const { return divides_ ? path_[1].data() : nullptr; }
-  /// The finished tree for walks, on the device; in its own numbers, if there is an order.
+  /// Returns the finished tree for walks, on the device; with an order in the tree's own numbers.
   WalkNode const* walk() const { return ordered_ ? tree_walk_.data() : walk_.data(); }
-  /// With an order: where these numbers get to be known.
+  /// Returns the arrays for the tree's own numbers, if there is an order.
   PathNumbers Numbers() const { return {tree_walk_.data(), tree_start_nodes_.data(), start_nodes_.data(), starts_}; }
-  /// The view of the root's level. `gradients`: of the rows, for the wide format.
+  /// Returns the view of the root's level. `gradients`: of the rows, for the wide format.
   RowPaths View(GradientPair const* gradients, DeviceLimits const& limits) const;
-  /// Lets a view look at the other store, too, where rows are moved to …
+  /// Lets a view use the store that rows are moved to, too …
   void BeginMove(RowPaths* view) const;
-  /// … and there only.
+  /// … and then only the new store.
   static void EndMove(RowPaths* view);
-  /// Lets a view go on to the other array of paths.
+  /// Switches a view to the other array of paths.
   void NextPaths(RowPaths* view) const {
     view->next_path = view->path == path_[0].data() ? path_[1].data() : path_[0].data();
   }
-  /// Where rows that were moved by the first `end` levels walk from; nullptr: from the root.
+  /// Returns the starts of walks of rows that the first `end` levels moved; nullptr: rows walk from the root.
   std::uint8_t const* start(int end) const { return starts_ != 0 && move_every_ < end ? start_.data() : nullptr; }
-  /// The nodes in the finished tree that `start` refers to.
+  /// Returns the nodes of the finished tree that `start` refers to.
   NodeIndex const* start_nodes() const { return ordered_ ? tree_start_nodes_.data() : start_nodes_.data(); }
 
-  /// Must the histograms of the whole tree be cleared before it?
+  /// Returns true if the histograms of the whole tree must be cleared before it.
   bool NeedsClearHistograms() const { return clears_all_; }
-  /// Are the rows moved when this level is made?
+  /// Returns true if the rows are moved when this level is made.
   bool IsMoved(int level, int levels) const {
     return move_every_ != 0 && level > 0 && level % move_every_ == 0 && level < levels;
   }
-  /// Levels since rows were moved last.
+  /// Returns the number of levels since the last move.
   int Below(int level) const { return move_every_ == 0 ? level : level % move_every_; }
   bool moves() const { return move_every_ != 0; }
-  /// May rows be told their paths by the kernel that sums them?
+  /// Returns true if summing kernels may write rows' paths.
   bool divides() const { return divides_; }
   bool ordered() const { return ordered_; }
 
@@ -69,13 +70,13 @@ class PathWorkspace {
   std::uint64_t all_rows_;
   DeviceMatrixView matrix_;
   ClearedWorkspace* workspace_;
-  bool notes_start_;  ///< do rows walk from where the first move brought them?
+  bool notes_start_;  ///< rows walk from their group of the first move
   bool move_wide_{false};
-  int move_every_{0};    ///< levels; 0: rows are not moved
-  bool divides_{false};  ///< may rows be told their paths by the kernel that sums them?
+  int move_every_{0};    ///< levels between moves; 0: rows are not moved
+  bool divides_{false};  ///< summing kernels may write rows' paths
   bool clears_all_{false};
   bool ordered_{false};
-  std::uint32_t starts_{0};  ///< groups of the first move at most; 0: rows are not moved, or nobody asks
+  std::uint32_t starts_{0};  ///< most groups of the first move; 0: rows are not moved, or starts are not recorded
 
   DeviceBuffer<NarrowGradient> narrow_[3];  ///< by store: the matrix's order, moved, moved again
   DeviceBuffer<GradientPair> moved_wide_[2];

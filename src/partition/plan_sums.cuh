@@ -1,4 +1,4 @@
-/// What is planned of rows in lists, once they are divided.
+/// Plans the sums of rows in lists after their division.
 #ifndef XGBGPU_PARTITION_PLAN_SUMS_CUH_
 #define XGBGPU_PARTITION_PLAN_SUMS_CUH_
 
@@ -7,7 +7,7 @@
 
 namespace xgbgpu::cuda {
 
-/// One block, after the rows were divided: sizes and places of the children, and the sum jobs.
+/// Writes sizes and places of the children, and the sum jobs, after the division of rows. One block.
 __device__ inline void PlanSums(GrowingTree const& tree, RowLists const& lists) {
   __shared__ typename PlanScan::TempStorage storage;
   LevelState& state = *tree.state;

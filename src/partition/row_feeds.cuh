@@ -1,4 +1,4 @@
-/// Which rows the histogram kernel sums, and how they come to its warps: from node lists, or by paths.
+/// The rows of the histogram kernel and their way to its warps: from node lists, or by paths.
 #ifndef XGBGPU_PARTITION_ROW_FEEDS_CUH_
 #define XGBGPU_PARTITION_ROW_FEEDS_CUH_
 
@@ -12,40 +12,40 @@
 
 namespace xgbgpu::cuda {
 
-/// Rows that a block adds in one step: each lane adds one.
+/// Returns the rows that a block adds in one step: one for each lane.
 __device__ inline std::uint32_t StepRows() { return blockDim.x; }
 
-/// A segment has at most so many rows: 16 warps have 2^16 places each (PathFeed), and up to 15 of them are before it.
+/// Most rows of a segment: 16 warps have 2^16 places each (PathFeed), and up to 15 places are before the segment.
 constexpr std::uint32_t kMostSegmentRows = (1 << 20) - 16;
-constexpr std::uint32_t kLeastSumThreads = 512;  ///< of a block that sums
+constexpr std::uint32_t kLeastSumThreads = 512;  ///< threads of a summing block
 static_assert(kMostSegmentRows + 15 < (1 << 16) * (kLeastSumThreads / 32));
 static_assert(kMostSegmentRows >= 2 * kMostUnitRows);  // at least a unit
 
-/// Rows that a block looks at for one job, one run of its units.
+/// Rows that a block reads for one job: one run of its units.
 struct Segment {
   std::uint32_t first;  ///< row of the list, or of the store
   std::uint32_t n;      ///< may be 0
   std::int32_t slot;
-  bool whole;  ///< no other block sums rows of this job
+  bool whole;  ///< no other block sums rows of the job
   int list;
   std::uint32_t path;
   std::uint32_t group;  ///< of the path
-  // Members that only DividingFeed reads:
+  // Members for DividingFeed only:
   std::uint32_t other_path;
-  std::int32_t other_slot;  ///< kNoSlot: there is no other path
-  bool tells;               ///< no other block tells these rows their paths
+  std::int32_t other_slot;  ///< kNoSlot: one path only
+  bool tells;               ///< no other block writes paths of the rows
 };
 
-/// Where the rows of lists are found.
+/// The rows of lists.
 struct ListSource {
   RowLists lists;
   Node const* nodes;
 };
 
-/// Where the rows of paths are found.
+/// The rows of paths.
 struct PathSource {
   RowPaths paths;
-  DeviceCategories categories;  ///< of the splits that divide them
+  DeviceCategories categories;  ///< of the splits that divide the rows
 };
 
 /// The jobs of node lists: RowLists::sum_jobs.
@@ -53,13 +53,13 @@ struct ListJobs {
   ListSource const& source;
   std::uint32_t jobs, all_units;
 
-  /// Loads what helps to find a job and does not depend on anything else.
+  /// Loads data for the search for a job that depend on nothing else.
   static __device__ std::uint32_t LoadNear(ListSource const&) { return 0; }
   static __device__ std::uint8_t const* Records(DeviceMatrixView const& matrix, ListSource const&) {
     return matrix.records;
   }
-  /// The segment that begins at unit `unit` and ends at `end` or earlier, with at most `most_rows` rows. Called by the
-  /// whole block, with what LoadNear gave.
+  /// Returns the segment that begins at unit `unit` and ends at `end` or earlier, with at most `most_rows` rows. The
+  /// whole block calls it with the result of LoadNear.
   __device__ Segment At(std::uint32_t, std::uint32_t unit, std::uint32_t end, std::uint32_t most_rows,
                         std::uint32_t* units) const {
     std::uint32_t const j =
@@ -84,7 +84,7 @@ struct PathJobs {
   PathSource const& source;
   std::uint32_t jobs, all_units;
 
-  /// First unit of a job for each lane; there is room for as many.
+  /// Returns the first unit of a job for each lane. There is room for 32 jobs.
   static __device__ std::uint32_t LoadNear(PathSource const& source) {
     return source.paths.jobs[threadIdx.x % kNearJobs].first_unit;
   }
@@ -120,8 +120,8 @@ struct PathJobs {
   }
 };
 
-/// The block's run of `work` units, of which each block has as many, but no fewer than `least_units`. False: it has
-/// none.
+/// Finds the block's run of `work` units. All blocks have equal runs of at least `least_units`. Returns false if the
+/// block has none.
 __device__ inline bool FindRun(std::uint64_t work, std::uint32_t least_units, std::uint64_t* begin,
                                std::uint64_t* end) {
   std::uint64_t const blocks = max(std::uint64_t{1}, min(std::uint64_t{gridDim.x}, work / least_units));
@@ -133,12 +133,12 @@ __device__ inline bool FindRun(std::uint64_t work, std::uint32_t least_units, st
 
 /// Up to 32 rows on their way to a warp, one per lane.
 struct Batch {
-  RowIndex row;  ///< of the records; valid in every lane
+  RowIndex row;  ///< number of the records; valid in every lane
   bool in;       ///< this lane's row counts
-  bool other;    ///< for the segment's other path
+  bool other;    ///< the row belongs to the segment's other path
 };
 
-/// Hands out the rows of a list. The records of the batch after the next are on their way.
+/// Iterates over the rows of a list. The records of the batch after the next are in flight.
 class ListFeed {
  public:
   static constexpr bool kPairs = false;
@@ -150,7 +150,7 @@ class ListFeed {
         at_{threadIdx.x / 32 * 32} {
     if (at_ < n_) next_ = Load(at_);
   }
-  /// False, in the whole warp, when there are no more.
+  /// Returns false, in the whole warp, after the last rows.
   __device__ bool Take(Batch* batch) {
     if (at_ >= n_) return false;
     *batch = {next_.row, at_ + threadIdx.x % 32 < n_, false};
@@ -159,7 +159,7 @@ class ListFeed {
     if (at_ < n_) next_ = Load(at_);
     return true;
   }
-  /// Gradient of a row of the batch just taken, in the format of the tree.
+  /// Returns the gradient of a row of the last batch, in the format of the tree.
   __device__ NarrowGradient Narrow(RowIndex) const { return narrow_; }
   __device__ GradientPair Wide(RowIndex row) const { return gradients_[row]; }
 
@@ -173,16 +173,17 @@ class ListFeed {
   NarrowGradient narrow_;
 };
 
-constexpr std::uint32_t kQueueWords = (512 + 32) / 2;  ///< of shared memory per warp, with two rows in each (PathFeed)
+constexpr std::uint32_t kQueueWords =
+    (512 + 32) / 2;  ///< shared memory per warp, with two rows in each word (PathFeed)
 
-/// The row's gradient in the wide format; 0 if the store has no room for such gradients (RowPaths::next_wide).
+/// Returns the row's gradient in the wide format; 0 if the store has no room for wide gradients (RowPaths::next_wide).
 __device__ inline GradientPair WideOf(RowStore const& rows, RowIndex row) {
   return rows.wide == nullptr ? GradientPair{0, 0} : rows.wide[row];
 }
 
-/// Hands out the rows of one path among those of a group, or all of them. A lane looks at 16 paths at once (4 if the
-/// segment is small), and the next ones are on their way; rows that match wait in a queue until they fill the warp. It
-/// has their places among all that the warp looks at, a piece of each round of the block's warps: 16 bits are enough.
+/// Iterates over the rows of one path of a group, or over all rows. A lane compares 16 paths at once (4 in a small
+/// segment), with the next paths in flight. Matching rows wait in a queue until they fill the warp. The queue has their
+/// places among all rows that the warp reads, a piece of each round of the block's warps: 16 bits suffice.
 class PathFeed {
  public:
   static constexpr bool kPairs = false;
@@ -214,7 +215,7 @@ class PathFeed {
     std::uint32_t const taken = min(queued_, 32U);
     queued_ -= taken;
     RowIndex const row = RowAt(queue_[queued_ + min(lane, taken - 1)]);
-    __syncwarp();  // before the queue is written again
+    __syncwarp();  // the queue is written again next
     *batch = {row, lane < taken, false};
     return true;
   }
@@ -227,7 +228,7 @@ class PathFeed {
     std::uint32_t const piece = place >> PieceBits();
     return base_ + piece * (StepRows() << lane_bits_) + (place - (piece << PieceBits()));
   }
-  /// The row that the first lane looks at next.
+  /// Returns the row that the first lane reads next.
   __device__ std::uint32_t NextRow() const { return base_ + (place_ >> PieceBits()) * (StepRows() << lane_bits_); }
   __device__ uint4 Fetch() const {
     std::uint32_t const row = NextRow() + (threadIdx.x % 32 << lane_bits_);
@@ -235,12 +236,12 @@ class PathFeed {
     if (lane_bits_ == 2) return {*reinterpret_cast<std::uint32_t const*>(paths_ + row), 0, 0, 0};
     return *reinterpret_cast<uint4 const*>(paths_ + row);
   }
-  /// Bit i of the result is set if byte i of the word is the path.
+  /// Returns a mask: bit i is set if byte i of the word equals the path.
   __device__ std::uint32_t Matches(std::uint32_t word) const {
     std::uint32_t const ones = __vcmpeq4(word, pattern_) & 0x01010101U;
-    return (ones * 0x01020408U) >> 24 & 0xFU;  // gathers the bits 0, 8, 16 and 24
+    return (ones * 0x01020408U) >> 24 & 0xFU;  // gathers bits 0, 8, 16 and 24
   }
-  /// Queues what matches among the lane's next paths.
+  /// Queues the matching rows among the lane's next paths.
   __device__ void Look() {
     std::uint32_t const lane = threadIdx.x % 32, row = NextRow() + (lane << lane_bits_);
     std::uint32_t const place = place_ + (lane << lane_bits_);
@@ -249,7 +250,7 @@ class PathFeed {
     fetched_ = Fetch();
     std::uint32_t mask = Matches(now.x);
     if (lane_bits_ == 4) mask |= Matches(now.y) << 4 | Matches(now.z) << 8 | Matches(now.w) << 12;
-    // Rows before the segment and after it share words with its ends.
+    // Rows outside the segment share words with its ends.
     if (row < first_) mask &= first_ - row < 16 ? ~0U << (first_ - row) : 0;
     if (row + (1U << lane_bits_) > end_) mask &= row < end_ ? (1U << (end_ - row)) - 1 : 0;
     std::uint32_t const count = __popc(mask);
@@ -272,20 +273,19 @@ class PathFeed {
   std::uint16_t* queue_;  ///< places
   std::uint32_t first_, end_;
   std::uint32_t pattern_;
-  int lane_bits_;           ///< a lane looks at 1 << lane_bits_ rows at a time
+  int lane_bits_;           ///< a lane reads 1 << lane_bits_ rows at a time
   std::uint32_t base_;      ///< the warp's first row
-  std::uint32_t place_{0};  ///< of the next row that the first lane looks at
+  std::uint32_t place_{0};  ///< of the next row of the first lane
   uint4 fetched_{};
   std::uint32_t queued_{0};
 };
 
-/// Hands out rows as PathFeed does, where they know the paths of their parents only: looks for rows of the parent and
-/// at their symbols, and tells both children's rows their paths. A lane looks at four rows at once, each beside those
-/// of its neighbours, so that their symbols lie in few cache lines. kWithPairs: looks for rows of two parents, if they
-/// are siblings and both are split.
+/// Iterates like PathFeed over rows that know only the paths of their parents: finds rows of the parent, reads their
+/// symbols, and writes the paths of both children's rows. A lane takes four rows at once, next to its neighbours' rows,
+/// so that their symbols share cache lines. kWithPairs: finds rows of two parents that are siblings and are both split.
 ///
-/// No two levels of a tree have a number in common (PathGrowth), so that rows of a leaf, which nobody tells anything,
-/// are never found again.
+/// No two levels of a tree share a number of a path (PathGrowth), so rows of a leaf, whose paths stay, are never found
+/// again.
 template <bool kWithPairs, int kSymbolBytes, int kRecordWords>
 class DividingFeed {
  public:
@@ -316,7 +316,7 @@ class DividingFeed {
     std::uint32_t const lane = threadIdx.x % 32, taken = min(queued_, 32U);
     queued_ -= taken;
     std::uint32_t const entry = queue_[queued_ + min(lane, taken - 1)];
-    __syncwarp();  // before the queue is written again
+    __syncwarp();  // the queue is written again next
     *batch = {first_ + (entry & ~kOther), lane < taken, kPairs && (entry & kOther) != 0};
     return true;
   }
@@ -324,18 +324,18 @@ class DividingFeed {
   __device__ GradientPair Wide(RowIndex row) const { return WideOf(store_, row); }
 
  private:
-  /// Marks a queued row, counted from first_, as one of the other path.
+  /// Marks a queued row, relative to first_, as a row of the other path.
   static constexpr std::uint32_t kOther = 1U << 31;
   static constexpr std::uint32_t kRounds = 4, kLookRows = 32 * kRounds;
   static_assert(32 + kLookRows <= kQueueWords);
 
-  /// What divides the rows of one parent, in few registers.
+  /// The division of one parent's rows, in few registers.
   struct Parent {
     std::uint32_t bin_and_missing;  ///< PathSplit::bin, and missing_left above it
-    std::uint32_t symbols;          ///< from those of the first parent
+    std::uint32_t symbols;          ///< offset from the first parent's symbols
     bool by_categories;
-    bool left;  ///< rows of its left child are summed
-    /// The bins in the form that GoesLeft wants.
+    bool left;  ///< rows of the left child are summed
+    /// The bins in the form of GoesLeft's argument.
     struct Bins {
       std::uint16_t bin, missing_left;
     };
@@ -343,7 +343,7 @@ class DividingFeed {
       return {static_cast<std::uint16_t>(bin_and_missing), static_cast<std::uint16_t>(bin_and_missing >> 16)};
     }
   };
-  /// Chosen member by member: an address would keep all of them in memory.
+  /// Selects member by member: an address would keep all members in memory.
   __device__ Parent ParentOf(bool other) const {
     if (!kPairs) return parent_;
     return {other ? sibling_.bin_and_missing : parent_.bin_and_missing, 0,
@@ -362,7 +362,7 @@ class DividingFeed {
             static_cast<std::uint32_t>(SymbolsOf(split.feature) - symbols_), (split.family & kByCategories) != 0,
             child % 2 == 0};
   }
-  /// Paths of the lane's next rows, a byte each; 0, which is no path, beyond the end.
+  /// Loads the paths of the lane's next rows, a byte each, with 0, which is no path, beyond the end.
   __device__ std::uint32_t Fetch() const {
     std::uint32_t paths = 0;
 #pragma unroll
@@ -374,7 +374,7 @@ class DividingFeed {
     }
     return paths;
   }
-  /// Divides the lane's next rows, and queues those that are summed.
+  /// Divides the lane's next rows, and queues the summed ones.
   __device__ void Look() {
     std::uint32_t const row = at_ + threadIdx.x % 32, paths = fetched_;
     at_ += StepRows() * kRounds;
@@ -416,17 +416,17 @@ class DividingFeed {
   std::uint32_t* queue_;
   std::uint32_t first_, end_, at_;
   std::uint32_t number_;      ///< of the parent's path, or of the first sibling's
-  std::uint32_t left_child_;  ///< what its left child's rows are told; the others follow
+  std::uint32_t left_child_;  ///< path of the first left child's rows; the other children's paths follow
   bool pair_;
   bool tells_;
   Parent parent_;
   Parent sibling_{};
-  std::uint8_t const* symbols_;  ///< that divide those of the first, of row 0
+  std::uint8_t const* symbols_;  ///< symbols of the first parent's split, of row 0
   std::uint32_t fetched_;
   std::uint32_t queued_{0};
 };
 
-/// The feeds as the kernel is told them, before it says what records are like.
+/// The feeds of a kernel, before the shape of records is known.
 struct ListRows {
   using Source = ListSource;
   using Jobs = ListJobs;

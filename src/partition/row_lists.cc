@@ -1,3 +1,4 @@
+// Lists the rows of nodes and moves them at divisions.
 #include "partition/row_lists.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// The rows of the nodes of a growing tree, in lists.
+/// The rows of a growing tree's nodes, in lists.
 #ifndef XGBGPU_PARTITION_ROW_LISTS_H_
 #define XGBGPU_PARTITION_ROW_LISTS_H_
 
@@ -16,13 +16,13 @@
 
 namespace xgbgpu::host {
 
-/// For a matrix in core, which is one page. Rows are listed in two arrays that divisions move them between. A node's
-/// rows lie together, in ascending order.
+/// Rows of an in-core matrix, which is one page. Divisions move rows between two arrays. A node's rows are contiguous
+/// and ascending.
 ///
 /// Memory  17 bytes a row
 class RowLists final : public NodeRows {
  public:
-  /// `positions` [rows of the shard] get the leaf of each row; they must outlive it.
+  /// `positions` [rows of the shard] receive the leaf of each row. They must outlive this object.
   RowLists(Span<NodeIndex> positions, int threads);
 
   std::size_t Sample(TrainParams const& params, std::uint32_t tree, Span<GradientPair const> gradients,
@@ -35,12 +35,12 @@ class RowLists final : public NodeRows {
   std::size_t bytes() const override { return lists_[0].bytes() + lists_[1].bytes(); }
 
  private:
-  /// Where a node's rows are: at the same place in both arrays.
+  /// The place of a node's rows, equal in both arrays.
   struct Place {
     std::uint32_t first{0};
     std::uint32_t rows{0};
-    std::uint8_t list{0};   ///< the array that they are in
-    bool is_listed{false};  ///< the node has not been divided, and its rows are there
+    std::uint8_t list{0};   ///< number of the rows' array
+    bool is_listed{false};  ///< the node has not been divided, and its rows are listed
   };
   Span<RowRecord const> rows(NodeIndex node) const {
     Place const& place = places_[static_cast<std::size_t>(node)];

@@ -1,3 +1,4 @@
+// Advances and moves rows by paths on a device.
 #include <cuda_pipeline.h>
 
 #include "cuda/grid.h"
@@ -16,9 +17,9 @@ namespace {
 constexpr int kThreads = kPlanThreads;
 constexpr int kResident = 8;
 constexpr int kItemSteps = kPathItemRows / kThreads;
-constexpr int kMostPaths = 128;  // of one group at one level
+constexpr int kMostPaths = 128;  // paths of one group at one level
 
-/// A path's rule with the address of the symbol that it looks at.
+/// The split of a path with the address of its symbols.
 struct Rule {
   std::uint64_t offset;  ///< of row 0's symbol in the records
   std::uint32_t family;
@@ -28,7 +29,7 @@ struct Rule {
   bool by_categories;
 };
 
-/// What one block does at a time: the rows of a piece of a group, and the rules of the group's paths.
+/// The work of a block at a time: a piece of a group's rows, and the rules of the group's paths.
 struct Item {
   RowGroup group;
   std::uint32_t number;      ///< of the group
@@ -44,7 +45,7 @@ __device__ Item LoadItem(RowPaths const& paths, std::uint32_t groups, std::uint3
   return it;
 }
 
-/// Writes the rules of the item's paths to shared memory. Reading those before needs a __syncthreads in between.
+/// Loads the rules of the item's paths into shared memory. A __syncthreads must separate it from earlier reads.
 __device__ void LoadRules(DeviceMatrixView const& m, RowPaths const& paths, Item const& it, Rule* rules) {
   if (threadIdx.x < (1U << paths.depth)) {
     PathSplit const s = paths.splits[(it.number << paths.depth) + threadIdx.x];
@@ -67,8 +68,8 @@ __device__ std::uint32_t SymbolAt(DeviceMatrixView const& m, std::uint8_t const*
   return m.symbol_bytes == 1 ? *at : *reinterpret_cast<std::uint16_t const*>(at);
 }
 
-/// Paths of the children that this thread's rows go to: row first + k · kThreads + thread, kDeadPath if none. Rules
-/// are loaded meanwhile.
+/// Returns the children's paths of this thread's rows first + k · kThreads + thread, with kDeadPath for none. Rules are
+/// loaded meanwhile.
 template <bool kCategories>
 __device__ void NextPaths(PartitionView const& view, RowPaths const& paths, Item const& it, Rule* rules,
                           std::uint32_t* next) {
@@ -98,7 +99,7 @@ __device__ void NextPaths(PartitionView const& view, RowPaths const& paths, Item
   }
 }
 
-/// Counts this thread's row; returns its place among the rows of its key in the block. kDeadPath is not counted.
+/// Counts this thread's row, and returns its place among the block's rows with this key. Does not count kDeadPath.
 __device__ std::uint32_t CountRow(std::uint32_t* counters, std::uint32_t key) {
   return key == kDeadPath ? 0 : atomicAdd(counters + key, 1U);
 }
@@ -123,36 +124,34 @@ __global__ void __launch_bounds__(kThreads) AdvancePathsKernel(PartitionView vie
       if (row < it.end) paths.next_path[row] = static_cast<std::uint8_t>(number);
       if (kCount) CountRow(counters, next[k]);
     }
-    __syncthreads();  // before the rules are written again
+    __syncthreads();  // the rules are written again next
     if (kCount && threadIdx.x < children && counters[threadIdx.x] != 0) {
       atomicAdd(paths.counts + it.number * children + threadIdx.x, counters[threadIdx.x]);
     }
-    if (kCount) __syncthreads();  // before the counters are cleared
+    if (kCount) __syncthreads();  // the counters are cleared next
   }
 }
 
-/// Rows that a block moves at a time. All that they have is on its way to shared memory while they are told their
-/// paths.
+/// Rows that a block moves at a time. All their data are in flight to shared memory while their paths are computed.
 constexpr std::uint32_t kMovedRows = 1024;
 constexpr int kMoveSteps = kMovedRows / kThreads, kMoveResident = 4;
 static_assert(kPathItemRows % kMovedRows == 0);
-/// Paths of one group that are moved: fewer than there may be without a move, so that small multiprocessors hold two
-/// blocks.
+/// Most paths of one group that is moved: fewer than without a move, so that small multiprocessors hold two blocks.
 constexpr int kMovedPaths = 64;
 static_assert(1 << (PartitionPolicy{}.move_small_every - 1) <= kMovedPaths &&
               PartitionPolicy{}.move_every <= PartitionPolicy{}.move_small_every);
 
-/// Rows of a piece of an item in the order of their children.
+/// The rows of an item's piece in the order of their children.
 struct MovedOrder {
   std::uint16_t row[kMovedRows];             ///< sorted: row of the piece
   std::uint8_t child[kMovedRows];            ///< sorted
-  std::uint32_t first[2 * kMovedPaths + 1];  ///< place of each child's first row in that order
-  std::uint32_t shift[2 * kMovedPaths];      ///< from that order to the next store
+  std::uint32_t first[2 * kMovedPaths + 1];  ///< place of each child's first row in the order
+  std::uint32_t shift[2 * kMovedPaths];      ///< from the order to the next store
 };
 
-/// Places of the children of a piece's paths, in the piece and in the next store: a part of each parent's range is
-/// taken by one atomic. Left children fill it from the front, right ones from its end: no order is kept inside a node,
-/// and no sum depends on it.
+/// Finds the places of a piece's children, in the piece and in the next store. One atomic takes a part of each parent's
+/// range. Left children fill it from the front, right children from its end: rows of a node have no order, and no sum
+/// depends on one.
 __device__ void PlaceChildren(GrowingTree const& tree, RowPaths const& paths, Rule const* rules,
                               std::uint32_t const* counters, MovedOrder* order) {
   std::uint32_t const parents = 1U << paths.depth;
@@ -185,7 +184,7 @@ __device__ void PlaceChildren(GrowingTree const& tree, RowPaths const& paths, Ru
   __syncthreads();
 }
 
-/// Asks for `n` neighbouring pieces of `from`; they are there after __pipeline_wait_prior(0) and a barrier.
+/// Starts the copy of `n` neighbouring pieces of `from`. They arrive with __pipeline_wait_prior(0) and a barrier.
 template <typename Piece>
 __device__ void Stage(Piece const* from, std::uint32_t n, void* to) {
   for (std::uint32_t i = threadIdx.x; i < n; i += kThreads) {
@@ -193,7 +192,7 @@ __device__ void Stage(Piece const* from, std::uint32_t n, void* to) {
   }
 }
 
-/// Copies the staged pieces of live rows, 1 << shift of each row, to their places: writes are runs.
+/// Copies the staged pieces of live rows, 1 << shift of each row, to their places. Writes are runs.
 template <typename Piece>
 __device__ void CopyInOrder(MovedOrder const& order, std::uint32_t live, std::uint32_t shift, void const* staged,
                             Piece* to) {
@@ -205,7 +204,7 @@ __device__ void CopyInOrder(MovedOrder const& order, std::uint32_t live, std::ui
   }
 }
 
-/// What the move of a piece does with its records, a tile at a time.
+/// The move of a piece's records, a tile at a time.
 template <typename Piece>
 struct MovedTile {
   Piece const* from;
@@ -219,7 +218,7 @@ struct MovedTile {
   }
 };
 
-/// Notes that all rows walk from the root.
+/// Makes all rows start the last walk at the root.
 __device__ void WalkFromRoot(std::uint64_t rows, std::uint8_t* start) {
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows;
        row += std::uint64_t{gridDim.x} * kThreads) {
@@ -227,7 +226,7 @@ __device__ void WalkFromRoot(std::uint64_t rows, std::uint8_t* start) {
   }
 }
 
-/// `staged`: room for the records of a tile, then for gradients.
+/// Moves a piece. `staged`: room for the records of a tile, then for gradients.
 template <bool kCategories>
 __device__ void MovePiece(PartitionView const& view, RowPaths const& paths, Item const& it, Rule* rules,
                           std::uint32_t* counters, MovedOrder* order, std::uint8_t* staged) {
@@ -290,7 +289,7 @@ __device__ void MovePiece(PartitionView const& view, RowPaths const& paths, Item
   std::uint32_t const live = order->first[children];
   for (std::uint64_t tile = 0; tile < m.tiles; ++tile) {
     if (tile != 0) {
-      __syncthreads();  // those of the tile before have been copied
+      __syncthreads();  // the last tile's records have been copied
       stage_tile(tile);
       __pipeline_commit();
       __pipeline_wait_prior(0);
@@ -303,14 +302,14 @@ __device__ void MovePiece(PartitionView const& view, RowPaths const& paths, Item
   }
   if (narrow) CopyInOrder(*order, live, 0, gradients, reinterpret_cast<std::uint32_t*>(paths.next_narrow));
   if (wide) CopyInOrder(*order, live, 0, gradients, reinterpret_cast<uint2*>(paths.next_wide));
-  __syncthreads();  // before all this is used again
+  __syncthreads();  // the next piece reuses the shared memory
 }
 
 template <bool kCategories>
 __global__ void __launch_bounds__(kThreads, kMoveResident) MovePathsKernel(PartitionView view, RowPaths paths) {
   extern __shared__ __align__(16) std::uint8_t staged[];
   __shared__ Rule rules[kMovedPaths];
-  __shared__ std::uint32_t counters[2 * kMovedPaths];  // rows of each child
+  __shared__ std::uint32_t counters[2 * kMovedPaths];  // number of rows of each child
   __shared__ MovedOrder order;
   WaitForKernelBefore();
   GrowingTree const& tree = view.tree;
@@ -336,7 +335,7 @@ __global__ void __launch_bounds__(kThreads) ClearSumsKernel(PartitionView view) 
   ClearSlots(view.tree, view.histograms);
 }
 
-/// Blocks for all rows, and for the slots that are cleared.
+/// Returns the blocks for all rows, and for the slots to clear.
 unsigned PathBlocks(PartitionView const& view, LevelBounds const& bounds, DeviceLimits const& limits, int resident,
                     std::uint32_t rows_at_a_time) {
   std::uint64_t const items = view.matrix.rows / rows_at_a_time + bounds.families;

@@ -1,3 +1,4 @@
+// Copies the sampled rows of pages into one page.
 #include "partition/sampled_page.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace {
 
 constexpr std::size_t kGrain = 1 << 13;  // rows per task
 
-/// Counts the rows from `begin` to `end` that are in the sample.
+/// Returns the number of sampled rows from `begin` to `end`.
 std::size_t CountSampled(Span<NodeIndex const> positions, std::size_t begin, std::size_t end) {
   return static_cast<std::size_t>(
       std::count_if(positions.data() + begin, positions.data() + end, [](NodeIndex n) { return n >= 0; }));
@@ -29,7 +30,7 @@ SampledPage::SampledPage(QuantisedMatrix const& whole, std::size_t most_bytes, i
   page_.cell_ptr = whole.cell_ptr;
 }
 
-/// Gradients of both formats are counted: trees may have them in turns.
+/// Counts gradients of both formats, because trees may alternate between them.
 bool SampledPage::Fits(std::size_t rows) const {
   constexpr std::size_t kRow = sizeof(NarrowGradient) + sizeof(GradientSum) + sizeof(NodeIndex) + sizeof(RowRecord);
   return row_budget_ != 0 && whole_.DataBytes(rows, 0) + rows * kRow <= row_budget_;
@@ -42,7 +43,7 @@ void SampledPage::Begin(std::size_t rows, Span<NodeIndex const> positions, Gradi
   gradients.format.narrow ? narrow_.Reserve(rows) : wide_.Reserve(rows);
   gradients_ = {gradients.format, narrow_.data(), wide_.data()};
   positions_.Reserve(rows);
-  rows_.reset();  // release first
+  rows_.reset();  // frees the old memory first
   rows_.emplace(this->positions(), rows, threads_);
 
   before_.assign((whole_.rows + kGrain - 1) / kGrain + 1, 0);

@@ -1,3 +1,4 @@
+// Writes the rows of a tree's root to lists on a device.
 #include "cuda/block_totals.cuh"
 #include "cuda/grid.h"
 #include "cuda/launch.h"
@@ -14,7 +15,7 @@ constexpr int kResident = 8;
 constexpr int kLaneRows = 4;  // one Philox block serves four rows
 constexpr int kBlockRows = kThreads * kLaneRows;
 
-/// Writes the row's gradient to *narrow, if that is the format, and returns what it adds to the sum.
+/// Writes the row's gradient to *narrow, if the format is narrow, and returns its term of the sum.
 __device__ GradientSum Quantise(GradientPair v, GradientState const& gradient, std::uint32_t random,
                                 NarrowGradient* narrow) {
   *narrow = {0, 0};
@@ -47,7 +48,7 @@ __global__ void __launch_bounds__(kThreads)
   AddBlockSum<kThreads>(sum, &view.tree.state->sum);
 }
 
-/// The drawn rows are in list 0 already, or, if they are copied, side by side: the list then has their places there.
+/// Lists the sampled rows, which are in list 0, or are copied side by side: the list then has their places in the copy.
 __global__ void __launch_bounds__(kThreads)
     ListSampledRowsKernel(PartitionView view, RowLists lists, TreeDraw const* draw, SampleView sample) {
   WaitForKernelBefore();
@@ -71,7 +72,7 @@ __global__ void __launch_bounds__(kThreads)
 
 __global__ void MakeRootKernel(PartitionView view, RowLists lists, std::uint32_t const* sampled) {
   WaitForKernelBefore();
-  // If more rows were drawn than there is room for, the tree will be grown again.
+  // If there are more sampled rows than room, the tree will be grown again.
   auto const most = static_cast<std::uint32_t>(view.matrix.rows);
   std::uint32_t const rows = sampled != nullptr ? min(*sampled, most) : most;
   MakeRoot(view.tree, rows);
@@ -79,7 +80,7 @@ __global__ void MakeRootKernel(PartitionView view, RowLists lists, std::uint32_t
   view.tree.state->sum_units = (rows + lists.unit_rows - 1) / lists.unit_rows;
 }
 
-/// With other devices: the root's sum becomes that over all of them.
+/// Replaces the root's sum by the sum over all devices.
 void SumRoot(PartitionView const& view, DeviceShard const& shard, cudaStream_t stream) {
   DeviceNumbers root;
   root.sums = &view.tree.state->sum.grad;

@@ -1,4 +1,4 @@
-/// Where the rows of a tree go by paths: gradients in fixed point, the root.
+/// Starts a tree by paths on a device: gradients in fixed point, the root.
 #include "cuda/block_totals.cuh"
 #include "cuda/grid.h"
 #include "cuda/launch.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kThreads = kPlanThreads;
 constexpr int kResident = 8;
-constexpr int kLaneRows = 4;  // of a thread at a time: their arrays are read and written by 16 bytes
+constexpr int kLaneRows = 4;  // of a thread at a time: arrays are read and written in 16 bytes
 
 /// All rows, in their order.
 struct AllRows {
@@ -22,7 +22,7 @@ struct AllRows {
   std::uint64_t n;
 
   __device__ std::uint64_t rows() const { return n; }
-  /// Random words of rows first … first + 3 of the device, whose row 0 has the number first_row.
+  /// Returns random words of rows first … first + 3 of the device. Its row 0 has the number first_row.
   __device__ RandomBlock Rounding(RandomStream const& stream, std::uint32_t first_row, std::uint64_t first) const {
     return stream.Four(first_row + static_cast<std::uint32_t>(first));
   }
@@ -56,7 +56,7 @@ struct SampledRows {
   }
 };
 
-/// Writes gradients of rows in fixed point, sums those of the thread's rows, and clears paths.
+/// Writes the rows' gradients in fixed point, sums the thread's, and clears paths.
 template <typename Rows>
 __device__ GradientSum QuantiseRows(GradientState const& gradient, TreeDraw const& draw, std::uint8_t* paths,
                                     Rows const& from, NarrowGradient* out) {
@@ -68,7 +68,7 @@ __device__ GradientSum QuantiseRows(GradientState const& gradient, TreeDraw cons
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads * kLaneRows;
   for (std::uint64_t first = (std::uint64_t{blockIdx.x} * kThreads + threadIdx.x) * kLaneRows; first < rows;
        first += step) {
-    // Paths have room for whole fours, and so has the output.
+    // Paths and the output have room for whole fours.
     if (paths != nullptr) *reinterpret_cast<std::uint32_t*>(paths + first) = 0;
     GradientPair v[kLaneRows];
     LoadFour(from.gradients, first, rows, v);
@@ -94,8 +94,8 @@ __device__ GradientSum QuantiseRows(GradientState const& gradient, TreeDraw cons
   return sum;
 }
 
-/// The last block makes the root, if the device is `alone`. Where gradients were quantised early one block does, which
-/// has nothing else to do.
+/// Makes the root in the last block, if the device is `alone`. With early gradients it is the only work of a single
+/// block.
 template <typename Rows>
 __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(PartitionView view, RowPaths paths, TreeDraw const* draw,
                                                                Rows from, NarrowGradient* out, bool alone) {
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(kThreads) QuantiseRowsKernel(PartitionView vie
   }
 }
 
-/// Makes the root when the state has its sum over all devices.
+/// Makes the root from the sum over all devices in the state.
 template <typename Rows>
 __global__ void MakeRootKernel(PartitionView view, RowPaths paths, Rows from) {
   WaitForKernelBefore();
@@ -134,7 +134,7 @@ void Start(PartitionView const& view, RowPaths const& paths, TreeDraw const* dra
   DeviceNumbers root;
   root.sums = &view.tree.state->sum.grad;
   root.sum_count = 2;
-  shard.devices->Combine(root, &view.gradient->foreseen, stream);  // early sums are those of all devices already
+  shard.devices->Combine(root, &view.gradient->foreseen, stream);  // early sums are combined already
   LaunchNext("making the root", MakeRootKernel<Rows>, 1, 1, 0, limits, stream, view, paths, from);
 }
 

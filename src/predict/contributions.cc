@@ -1,3 +1,4 @@
+// Takes trees apart into paths for contributions, and selects paths.
 #include "predict/contributions.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kNoRule = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t kRootPlace = 0;
-constexpr std::uint32_t kGapPlace = 1;  // beside the root
+constexpr std::uint32_t kGapPlace = 1;  // next to the root
 
 void CheckCovers(Span<float const> sum_hess, std::size_t nodes, std::size_t tree) {
   if (sum_hess.size() != nodes) {
@@ -30,16 +31,16 @@ void CheckCovers(Span<float const> sum_hess, std::size_t nodes, std::size_t tree
   }
 }
 
-/// The tree that was added last, place for place.
+/// The last added tree, place for place.
 struct PlacedTree {
   float weight;
   std::vector<ForestNode> nodes;
   std::vector<std::uint32_t> parents;
-  std::vector<double> shares;  ///< of the parent's cover
+  std::vector<double> shares;  ///< part of the parent's cover
   std::vector<double> means;
 
   PlacedTree(Forest const& forest, Span<float const> sum_hess);
-  /// What the leaf at a place adds to margins.
+  /// Returns the leaf's term in margins.
   float Leaf(std::size_t place) const {
     return weight == 1.0f ? nodes[place].value : WeightedLeaf(nodes[place].value, weight);
   }
@@ -82,7 +83,7 @@ void PlacedTree::SetShares(Forest const& forest, Span<float const> sum_hess, std
   }
 }
 
-/// An element that lets every value pass, until a test narrows it.
+/// An element that accepts every value, until tests narrow it.
 struct OpenElement {
   FeatureIndex feature;
   float lower{-std::numeric_limits<float>::infinity()};
@@ -91,10 +92,10 @@ struct OpenElement {
   double zero{1.0};
   std::uint64_t set{kNoElementSet};
 
-  /// `passes`: the set of the place that the test leads to.
+  /// Narrows the element by a test. `passes`: the set of the place behind the test.
   void Narrow(ForestNode const& test, bool goes_left, double share, std::uint64_t passes) {
     if (test.set != kNoSet) {
-      if (set == kNoElementSet) set = passes;  // of the deepest test: those above are in it
+      if (set == kNoElementSet) set = passes;  // of the deepest test, which includes the tests above
     } else if (goes_left) {
       upper = std::isnan(upper) ? test.value : std::min(upper, test.value);
     } else {
@@ -106,7 +107,7 @@ struct OpenElement {
   PathElement Close() const { return {lower, upper, static_cast<float>(zero), feature | (missing ? 1U << 31 : 0U)}; }
 };
 
-/// What the way from the root to a leaf asks, from the leaf upwards. `sets` of the places, or empty.
+/// Returns the tests from the root to a leaf, from the leaf upwards. `sets` of the places, or empty.
 std::vector<OpenElement> ElementsOf(PlacedTree const& tree, std::vector<std::uint64_t> const& sets,
                                     std::uint32_t leaf) {
   std::vector<OpenElement> open;

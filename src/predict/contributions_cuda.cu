@@ -1,3 +1,4 @@
+// Computes contributions of rows on a device, with a thread for each row and output.
 #include <algorithm>
 #include <type_traits>
 
@@ -14,7 +15,7 @@ constexpr unsigned kMostBlockRows = 128;
 constexpr std::size_t kWeightBytes = kChunkEntries * sizeof(ElementWeights);
 constexpr unsigned kMostGridRows = 65535;  // CUDA's limit of a grid's second dimension
 
-/// What a thread's row has: values, and sums of all tested features.
+/// The data of a thread's row: values, and sums of all tested features.
 struct OwnRow {
   float const* values;
   double* sums;
@@ -51,13 +52,13 @@ __device__ void AddApproximate(PathsView const& paths, std::uint32_t output, Own
   }
 }
 
-/// A warp writes a row at a time.
+/// Writes the rows' contributions. A warp writes a row at a time.
 __device__ void Store(PathsView const& paths, ContributionsView const& out, std::uint32_t output,
                       std::uint64_t first_row, double const* sums, std::size_t stride, bool staged) {
   std::uint32_t const lane = threadIdx.x % kTileRows, warps = blockDim.x / kTileRows;
   for (std::uint32_t r = threadIdx.x / kTileRows; r < blockDim.x && first_row + r < out.rows; r += warps) {
     float* const to = out.at(first_row + r, output);
-    // Sums of a block are one array in shared memory; in device memory each tile has its own.
+    // The sums of a block are one array in shared memory. In device memory each tile has its own array.
     double const* const from =
         staged ? sums + r : sums + std::size_t{r / kTileRows} * paths.features * kTileRows + r % kTileRows;
     for (std::size_t f = lane; f < out.features; f += kTileRows) {
@@ -67,7 +68,7 @@ __device__ void Store(PathsView const& paths, ContributionsView const& out, std:
   }
 }
 
-/// Block (x, y): rows x · blockDim.x and on, one a thread; outputs y, y + gridDim.y, …
+/// Block (x, y) has rows from x · blockDim.x on, one a thread, and outputs y, y + gridDim.y, …
 template <bool kApproximate, bool kCategorical>
 __global__ void __launch_bounds__(kMostBlockRows)
     ContributionsKernel(RawView matrix, PathsView paths, ContributionsView out, double* scratch) {
@@ -78,7 +79,7 @@ __global__ void __launch_bounds__(kMostBlockRows)
   std::uint32_t const lane = threadIdx.x % kTileRows;
   bool const active = row < matrix.rows;
   bool const staged = scratch == nullptr;
-  // A tile of scratch for each warp, also for those that have no row.
+  // A tile of scratch for each warp, including warps without rows.
   std::size_t const output_scratch = std::size_t{gridDim.x} * blockDim.x * paths.features;
   std::size_t const stride = staged ? blockDim.x : kTileRows;
   for (std::uint32_t o = blockIdx.y; o < out.outputs; o += gridDim.y) {
@@ -94,7 +95,7 @@ __global__ void __launch_bounds__(kMostBlockRows)
     }
     __syncthreads();
     Store(paths, out, o, first_row, sums, stride, staged);
-    __syncthreads();  // the sums may be made anew
+    __syncthreads();  // the sums are overwritten next
   }
 }
 

@@ -1,4 +1,4 @@
-/// Contributions of features on a CUDA device. CUDA builds only. The contract of the results is in contributions.h.
+/// Contributions of features on a CUDA device. CUDA builds only. contributions.h defines the results.
 #ifndef XGBGPU_PREDICT_CONTRIBUTIONS_CUDA_H_
 #define XGBGPU_PREDICT_CONTRIBUTIONS_CUDA_H_
 
@@ -13,9 +13,9 @@
 
 namespace xgbgpu::cuda {
 
-/// Selected trees as kernels see them; chunks and trees by output, as in PathSelection.
+/// A view of selected trees for kernels. Chunks and trees are ordered by output, as in PathSelection.
 struct PathsView {
-  FeatureIndex features;  ///< 1 + the largest feature that trees test
+  FeatureIndex features;  ///< 1 + the largest tested feature
   float const* means;     ///< [outputs]
   // Members for exact contributions only:
   PathElement const* elements;
@@ -23,7 +23,7 @@ struct PathsView {
   QuadratureGroup const* groups;
   PathChunk const* chunks;
   std::uint64_t const* chunk_ptr;  ///< [outputs + 1]
-  ElementSets sets;                ///< if trees split on categories
+  ElementSets sets;                ///< with splits by categories
   // Members for approximate contributions only:
   ForestView forest;
   float const* node_means;  ///< [words of the forest]
@@ -34,14 +34,15 @@ struct PathsView {
 /// Trees first … last - 1 on the device: their paths, or for approximate contributions their nodes with means.
 class DevicePaths {
  public:
-  /// Copies the trees, and waits. `arena` must outlive this.
+  /// Copies the trees, and waits. `arena` must outlive this object.
   /// Throws  InvalidArgument (range of trees), OutOfDeviceMemory
   DevicePaths(PathForest const& forest, std::size_t first, std::size_t last, std::uint32_t outputs, bool approximate,
               DeviceArena* arena);
 
   PathsView const& view() const { return view_; }
   bool approximate() const { return approximate_; }
-  /// Does a tree that is here split on categories? With exact contributions: does any tree of the forest?
+  /// Returns true if a tree on the device splits by categories; with exact contributions, if any tree of the forest
+  /// does.
   bool categorical() const { return categorical_; }
 
  private:
@@ -65,26 +66,26 @@ class DevicePaths {
   DeviceBuffer<std::uint64_t> ptr_;
 };
 
-/// How a launch divides rows and memory.
+/// The division of rows and memory in a launch.
 struct ContributionPlan {
   unsigned block_rows;
   std::size_t bytes;    ///< shared memory of a block
-  std::size_t scratch;  ///< doubles in device memory, where sums of the rows do not fit shared memory; else 0
+  std::size_t scratch;  ///< doubles in device memory, if the rows' sums do not fit shared memory; otherwise 0
 };
 
-/// Plans a launch for so many rows; `tested` features have sums.
+/// Plans a launch for `rows` rows. `tested` features have sums.
 ContributionPlan PlanContributions(std::uint64_t rows, std::uint32_t outputs, FeatureIndex tested,
                                    DeviceLimits const& limits);
 
-/// Writes contributions of dense rows; `out` and `scratch` [plan.scratch] are on the device. Enqueues one kernel, of
-/// one thread for each row and output. Rows have all features that trees test.
+/// Writes contributions of dense rows. `out` and `scratch` [plan.scratch] are on the device. Enqueues one kernel with
+/// one thread for each row and output. Rows have all tested features.
 void PredictContributions(RawView const& tiles, DevicePaths const& paths, ContributionsView const& out, double* scratch,
                           DeviceLimits const& limits, cudaStream_t stream);
 
-/// Does what host::PredictContributions does: `out` is on the host, and rows are streamed through the device in blocks
-/// (row_stream_cuda.h). Waits.
+/// host::PredictContributions with rows streamed through the device in blocks (row_stream_cuda.h). `out` is on the
+/// host. Waits.
 ///
-/// Throws  InvalidArgument (as the host), OutOfDeviceMemory. Contributions of some rows may then be there already.
+/// Throws  InvalidArgument (as the host), OutOfDeviceMemory. The contributions of some rows may be written then.
 void PredictContributionsStreamed(RowSource const& source, PathForest const& forest, std::size_t first,
                                   std::size_t last, bool approximate, ContributionsView out, int device, int threads);
 

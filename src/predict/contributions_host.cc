@@ -1,3 +1,4 @@
+// Computes contributions and interactions on the host, in tiles of rows.
 #include <algorithm>
 #include <vector>
 
@@ -11,10 +12,10 @@ namespace xgbgpu::host {
 
 namespace {
 
-constexpr int kTile = 32;          // rows that share weights, and vector instructions
+constexpr int kTile = 32;          // rows that share weights and vector instructions
 constexpr std::size_t kGrain = 4;  // tiles per task
 
-/// What a thread works with.
+/// The working memory of a thread.
 struct Tile {
   Tile(FeatureIndex features, FeatureIndex tested, std::size_t sums_of_row)
       : rows(features * std::size_t{kTile}),
@@ -40,7 +41,7 @@ void MakeChunkWeights(PathForest const& forest, PathChunk const& chunk, ElementW
   }
 }
 
-/// use(elements, path, groups, weights of its elements) for the paths of a chunk.
+/// Calls use(elements, path, groups, weights of its elements) for the paths of a chunk.
 template <typename Sets, typename Use>
 void ForEachPath(PathElements<Sets> const& all_elements, Path const* paths, QuadratureGroup const* all_groups,
                  PathChunk const& chunk, ElementWeights const* weights, Use const& use) {
@@ -58,10 +59,10 @@ void ForEachPath(PathElements<Sets> const& all_elements, Path const* paths, Quad
   }
 }
 
-/// Element r of place i in arrays of a tile.
+/// Returns the place of element (i, row r) in arrays of a tile.
 constexpr std::size_t InTile(std::size_t i, int r) { return i * kTile + static_cast<std::size_t>(r); }
 
-/// Adds the contributions of a chunk's paths. Flattened, because what is not inlined is compiled for the oldest
+/// Adds the contributions of a chunk's paths. Flattened, because functions outside would be compiled for the oldest
 /// processors.
 template <typename Sets>
 XGBGPU_VECTOR __attribute__((flatten)) void AddChunk(PathElements<Sets> const& all_elements, Path const* paths,
@@ -78,7 +79,7 @@ XGBGPU_VECTOR __attribute__((flatten)) void AddChunk(PathElements<Sets> const& a
               });
 }
 
-/// Adds what pairs of features share by a chunk's paths.
+/// Adds the shared terms of pairs of features in a chunk's paths.
 template <typename Sets>
 XGBGPU_VECTOR __attribute__((flatten)) void AddChunkPairs(PathElements<Sets> const& all_elements, Path const* paths,
                                                           QuadratureGroup const* all_groups, PathChunk const& chunk,
@@ -95,7 +96,7 @@ XGBGPU_VECTOR __attribute__((flatten)) void AddChunkPairs(PathElements<Sets> con
               });
 }
 
-/// Contributions, and with `pairs` what pairs share: their sums come after those of contributions.
+/// Computes contributions, and with `pairs` shared terms of pairs, whose sums follow the contributions.
 template <typename Sets>
 void AddExact(PathForest const& forest, Sets const& sets, PathSelection const& selection, std::uint32_t output,
               bool pairs, Tile* tile) {
@@ -149,7 +150,7 @@ void AddApproximate(PathForest const& forest, PathSelection const& selection, st
   }
 }
 
-/// Values of the run's rows, at most kTile; rows beyond them are as the tile before left them.
+/// Loads the values of the run's rows, at most kTile. Further rows of the tile keep their last values.
 void Load(RowRun const& run, FeatureIndex features, FeatureIndex tested, Tile* tile) {
   PackDenseRows(run, features, tile->rows.data(), 1);
   for (std::size_t r = 0; r < run.n; ++r) {
@@ -168,7 +169,7 @@ void Store(Tile const& tile, std::uint64_t n, FeatureIndex tested, FeatureIndex 
   }
 }
 
-/// Lines and columns of features that are not tested are 0.
+/// Stores interactions. Lines and columns of untested features become 0.
 void StoreInteractions(Tile* tile, std::uint64_t n, InteractionSums const& layout, float mean,
                        InteractionsView const& out, std::uint64_t first_row, std::uint32_t output) {
   std::size_t const columns = out.columns();
@@ -186,7 +187,7 @@ void StoreInteractions(Tile* tile, std::uint64_t n, InteractionSums const& layou
   }
 }
 
-/// compute(tile, rows of it, output) for all tiles of rows and all outputs.
+/// Calls compute(tile, its rows, output) for all tiles of rows and all outputs.
 template <typename Compute>
 void ForEachTile(RowSource const& source, FeatureIndex features, FeatureIndex tested, std::uint32_t outputs,
                  std::size_t sums_of_row, std::size_t tiles_of_task, int threads, Compute const& compute) {

@@ -1,4 +1,4 @@
-/// What one path of a tree adds to the contributions of a row's features. The derivation is in contributions.h.
+/// The terms of one path of a tree in the contributions of a row's features. contributions.h has the derivation.
 #ifndef XGBGPU_PREDICT_CONTRIBUTIONS_OPS_H_
 #define XGBGPU_PREDICT_CONTRIBUTIONS_OPS_H_
 
@@ -11,12 +11,12 @@
 
 namespace xgbgpu {
 
-/// All that a path asks of one feature, but for categories.
+/// The tests of a path on one feature, apart from categories.
 struct alignas(16) PathElement {
-  float lower;        ///< values below do not go this way
-  float upper;        ///< nor do values from here on; NaN: no bound
-  float zero;         ///< share of the training rows that go this way, by hessians, where the feature is not known
-  std::uint32_t key;  ///< 1 bit: rows without the feature go this way; 31 bits feature
+  float lower;        ///< smaller values leave the path
+  float upper;        ///< values from here on leave the path; NaN: no bound
+  float zero;         ///< share of the training rows on the path, by hessians, if the feature is unknown
+  std::uint32_t key;  ///< 1 bit: rows without the feature stay on the path; 31 bits feature
 
   XGBGPU_HD FeatureIndex feature() const { return key & 0x7FFFFFFFU; }
   XGBGPU_HD bool Has(float x) const {
@@ -33,12 +33,12 @@ struct ElementSets {
   static constexpr bool kSome = true;
 
   PackedSets sets;
-  std::uint64_t const* of_element;  ///< kNoElementSet: the path asks its feature for no category
+  std::uint64_t const* of_element;  ///< kNoElementSet: the path does not test the feature for categories
 
   XGBGPU_HD ElementSets From(std::uint64_t first) const { return {sets, of_element + first}; }
 };
 
-/// For paths that ask for numbers only.
+/// For paths with tests of numbers only.
 struct NoElementSets {
   static constexpr bool kSome = false;
 
@@ -54,7 +54,7 @@ struct PathElements {
   XGBGPU_HD PathElement const& operator[](std::uint64_t i) const { return elements[i]; }
   XGBGPU_HD PathElements From(std::uint64_t first) const { return {elements + first, sets.From(first)}; }
 
-  /// has[row]: ~0 if the row is inside element i, else 0; value(feature, row), NaN if missing.
+  /// Writes has[row]: ~0 if the row is inside element i, else 0. value(feature, row) returns a value, NaN if missing.
   template <int kRows, typename Values>
   XGBGPU_HD void Ask(std::uint32_t i, Values const& value, std::uint32_t (&has)[kRows]) const {
     PathElement const element = elements[i];
@@ -77,11 +77,11 @@ constexpr std::uint32_t kGroupNodes = 4;
 struct alignas(16) QuadratureGroup {
   float at[kGroupNodes];            ///< t
   float rest[kGroupNodes];          ///< 1 - t
-  float weight[kGroupNodes];        ///< 0 for nodes that the rule does not have
+  float weight[kGroupNodes];        ///< 0 for nodes beyond the rule's
   float inverse_rest[kGroupNodes];  ///< 1 / (1 - t)
 };
 
-/// What rows that go an element's way share: the element's factor at the nodes of a group, and its inverse.
+/// Factor of an element (and its inverse) at the nodes of a group, shared by all rows inside the element.
 struct alignas(16) ElementWeights {
   float one[kGroupNodes];
   float inverse[kGroupNodes];
@@ -96,26 +96,26 @@ XGBGPU_HD ElementWeights MakeWeights(PathElement const& element, QuadratureGroup
   return weights;
 }
 
-/// A leaf and how a row gets there.
+/// A leaf and the tests on its way.
 struct Path {
-  std::uint64_t first;        ///< its first element; it has one for each feature
+  std::uint64_t first;        ///< number of its first element; a path has one for each feature
   std::uint32_t elements;     ///< > 0
   float value;                ///< value of the leaf
-  std::uint32_t first_group;  ///< of its quadrature rule
-  std::uint32_t entry;        ///< of its weights [groups, elements] among those of its chunk
+  std::uint32_t first_group;  ///< first group of its quadrature rule
+  std::uint32_t entry;        ///< place of its weights [groups, elements] among its chunk's
 
   XGBGPU_HD std::uint32_t nodes() const { return (elements + 1) / 2; }
   XGBGPU_HD std::uint32_t groups() const { return (nodes() + kGroupNodes - 1) / kGroupNodes; }
 };
 
-/// Paths whose weights are made together.
+/// Paths whose weights are computed together.
 struct PathChunk {
   std::uint64_t first;
   std::uint32_t paths;
-  std::uint32_t entries;  ///< weights; 0: of one path that has too many, they are made where they are needed
+  std::uint32_t entries;  ///< number of weights; 0: a path with too many, computed where needed
 };
 
-/// a where the mask is ~0, b where it is 0. Compilers would make a branch of a choice, and give up vectors for it.
+/// Returns a where the mask is ~0, b where it is 0. A conditional would become a branch, which prevents vectors.
 XGBGPU_HD float Select(std::uint32_t mask, float a, float b) {
   std::uint32_t a_bits, b_bits;
   std::memcpy(&a_bits, &a, sizeof(a));
@@ -128,7 +128,7 @@ XGBGPU_HD float Select(std::uint32_t mask, float a, float b) {
 
 constexpr std::uint32_t kKeptAnswers = 32;
 
-/// Asks an element as PathElements::Ask does. `kept` has the answers of the first kKeptAnswers elements.
+/// Tests an element like PathElements::Ask. `kept` has the results of the first kKeptAnswers elements.
 template <int kRows, typename Elements, typename Values>
 XGBGPU_HD void Answer(Elements const& elements, Path const& path, std::uint32_t i, std::uint32_t const (&kept)[kRows],
                       Values const& value, std::uint32_t (&has)[kRows]) {
@@ -139,7 +139,7 @@ XGBGPU_HD void Answer(Elements const& elements, Path const& path, std::uint32_t 
   }
 }
 
-/// Leaf times weight times the factors of all elements, at the nodes of a group; and the answers of the elements.
+/// Computes leaf times weight times the factors of all elements at the nodes of a group, and the elements' tests.
 template <int kNodes, int kRows, typename Elements, typename Weights, typename Values>
 XGBGPU_HD void Multiply(Elements const& elements, Path const& path, QuadratureGroup const& group,
                         Weights const& weights, Values const& value, float (&product)[kNodes][kRows],
@@ -161,8 +161,8 @@ XGBGPU_HD void Multiply(Elements const& elements, Path const& path, QuadratureGr
   }
 }
 
-/// Adds a path's sum over kNodes nodes for kRows rows. weights(i) of element i; value(feature, row), NaN if missing;
-/// add(feature, row, what).
+/// Adds a path's sum over kNodes nodes for kRows rows. weights(i): of element i. value(feature, row): NaN if missing.
+/// add(feature, row, term) adds a term.
 template <int kNodes, int kRows, typename Elements, typename Weights, typename Values, typename Add>
 XGBGPU_HD void AddGroup(Elements const& elements, Path const& path, QuadratureGroup const& group,
                         Weights const& weights, Values const& value, Add const& add) {
@@ -188,13 +188,13 @@ XGBGPU_HD void AddGroup(Elements const& elements, Path const& path, QuadratureGr
   }
 }
 
-/// A number of nodes that is known when code is compiled.
+/// A number of nodes that is known at compile time.
 template <int kCount>
 struct NodeCount {
   static constexpr int kNodes = kCount;
 };
 
-/// use(NodeCount, g) for each group g of a path's rule.
+/// Calls use(NodeCount, g) for each group g of a path's rule.
 template <typename Use>
 XGBGPU_HD void ForEachGroup(Path const& path, Use const& use) {
   std::uint32_t left = path.nodes();
@@ -217,7 +217,7 @@ XGBGPU_HD void ForEachGroup(Path const& path, Use const& use) {
   }
 }
 
-/// Adds a path's contributions for kRows rows. `elements` (PathElements) and `groups` are its own; weights(i, g) of
+/// Adds a path's contributions for kRows rows. `elements` (PathElements) and `groups` are the path's. weights(i, g): of
 /// element i at the nodes of group g.
 template <int kRows, typename Elements, typename Weights, typename Values, typename Add>
 XGBGPU_HD void AddPath(Elements const& elements, Path const& path, QuadratureGroup const* groups,
@@ -228,8 +228,8 @@ XGBGPU_HD void AddPath(Elements const& elements, Path const& path, QuadratureGro
   });
 }
 
-/// Adds what one tree does to a row's approximate contributions: at each step from node to child the difference of
-/// their means, to the feature that was tested. means[n · words of a node] is that of node n.
+/// Adds the terms of one tree in a row's approximate contributions: at each step from node to child the difference of
+/// their means, to the tested feature. means[n · words of a node] is the mean of node n.
 template <typename Nodes, typename Sets, typename Values, typename Add>
 XGBGPU_HD void AddSteps(ForestWord const* tree, Sets const& sets, float const* means, Values const& value,
                         Add const& add) {

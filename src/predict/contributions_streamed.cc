@@ -1,3 +1,4 @@
+// Computes contributions of rows streamed through a device.
 #include <vector>
 
 #include "cuda/device.h"
@@ -30,7 +31,7 @@ class ContributionJob final : public RowMajorJob {
   DeviceLimits limits_{CurrentDeviceLimits()};
 };
 
-/// Both offsets of a selection's lists, trees' first.
+/// Returns both offsets of a selection's lists, the trees' first.
 std::vector<std::uint64_t> Offsets(PathSelection const& selection) {
   std::vector<std::uint64_t> offsets(selection.tree_ptr.begin(), selection.tree_ptr.end());
   offsets.insert(offsets.end(), selection.chunk_ptr.begin(), selection.chunk_ptr.end());
@@ -82,7 +83,7 @@ void DevicePaths::CopyNodes(PathForest const& forest, std::size_t first, std::si
   Stream const stream;
   forest_.Append(forest.forest(), first, last, stream);
   stream.Wait(kWhat);
-  categorical_ = forest_.categorical();  // of these trees: sets of others are not here
+  categorical_ = forest_.categorical();  // of the selected trees: the other trees' sets are not copied
   node_means_ = Upload(arena, kPart, forest.means(first), forest_.words(0, last - first));
   std::vector<std::uint32_t> trees;
   for (std::uint32_t const t : selection.trees) trees.push_back(t - static_cast<std::uint32_t>(first));

@@ -1,3 +1,4 @@
+// Copies trees, weights and sets of a forest to a device.
 #include <algorithm>
 
 #include "base/message.h"
@@ -10,7 +11,7 @@ namespace {
 constexpr char const* kPart = "trees";
 constexpr char const* kWhat = "copying trees to the device";
 
-/// Room for `size` elements, of which the first `used` are kept. The old buffer lives until they are copied.
+/// Returns a buffer for `size` elements with the first `used` of the old one, which lives until the copy ends.
 template <typename T>
 void Grow(DeviceBuffer<T>* buffer, DeviceArena* arena, std::size_t used, std::size_t size, cudaStream_t stream) {
   if (size <= buffer->size()) return;
@@ -20,8 +21,8 @@ void Grow(DeviceBuffer<T>* buffer, DeviceArena* arena, std::size_t used, std::si
   *buffer = std::move(larger);
 }
 
-/// Ends copies from memory of the host that is not pinned, which may change afterwards. Where a device reads such
-/// memory by itself the copies need not be over.
+/// Waits for copies from pageable host memory, which may change afterwards. If a device reads such memory by itself,
+/// the copies may be unfinished without a wait.
 void EndCopies(cudaStream_t stream) {
   int device = 0, reads_itself = 0;
   CheckCuda(cudaGetDevice(&device), kWhat);
@@ -63,7 +64,7 @@ void DeviceForest::Append(Forest const& forest, std::size_t first, std::size_t l
     if (!had_sets && old_trees != 0) FillBytes(first_sets_.data(), 0, old_trees, stream, kWhat);
     CopyToDevice(first_sets_.data() + old_trees, first_sets.data(), first_sets.size(), stream, kWhat);
     CopyToDevice(set_words_.data() + n_set_words_, forest.set_words() + begin_set, new_set_words, stream, kWhat);
-    EndCopies(stream);  // before first_sets end
+    EndCopies(stream);  // before first_sets ends its life
   }
   EndCopies(stream);
   arrived_.Record(stream);

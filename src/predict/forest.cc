@@ -1,3 +1,4 @@
+// Converts trees to narrow or wide nodes in breadth-first order.
 #include "predict/forest.h"
 
 #include <algorithm>
@@ -10,13 +11,13 @@ namespace xgbgpu {
 
 namespace {
 
-/// A tree as it is given to Forest::Add.
+/// A tree as passed to Forest::Add.
 struct GivenTree : TreeArrays {
-  std::size_t number;  ///< in its forest, for messages
+  std::size_t number;  ///< number in its forest, for messages
 
   std::size_t size() const { return left.size(); }
   bool leaf(std::size_t n) const { return left[n] == kNoNode; }
-  /// Words of a node that splits on categories; else none.
+  /// Returns the words of a node that splits by categories; otherwise none.
   Span<std::uint32_t const> Categories(std::size_t n) const {
     if (category_ptr.empty() || leaf(n)) return {};
     return category_bits.subspan(category_ptr[n], category_ptr[n + 1] - category_ptr[n]);
@@ -60,10 +61,10 @@ std::size_t GivenTree::Child(std::size_t parent, NodeIndex child) const {
   return static_cast<std::size_t>(child);
 }
 
-constexpr NodeIndex kNobody = -1;  // in the gap beside the root
+constexpr NodeIndex kNobody = -1;  // the gap next to the root
 
-/// Nodes in the forest's order: place → number in the given tree. The root, a gap, then the children of node after
-/// node.
+/// Returns nodes in the forest's order: place → number in the given tree. The order: the root, a gap, then the children
+/// of node after node.
 std::vector<NodeIndex> BreadthFirst(GivenTree const& tree) {
   std::vector<std::uint8_t> seen(tree.size());
   std::vector<NodeIndex> order{0, kNobody};
@@ -82,7 +83,7 @@ std::vector<NodeIndex> BreadthFirst(GivenTree const& tree) {
   return order;
 }
 
-/// Puts a set behind those that a tree has, and returns its number.
+/// Appends a set to a tree's sets, and returns its number.
 std::uint32_t AddSet(Span<std::uint32_t const> words, std::vector<std::uint32_t>* sets) {
   std::size_t used = std::min<std::size_t>(words.size(), kMostCategories / 32);
   while (used != 0 && words[used - 1] == 0) --used;
@@ -113,7 +114,7 @@ std::vector<ForestNode> MakeNodes(GivenTree const& tree, std::vector<NodeIndex> 
     if (auto const categories = tree.Categories(n); !categories.empty()) {
       nodes[place] = {kNaN, children, tree.feature[n], default_left, AddSet(categories, sets)};
     } else {
-      // Nothing is below NaN, nor below -infinity.
+      // No value is below NaN or -infinity.
       nodes[place] = {std::isnan(value) ? -kInf : value, children, tree.feature[n], default_left};
     }
     children += 2;

@@ -1,3 +1,4 @@
+// Walks rows through the trees of a forest on a device, chunk by chunk in shared memory.
 #include <cuda_pipeline.h>
 
 #include <algorithm>
@@ -12,18 +13,17 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr int kMostThreads = 512;  // ForestPolicy::block_rows, at most
+constexpr int kMostThreads = 512;  // largest of ForestPolicy::block_rows
 constexpr int kTogether = 4;       // trees that a thread walks at the same time
 
-/// Copies 16 bytes into shared memory; __pipeline_commit and __pipeline_wait_prior say when they are there.
+/// Starts a copy of 16 bytes into shared memory. It ends by __pipeline_commit and __pipeline_wait_prior.
 __device__ void CopyAside(void* to, void const* from) { __pipeline_memcpy_async(to, from, 16); }
 
-// Where the values of a thread's row are. Load is called by every thread of the block, then Of by those that have a
-// row.
+// Places of the values of a thread's row. All threads of the block call Load, then threads with a row call Of.
 
-/// A row in shared memory, in the tile of the thread's warp: every lane reads its own bank.
+/// A row in shared memory, in the tile of the thread's warp. Every lane reads its own bank.
 struct StagedRow {
-  float const* values;  ///< of this row; its next feature is kTileRows further
+  float const* values;  ///< of this row, kTileRows apart
 
   __device__ float operator()(FeatureIndex f) const { return values[f * kTileRows]; }
 
@@ -78,10 +78,10 @@ struct TileRow {
   }
 };
 
-// What becomes of the leaves of a thread's row.
+// Targets for the leaves of a thread's row.
 
-/// Values of leaves, or those times the trees' weights, are added to margins: to a register, as long as the output
-/// stays the same.
+/// Adds values of leaves, times the trees' weights if kWeighted, to margins: in a register, while the output stays the
+/// same.
 template <bool kWeighted>
 struct MarginTarget {
   OutputView<float> margins;
@@ -118,7 +118,7 @@ struct MarginTarget {
   };
 };
 
-/// Numbers of leaves are written down.
+/// Writes numbers of leaves.
 struct LeafTarget {
   float* out;
   TreeRange range;
@@ -149,7 +149,7 @@ __device__ ForestTree LoadTree(ForestView const& forest, std::uint32_t t) {
   return {std::uint64_t{from.y} << 32 | from.x, from.z, from.w};
 }
 
-/// The chunk that begins with a tree. Every warp gets the same one.
+/// Returns the chunk that begins with a tree. Every warp gets the same chunk.
 __device__ Chunk ChunkFrom(ForestView const& forest, std::uint32_t begin, std::uint32_t last,
                            std::uint32_t most_words) {
   return MakeChunk(begin, last, [&](std::uint32_t t) {
@@ -168,8 +168,8 @@ __device__ void LoadChunk(ForestView const& forest, Chunk const& chunk, ForestWo
   }
 }
 
-/// The leaves of a row in several narrow trees, a level of all at a time, without a branch, if there are no sets: their
-/// loads overlap. A row that has reached a leaf stays there.
+/// Finds the leaves of a row in several narrow trees, a level of all trees at a time, without branches if there are no
+/// sets: loads overlap. A row in a leaf stays there.
 template <int kTrees, typename Sets, typename Row>
 __device__ void FindLeaves(ForestWord const* const (&tree)[kTrees], Sets const (&sets)[kTrees], Row const& row,
                            ForestLeaf (&leaf)[kTrees]) {
@@ -194,7 +194,7 @@ __device__ void FindLeaves(ForestWord const* const (&tree)[kTrees], Sets const (
   for (int k = 0; k < kTrees; ++k) leaf[k] = {place[k], node[k].value};
 }
 
-/// Walks groups of kTrees trees of a chunk from *t on, as long as there are some; `words` are those of the chunk.
+/// Walks groups of kTrees trees of a chunk from *t on, while there are enough. `words` are the chunk's.
 template <int kTrees, typename Sets, typename Row, typename Sink>
 __device__ void WalkGroups(ForestView const& forest, Chunk const& chunk, ForestWord const* words, Row const& row,
                            std::uint32_t* t, Sink* sink) {
@@ -223,7 +223,8 @@ __device__ void WalkGroups(ForestView const& forest, Chunk const& chunk, ForestW
   }
 }
 
-/// Blocks of plan.block_rows threads, one a row, that hold their rows' values and go through the trees in chunks.
+/// Predicts with blocks of plan.block_rows threads, one a row. They hold their rows' values and walk the trees in
+/// chunks.
 template <typename Sets, typename Row, typename Target>
 __global__ void __launch_bounds__(kMostThreads, 2)
     ForestKernel(RawView matrix, ForestView forest, TreeRange range, ForestPlan plan, Target target) {
@@ -246,7 +247,7 @@ __global__ void __launch_bounds__(kMostThreads, 2)
       LoadChunk(forest, next, buffers + (buffer ^ 1) * plan.chunk_words);
     }
     __pipeline_commit();
-    __pipeline_wait_prior(1);  // all but the chunk just asked for
+    __pipeline_wait_prior(1);  // all but the chunk in flight
     __syncthreads();
     if (active) {
       std::uint32_t t = chunk.begin;
@@ -259,7 +260,7 @@ __global__ void __launch_bounds__(kMostThreads, 2)
         WalkGroups<1, Sets>(forest, chunk, forest.words + forest.trees[t].first, own, &t, &sink);
       }
     }
-    __syncthreads();  // the buffer may be filled again
+    __syncthreads();  // the buffer is filled again next
   }
   if (active) sink.Finish();
 }

@@ -1,3 +1,4 @@
+// Walks rows through the trees of a forest on the host.
 #include <limits>
 #include <vector>
 

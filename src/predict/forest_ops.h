@@ -1,4 +1,4 @@
-/// One row of raw values through one tree of a forest.
+/// Walks one row of raw values through one tree of a forest.
 #ifndef XGBGPU_PREDICT_FOREST_OPS_H_
 #define XGBGPU_PREDICT_FOREST_OPS_H_
 
@@ -11,36 +11,36 @@
 
 namespace xgbgpu {
 
-/// What a node of a forest is stored in: a narrow node takes one word, a wide one two (see NarrowNodes, WideNodes).
+/// The storage unit of nodes: a narrow node takes one word, a wide one two (see NarrowNodes, WideNodes).
 struct alignas(8) ForestWord {
   float value;
   std::uint32_t link;
 };
 
-/// Where a tree lies in the words of a forest.
+/// The place of a tree in the words of a forest.
 struct alignas(16) ForestTree {
-  std::uint64_t first;  ///< word of its root; even
+  std::uint64_t first;  ///< first word, of the root; even
   std::uint32_t words;  ///< even
   std::uint32_t kind;   ///< 1 bit wide, 31 bits output
 
   XGBGPU_HD bool wide() const { return kind >> 31 != 0; }
-  /// The output that its leaves are added to.
+  /// Returns the output that the tree's leaves are added to.
   XGBGPU_HD std::uint32_t output() const { return kind & 0x7FFFFFFFU; }
 };
 
 constexpr std::uint32_t kNoSet = 0xFFFFFFFFU;
 
-/// A node, whatever it was stored in. The children of a node are neighbours, left and right.
+/// A node, independent of its storage. The children of a node are neighbours, left and right.
 struct ForestNode {
-  float value;         ///< of a leaf: its value; else the threshold: `value < threshold` goes left; with a set: NaN
-  std::uint32_t left;  ///< number of the left child in the tree; 0: this node is a leaf
+  float value;         ///< value of a leaf, or threshold: `value < threshold` goes left; NaN with a set
+  std::uint32_t left;  ///< number of the left child in the tree; 0: a leaf
   FeatureIndex feature;
-  bool default_left;          ///< where rows without the feature go
-  std::uint32_t set{kNoSet};  ///< of categories that go right, among those of the tree; any other value goes left
+  bool default_left;          ///< rows without the feature go left
+  std::uint32_t set{kNoSet};  ///< set of categories that go right; all other values go left
 
   XGBGPU_HD bool leaf() const { return left == 0; }
-  /// Where a row with x, NaN if it is missing, goes on. Without a branch, if there are no sets: the rows of a warp go
-  /// both ways.
+  /// Returns the next node of a row with x, NaN if it is missing. Without a branch if there are no sets: the rows of a
+  /// warp take both sides.
   template <typename Sets>
   XGBGPU_HD std::uint32_t Next(float x, Sets const& sets) const {
     bool goes_left = static_cast<bool>((x < value) | ((x != x) & default_left));
@@ -51,9 +51,9 @@ struct ForestNode {
   }
 };
 
-/// Eight bytes a node: 1 bit default direction, 15 bits number of the pair that the children are, 16 bits feature. Pair
-/// p is nodes 2 p and 2 p + 1; pair 0 is the root, with a node that nobody reads. No threshold is NaN: a node has a set
-/// if it has children and its value is NaN, whose lowest bits are the set's number.
+/// Eight bytes a node: 1 bit default direction, 15 bits number of the children's pair, 16 bits feature. Pair p is nodes
+/// 2 p and 2 p + 1. Pair 0 is the root and an unused node. No threshold is NaN: a node with children whose value is NaN
+/// has a set, and the lowest bits of the value are the set's number.
 struct NarrowNodes {
   static constexpr std::uint32_t kWords = 1;
   static constexpr std::uint32_t kMostNodes = 1U << 16;
@@ -76,8 +76,7 @@ struct NarrowNodes {
   }
 };
 
-/// Sixteen bytes a node, for trees that are too large for narrow ones, or test features beyond theirs, or have too many
-/// sets.
+/// Sixteen bytes a node, for trees that are too large for narrow nodes, test larger features, or have too many sets.
 struct WideNodes {
   static constexpr std::uint32_t kWords = 2;
   static constexpr FeatureIndex kMostFeatures = 1U << 31;
@@ -96,16 +95,16 @@ struct WideNodes {
   }
 };
 
-/// Where a row ended.
+/// The end of a walk.
 struct ForestLeaf {
-  std::uint32_t node;  ///< its number in the forest's order
+  std::uint32_t node;  ///< number of the node in the forest's order
   float value;
 };
 
-/// What a leaf adds to a margin if its tree has a weight other than 1.
+/// Returns a leaf's term in a margin, if its tree has a weight other than 1.
 XGBGPU_HD float WeightedLeaf(float value, float weight) { return (0.0f + value) * weight; }
 
-/// Walks to the row's leaf. `sets`: of the tree, or NoSets; row(feature): the row's value, NaN if it is missing.
+/// Walks to the row's leaf. `sets`: of the tree, or NoSets. row(feature): the row's value, NaN if missing.
 template <typename Nodes, typename Sets, typename Row>
 XGBGPU_HD ForestLeaf FindLeaf(ForestWord const* tree, Sets const& sets, Row const& row) {
   std::uint32_t n = 0;

@@ -1,3 +1,4 @@
+// Predicts margins and leaves of rows streamed through a device.
 #include "base/parallel.h"
 #include "predict/forest_cuda.h"
 #include "predict/level_forest_cuda.h"
@@ -7,7 +8,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-/// Some trees of a forest, for rows that come from the host.
+/// A range of a forest's trees, for rows of the host.
 template <typename AnyForest>
 struct StreamedTrees {
   AnyForest const& forest;

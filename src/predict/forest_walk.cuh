@@ -1,4 +1,4 @@
-/// What the kernels have in common that take rows through the trees of a forest, in chunks.
+/// Shared parts of the kernels that walk rows through the trees of a forest in chunks.
 #ifndef XGBGPU_PREDICT_FOREST_WALK_CUH_
 #define XGBGPU_PREDICT_FOREST_WALK_CUH_
 
@@ -10,19 +10,19 @@ namespace xgbgpu::cuda {
 
 __device__ inline float Missing() { return __int_as_float(0x7FFFFFFF); }
 
-/// The trees that are wanted.
+/// The selected trees.
 struct TreeRange {
   std::uint32_t first;
   std::uint32_t last;
 };
 
-/// A sparse row in device memory, whose values are found by bisection.
+/// A sparse row in device memory. A bisection finds its values.
 struct SparseRow {
   Entry const* entries;
   std::uint64_t size;
 
   __device__ float operator()(FeatureIndex f) const {
-    std::uint64_t begin = 0, end = size;  // the entries before `begin` are of features <= f, those from `end` on not
+    std::uint64_t begin = 0, end = size;  // entries before `begin` are of features <= f, entries from `end` on are not
     while (begin < end) {
       std::uint64_t const middle = (begin + end) / 2;
       if (__ldg(&entries[middle].feature) <= f) {
@@ -42,15 +42,15 @@ struct SparseRow {
   }
 };
 
-/// Trees that are walked in one go: those that fit a buffer together, or one that does not.
+/// Trees that are walked together: trees that fit a buffer, or a single tree that does not.
 struct Chunk {
   std::uint32_t begin;
   std::uint32_t end;
   bool fits;
 };
 
-/// The chunk that begins with tree `begin`. fits(t): do the trees from `begin` to t, that one too, fit a buffer? Every
-/// warp gets the same chunk.
+/// Returns the chunk that begins with tree `begin`. fits(t): trees `begin` … t fit a buffer. Every warp gets the same
+/// chunk.
 template <typename Fits>
 __device__ Chunk MakeChunk(std::uint32_t begin, std::uint32_t last, Fits const& fits) {
   std::uint32_t const t = begin + threadIdx.x % kMostChunkTrees;

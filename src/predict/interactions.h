@@ -1,19 +1,19 @@
-/// Stage 9, explained in pairs: how much features of a row add to its margin together. Contract of the host's side.
+/// Stage 9, explained in pairs: the joint terms of two features in a row's margin. Contract of the host's functions.
 ///
 /// In      as for contributions (contributions.h)
-/// Out     [rows, outputs, features + 1, features + 1], row-major, symmetric. Off the diagonal the Shapley interaction
-///         index of two features, one half of it in each of the two places; on the diagonal what a feature adds by
-///         itself, so that the sum of a line is its contribution. The last line and column are 0, but for their common
-///         element, which is the mean of the trees' output. The caller adds the base score to that.
+/// Out     [rows, outputs, features + 1, features + 1], row-major, symmetric. Off the diagonal: the Shapley interaction
+///         index of two features, half of it in each of the two places. On the diagonal: the feature's remaining term,
+///         so that the sum of a line is its contribution. The last line and column are 0, except their common element,
+///         which is the mean of the trees' output. The caller adds the base score to the mean.
 /// Same    bit-equal on every backend, for any number of threads: per row and pair a double sum over paths, tree after
-///         tree, rounded to float once; from a contribution its shared parts are taken in the order of features, in
+///         tree, rounded to float once; shared terms are subtracted from a contribution in the order of features, in
 ///         double
 /// Cost    for a row, D^3 / 4 multiplications for each path that tests D features
 ///
-/// How. With o, z, v of contributions.h, the index of a pair is the integral of the second derivative of the
+/// Method. With o, z, v of contributions.h, the index of a pair is the integral of the second derivative of the
 /// multilinear extension along the diagonal (Grabisch, Roubens): one half of
 ///     v (o_i - z_i) (o_j - z_j) ∫ Π_{l ≠ i, j} (t o_l + (1 - t) z_l) dt over [0, 1],
-/// a polynomial of degree D - 2, for which the path's rule is exact. Factors are divided out as there.
+/// a polynomial of degree D - 2, for which the path's rule is exact. Factors are divided out as in contributions.h.
 ///
 /// Error   With u = 2^-24, of one path: the product of D factors to 5 D u, weight and leaf 3 u, for each of the two
 ///         features a factor and its inverse (5 u), 1 - z (2 u), two products (2 u), and at most D/2 additions.
@@ -35,7 +35,7 @@
 
 namespace xgbgpu {
 
-/// Where interactions go: [rows, outputs, features + 1, features + 1].
+/// The output array of interactions: [rows, outputs, features + 1, features + 1].
 struct InteractionsView {
   float* data;
   std::uint64_t rows;
@@ -49,7 +49,7 @@ struct InteractionsView {
   std::size_t row_size() const { return outputs * columns() * columns(); }
 };
 
-/// Checks `out` as CheckContributions does.
+/// Checks `out` like CheckContributions.
 void CheckInteractions(InteractionsView const& out, RowSource const& source, PathForest const& forest);
 
 namespace host {

@@ -1,3 +1,4 @@
+// Computes interactions of rows on a device, with a thread for each row and output.
 #include <algorithm>
 
 #include "cuda/grid.h"
@@ -10,18 +11,18 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr unsigned kBlockRows = 64;                    // few, for results are many and blocks of rows short
+constexpr unsigned kBlockRows = 64;                    // few, because results are many and blocks of rows short
 constexpr unsigned kMostGridRows = 65535;              // CUDA's limit of a grid's second dimension
-constexpr std::size_t kResultBytes = 4 * kPieceBytes;  // of a block of rows: that every multiprocessor has some
+constexpr std::size_t kResultBytes = 4 * kPieceBytes;  // of a block of rows: enough work for every multiprocessor
 
-/// Rows of a tile, fewer if there are not so many in all.
+/// Returns the rows of a tile: fewer than 32 if the matrix has fewer.
 XGBGPU_HD std::uint32_t Lanes(std::uint64_t rows) {
   return rows < kTileRows ? static_cast<std::uint32_t>(rows) : kTileRows;
 }
 
 XGBGPU_HD std::uint64_t Tiles(std::uint64_t rows) { return (rows + kTileRows - 1) / kTileRows; }
 
-/// Sums of a row, which are every lanes-th element.
+/// The sums of a row: every lanes-th element.
 struct RowSums {
   double* first;
   std::uint32_t lanes;
@@ -29,7 +30,7 @@ struct RowSums {
   __device__ double& operator()(std::size_t i) const { return first[i * lanes]; }
 };
 
-/// A warp writes the rows of its tile, one after the other.
+/// Writes the rows of a tile, one after the other. A warp calls it.
 __device__ void Store(InteractionSums const& layout, double const* tile, std::uint32_t lanes, std::uint64_t first_row,
                       std::uint32_t output, float mean, InteractionsView const& out) {
   std::uint32_t const lane = threadIdx.x % kTileRows;
@@ -51,7 +52,7 @@ __device__ void Store(InteractionSums const& layout, double const* tile, std::ui
   }
 }
 
-/// Block (x, y): rows x · kBlockRows and on, one a thread; outputs y, y + gridDim.y, …
+/// Block (x, y) has rows from x · kBlockRows on, one a thread, and outputs y, y + gridDim.y, …
 template <bool kCategorical>
 __global__ void __launch_bounds__(kBlockRows)
     InteractionsKernel(RawView matrix, PathsView paths, InteractionsView out, double* scratch) {
@@ -61,7 +62,7 @@ __global__ void __launch_bounds__(kBlockRows)
   std::uint64_t const tile = row / kTileRows;
   bool const active = row < matrix.rows;
   InteractionSums const layout{paths.features};
-  // Of warps beyond the last row nothing is read.
+  // Sums of warps beyond the last row are not read.
   double* const sums = scratch + (blockIdx.y * Tiles(matrix.rows) + tile) * layout.size() * lanes;
   RowSums const own{sums + lane, lanes};
   float const* const values = matrix.tiles + tile * kTileRows * matrix.features + lane;
@@ -85,7 +86,7 @@ __global__ void __launch_bounds__(kBlockRows)
     if (active) KeepOwnEffects(layout, own);
     __syncwarp();
     Store(layout, sums, lanes, tile * kTileRows, o, paths.means[o], out);
-    __syncwarp();  // the sums may be made anew
+    __syncwarp();  // the sums are overwritten next
   }
 }
 

@@ -1,4 +1,4 @@
-/// Interactions of features on a CUDA device. CUDA builds only. The contract of the results is in interactions.h.
+/// Interactions of features on a CUDA device. CUDA builds only. interactions.h defines the results.
 #ifndef XGBGPU_PREDICT_INTERACTIONS_CUDA_H_
 #define XGBGPU_PREDICT_INTERACTIONS_CUDA_H_
 
@@ -12,18 +12,18 @@
 
 namespace xgbgpu::cuda {
 
-/// Doubles that PredictInteractions needs for so many rows: at most twice the room of the results, about.
+/// Returns the doubles of scratch for `rows` rows: about twice the size of the results at most.
 std::size_t InteractionScratch(std::uint64_t rows, std::uint32_t outputs, FeatureIndex tested);
 
-/// Writes interactions of dense rows by exact paths; `out` and `scratch` are on the device. Enqueues one kernel, of one
-/// thread for each row and output, whose sums lie in device memory, those of a warp side by side.
+/// Writes interactions of dense rows by exact paths. `out` and `scratch` are on the device. Enqueues one kernel with
+/// one thread for each row and output. Sums are in device memory, a warp's side by side.
 void PredictInteractions(RawView const& tiles, DevicePaths const& paths, InteractionsView const& out, double* scratch,
                          cudaStream_t stream);
 
-/// Does what host::PredictInteractions does: `out` is on the host, and rows are streamed through the device in blocks
-/// (row_stream_cuda.h). Waits.
+/// host::PredictInteractions with rows streamed through the device in blocks (row_stream_cuda.h). `out` is on the host.
+/// Waits.
 ///
-/// Throws  InvalidArgument (as the host), OutOfDeviceMemory. Interactions of some rows may then be there already.
+/// Throws  InvalidArgument (as the host), OutOfDeviceMemory. The interactions of some rows may be written then.
 void PredictInteractionsStreamed(RowSource const& source, PathForest const& forest, std::size_t first, std::size_t last,
                                  InteractionsView out, int device, int threads);
 

@@ -1,4 +1,4 @@
-/// What one path of a tree adds to the interactions of a row's features. The derivation is in interactions.h.
+/// The terms of one path of a tree in the interactions of a row's features. interactions.h has the derivation.
 #ifndef XGBGPU_PREDICT_INTERACTIONS_OPS_H_
 #define XGBGPU_PREDICT_INTERACTIONS_OPS_H_
 
@@ -11,21 +11,21 @@
 
 namespace xgbgpu {
 
-/// Sums of a row for features 0 … n - 1: each feature's contribution, then what each pair of them shares.
+/// Sums of a row for features 0 … n - 1: each feature's contribution, then the shared term of each pair.
 struct InteractionSums {
   FeatureIndex features;
 
   XGBGPU_HD std::size_t size() const { return std::size_t{features} * (std::size_t{features} + 1) / 2; }
   XGBGPU_HD std::size_t of(FeatureIndex f) const { return f; }
-  /// Place of a pair's sum: one for (a, b) and (b, a); a and b differ.
+  /// Returns the place of a pair's sum, equal for (a, b) and (b, a). a and b differ.
   XGBGPU_HD std::size_t of(FeatureIndex a, FeatureIndex b) const {
     std::size_t const large = a < b ? b : a, small = a < b ? a : b;
     return features + large * (large - 1) / 2 + small;
   }
 };
 
-/// Adds, for kRows rows and every pair of a path's elements, a sum over kNodes nodes. weights(i) of element i;
-/// value(feature, row), NaN if missing; add(feature, feature, row, what).
+/// Adds, for kRows rows and every pair of a path's elements, a sum over kNodes nodes. weights(i): of element i.
+/// value(feature, row): NaN if missing. add(feature, feature, row, term) adds a term.
 template <int kNodes, int kRows, typename Elements, typename Weights, typename Values, typename Add>
 XGBGPU_HD void AddGroupPairs(Elements const& elements, Path const& path, QuadratureGroup const& group,
                              Weights const& weights, Values const& value, Add const& add) {
@@ -36,8 +36,8 @@ XGBGPU_HD void AddGroupPairs(Elements const& elements, Path const& path, Quadrat
     PathElement const element = elements[i];
     ElementWeights const weight = weights(i);
     Answer<kRows>(elements, path, i, kept, value, has);
-    // Halves of the products, with the derivative of factor i in its place; and their sum where the other factor's
-    // derivative is that of a row outside.
+    // Halves of the products with the derivative of factor i in its place, and their sum for a derivative of the other
+    // factor of a row outside.
     float derived[kNodes][kRows], others[kRows];
     for (int n = 0; n < kNodes; ++n) {
       float const inside = 0.5f * (1.0f - element.zero) * weight.inverse[n], outside = -0.5f * group.inverse_rest[n];
@@ -64,7 +64,7 @@ XGBGPU_HD void AddGroupPairs(Elements const& elements, Path const& path, Quadrat
   }
 }
 
-/// Adds a path's interactions for kRows rows, as AddPath.
+/// Adds a path's interactions for kRows rows, like AddPath.
 template <int kRows, typename Elements, typename Weights, typename Values, typename Add>
 XGBGPU_HD void AddPathPairs(Elements const& elements, Path const& path, QuadratureGroup const* groups,
                             Weights const& weights, Values const& value, Add const& add) {
@@ -75,7 +75,7 @@ XGBGPU_HD void AddPathPairs(Elements const& elements, Path const& path, Quadratu
   });
 }
 
-/// Takes from each contribution of a row what it shares. at(i): the i-th of the row's sums, to be changed.
+/// Subtracts the shared terms from each contribution of a row. at(i): the i-th of the row's sums, to be changed.
 template <typename At>
 XGBGPU_HD void KeepOwnEffects(InteractionSums const& sums, At const& at) {
   for (FeatureIndex a = 0; a < sums.features; ++a) {

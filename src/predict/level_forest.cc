@@ -1,3 +1,4 @@
+// Converts symmetric trees to tests of levels, and predicts with them on the host.
 #include "predict/level_forest.h"
 
 #include <algorithm>
@@ -18,17 +19,16 @@ constexpr std::size_t kTaskRows = 1 << 11;  // a multiple of kRows
 
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
-/// Do two inner nodes ask the same of a row?
+/// Returns true if two inner nodes have the same test.
 bool AskTheSame(ForestNode const& a, ForestNode const& b, PackedSets const& sets) {
   if (a.feature != b.feature || a.default_left != b.default_left) return false;
   if (a.set == kNoSet || b.set == kNoSet) return a.set == b.set && a.value == b.value;
   std::uint32_t const* const words = sets.at + a.set;
-  // The first word tells how many follow.
+  // The first word has the number of further words.
   return *words == sets.at[b.set] && std::equal(words, words + 1 + PackedSetHead{*words}.words(), sets.at + b.set);
 }
 
-/// Goes on with the indices of the rows of a block, at which is a bit for each level so far. A comparison with NaN, a
-/// missing value, is false.
+/// Appends a bit for the level to the indices of a block's rows. A comparison with NaN, a missing value, is false.
 void AddLevel(float const* values, LevelTest const& test, PackedSets const& sets, std::uint32_t* indices) {
   float const threshold = test.threshold;
   if (test.has_set()) {
@@ -66,7 +66,7 @@ std::optional<LevelForest> LevelForest::Of(Forest const& forest, std::size_t mos
   for (std::size_t t = 0; t < forest.trees(); ++t) {
     bool const is_symmetric =
         forest.tree(t).wide() ? made.AddTree<WideNodes>(forest, t) : made.AddTree<NarrowNodes>(forest, t);
-    // No tree has more tests, or new columns, than leaves.
+    // A tree has at most as many tests, or new columns, as leaves.
     if (!is_symmetric || made.leaves_.size() > most_leaves) return std::nullopt;
   }
   return made;
@@ -80,7 +80,7 @@ std::uint32_t LevelForest::ColumnOf(FeatureIndex feature) {
   return static_cast<std::uint32_t>(column_of_[feature]);
 }
 
-/// Makes the test of a level from one of its nodes, and keeps its set.
+/// Returns the test of a level from one of its nodes, and keeps its set.
 LevelTest LevelForest::TestOf(ForestNode const& node, PackedSets const& sets) {
   LevelTest test{node.value, ColumnOf(node.feature) | (node.default_left ? LevelTest::kDefaultLeft : 0U)};
   if (node.set != kNoSet) {
@@ -93,7 +93,7 @@ LevelTest LevelForest::TestOf(ForestNode const& node, PackedSets const& sets) {
   return test;
 }
 
-/// Goes down the tree level by level, then repeats leaves for all paths of the last level that are below them.
+/// Walks down the tree level by level, then repeats leaves for all paths of the last level below them.
 template <typename Nodes>
 bool LevelForest::AddTree(Forest const& forest, std::size_t t) {
   struct PathNode {
@@ -172,7 +172,7 @@ void LevelForest::PredictMargins(RowSource const& source, std::size_t first, std
                                  OutputView<float> margins, int threads) const {
   CheckTreeRange(first, last, trees());
   CheckMargins(margins, source.rows(), outputs_);
-  // Few rows are one task, which this thread does.
+  // Few rows are one task, for this thread.
   std::vector<Block> blocks(source.rows() <= kTaskRows ? 1 : static_cast<std::size_t>(threads),
                             Block{features_.size()});
   auto const predict = [&](auto const& row_at, std::uint64_t first_row, std::size_t rows) {

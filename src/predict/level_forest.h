@@ -1,6 +1,5 @@
-/// Forests of symmetric trees: a row's leaf is an index, made of one comparison for each level. Contract of the host's
-/// side; what goes in and comes out, and its bits, are those of forest.h.
-/// docs/adr/0022-symmetric-trees.md
+/// Forests of symmetric trees: a row's leaf is an index with one comparison for each level. Contract of the host's
+/// functions; input, output and bits are forest.h's. docs/adr/0022-symmetric-trees.md
 #ifndef XGBGPU_PREDICT_LEVEL_FOREST_H_
 #define XGBGPU_PREDICT_LEVEL_FOREST_H_
 
@@ -18,35 +17,35 @@
 
 namespace xgbgpu {
 
-/// Rows go through each tree side by side, level by level, without a branch. Leaves above the last level are repeated,
-/// so that trees are full.
+/// Walks rows through each tree side by side, level by level, without a branch. Leaves above the last level are
+/// repeated, so that trees are full.
 ///
 /// From  Dorogush et al., "CatBoost: gradient boosting with categorical features support", arXiv:1810.11363
 class LevelForest {
  public:
   /// A tree of 16 levels has leaves of 256 KB.
   static constexpr int kMostLevels = 16;
-  /// Leaves of all trees together take at most 512 MB. Trees of many levels have far fewer leaves of their own.
+  /// Most leaves of all trees together: 512 MB. Trees with many levels have far fewer leaves of their own.
   static constexpr std::size_t kMostLeaves = std::size_t{1} << 27;
 
-  /// Nothing if a tree of the forest is not symmetric, or has more than kMostLevels levels, or if full trees would have
-  /// more than `most_leaves`.
+  /// Returns nothing if a tree of the forest is not symmetric, or has more than kMostLevels levels, or if full trees
+  /// would have more than `most_leaves` leaves.
   static std::optional<LevelForest> Of(Forest const& forest, std::size_t most_leaves = kMostLeaves);
 
   std::size_t trees() const { return trees_.size(); }
-  /// 1 + the largest output of a tree; 0 without trees.
+  /// Returns 1 + the largest output of a tree; 0 without trees.
   std::uint32_t outputs() const { return outputs_; }
   Span<LevelTree const> level_trees() const { return trees_; }
   Span<LevelTest const> tests() const { return tests_; }
-  /// What each leaf adds to a margin: its value, or that times the tree's weight.
+  /// Returns each leaf's term in a margin: its value, or its value times the tree's weight.
   Span<float const> leaves() const { return leaves_; }
-  /// The features that trees test; a test has the number of one of these.
+  /// Returns the tested features. A test has the number of a column, not of a feature.
   Span<FeatureIndex const> columns() const { return features_; }
-  /// [features] the column that a feature is, or -1
+  /// Returns [features] the feature's column, or -1.
   Span<std::int32_t const> column_of() const { return column_of_; }
   Span<std::uint32_t const> set_words() const { return set_words_; }
 
-  /// Does what host::PredictMargins does (forest.h), with the same bits.
+  /// host::PredictMargins (forest.h) with the same bits.
   void PredictMargins(RowSource const& source, std::size_t first, std::size_t last, OutputView<float> margins,
                       int threads) const;
 

@@ -1,3 +1,4 @@
+// Predicts with symmetric trees on a device, level by level for several trees at a time.
 #include <cuda_pipeline.h>
 
 #include "cuda/grid.h"
@@ -15,23 +16,23 @@ constexpr std::uint32_t kRows = 4;  // neighbouring rows of a thread, whose valu
 
 static_assert(kLevelForestPolicy.block_rows[0] <= kMostThreads * kRows && kTileRows % kRows == 0);
 
-/// Copies 16 bytes into shared memory; __pipeline_commit and __pipeline_wait_prior say when they are there.
+/// Starts a copy of 16 bytes into shared memory. It ends by __pipeline_commit and __pipeline_wait_prior.
 __device__ void CopyAside(void* to, void const* from) { __pipeline_memcpy_async(to, from, 16); }
 
 using RowValues = float4;  // of kRows rows
 
 __device__ RowValues MissingValues() { return {Missing(), Missing(), Missing(), Missing()}; }
 
-/// Where a thread's rows lie in the matrix, which has the first of them.
+/// Returns the place of a thread's rows in the matrix, which has at least the first of them.
 __device__ float const* TileOf(RawView const& matrix, std::uint64_t row) {
   std::uint64_t const place = row % kTileRows;
   return matrix.tiles + (row - place) * matrix.features + place;
 }
 
-// Where the values of a thread's rows are, by columns of the forest. All rows of a tile have values, NaN beyond the
+// Places of the values of a thread's rows, by columns of the forest. All rows of a tile have values, NaN beyond the
 // last row.
 
-/// Rows in shared memory, [columns, lanes] for each warp. Every thread loads those that it reads.
+/// Rows in shared memory, [columns, lanes] for each warp. Every thread loads its own rows.
 struct StagedRows {
   RowValues const* values;
 
@@ -62,7 +63,7 @@ struct StagedRows {
       }
     }
   }
-  /// Loads the rows from `row` on, which is there.
+  /// Loads the rows from `row` on, which must exist.
   __device__ static StagedRows Load(RawView const& matrix, LevelForestView const& forest, std::uint64_t row,
                                     std::uint32_t columns, uint4* shared) {
     std::uint32_t const lane = threadIdx.x % kTileRows;
@@ -112,12 +113,12 @@ struct SparseRows {
   }
 };
 
-/// Margins of a thread's rows, in registers, as long as the output stays the same.
+/// Margins of a thread's rows, in registers while the output stays the same.
 class RowMargins {
  public:
   __device__ RowMargins(OutputView<float> const& margins, std::uint64_t row) : margins_{margins}, row_{row} {}
 
-  /// The next leaves are of this output.
+  /// Sets the output of later leaves.
   __device__ void Open(std::uint32_t output) {
     if (output == output_) return;
     Close();
@@ -146,7 +147,7 @@ __device__ LevelTree LoadTree(LevelForestView const& forest, std::uint32_t t) {
   return {from.x, from.y, from.z, from.w};
 }
 
-/// The chunk that begins with a tree. Every warp gets the same one.
+/// Returns the chunk that begins with a tree. Every warp gets the same chunk.
 __device__ Chunk ChunkFrom(LevelForestView const& forest, std::uint32_t begin, std::uint32_t last,
                            std::size_t most_bytes) {
   LevelTree const first = LoadTree(forest, begin);
@@ -160,7 +161,7 @@ __device__ Chunk ChunkFrom(LevelForestView const& forest, std::uint32_t begin, s
 
 /// Tests and leaves of a chunk's trees.
 struct ChunkParts {
-  LevelTest const* tests;  ///< of the first tree, then the others
+  LevelTest const* tests;  ///< of the first tree, then of the following trees
   float const* leaves;
 };
 
@@ -170,13 +171,13 @@ __device__ void LoadPart(T* to, T const* from, std::uint32_t n) {
   for (std::uint32_t i = threadIdx.x * kElements; i < n; i += blockDim.x * kElements) CopyAside(to + i, from + i);
 }
 
-/// Where the parts of a chunk lie.
+/// Returns the parts of a chunk in device memory.
 __device__ ChunkParts PartsOf(LevelForestView const& forest, Chunk const& chunk) {
   LevelTree const first = LoadTree(forest, chunk.begin);
   return {forest.tests + first.first_test, forest.leaves + first.first_leaf};
 }
 
-/// Where the parts of a chunk that fits are in a buffer.
+/// Returns the parts of a chunk in a buffer, which it must fit.
 __device__ ChunkParts PartsIn(unsigned char* buffer, LevelForestView const& forest, Chunk const& chunk) {
   auto* const tests = reinterpret_cast<LevelTest*>(buffer);
   std::uint32_t const n = LoadTree(forest, chunk.end - 1).end_test() - LoadTree(forest, chunk.begin).first_test;
@@ -193,7 +194,7 @@ __device__ void LoadChunk(LevelForestView const& forest, Chunk const& chunk, uns
            last.end_leaf() - first.first_leaf);
 }
 
-/// Takes the rows down groups of kLevels levels from *level on, while there are some. The loads of a group overlap.
+/// Takes the rows down groups of kLevels levels from *level on, while there are enough. The loads of a group overlap.
 template <std::uint32_t kLevels, typename Sets, typename Rows>
 __device__ void GoDown(LevelTest const* tests, std::uint32_t levels, Sets const& sets, Rows const& rows,
                        std::uint32_t* level, std::uint32_t (&index)[kRows]) {
@@ -239,7 +240,7 @@ __device__ Sets SetsOf(LevelForestView const& forest) {
   }
 }
 
-/// Blocks of plan.block_rows / kRows threads that hold their rows' values and go through the trees in chunks.
+/// Predicts with blocks of plan.block_rows / kRows threads, which hold their rows' values and walk the trees in chunks.
 template <typename Sets, typename Rows>
 __global__ void __launch_bounds__(kMostThreads, 2)
     LevelForestKernel(RawView matrix, LevelForestView forest, TreeRange range, ForestPlan plan,
@@ -263,7 +264,7 @@ __global__ void __launch_bounds__(kMostThreads, 2)
       LoadChunk(forest, next, buffers + (buffer ^ 1) * buffer_bytes);
     }
     __pipeline_commit();
-    __pipeline_wait_prior(1);  // all but the chunk just asked for
+    __pipeline_wait_prior(1);  // all but the chunk in flight
     __syncthreads();
     if (active) {
       if (chunk.fits) {
@@ -272,7 +273,7 @@ __global__ void __launch_bounds__(kMostThreads, 2)
         AddTrees(forest, chunk, PartsOf(forest, chunk), sets, own, &sums);
       }
     }
-    __syncthreads();  // the buffer may be filled again
+    __syncthreads();  // the buffer is filled again next
   }
   if (active) sums.Close();
 }

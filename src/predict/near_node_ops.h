@@ -1,5 +1,5 @@
 /// A node in one word, for walks in the shared memory of a block over records of at most 32 symbols of one byte,
-/// without categories: what bounds such a walk is the number of its instructions.
+/// without categories. The number of instructions bounds such a walk.
 #ifndef XGBGPU_PREDICT_NEAR_NODE_OPS_H_
 #define XGBGPU_PREDICT_NEAR_NODE_OPS_H_
 
@@ -11,14 +11,14 @@
 
 namespace xgbgpu::cuda {
 
-/// From the top: the left child (10 bits), how many symbols go right (9), the place of the column's word in its record
-/// (3), the first symbol that goes right (8), and the place of the column's byte in that word (2). Both places stand
-/// where they are in the address of a symbol: around eight bits that say whose record it is.
+/// From the highest bit: the left child (10 bits), number of symbols that go right (9), place of the column's word in
+/// its record (3), first symbol that goes right (8), place of the column's byte in its word (2). Both places have their
+/// position in the address of a symbol: around eight bits that select the record.
 ///
-/// Missing values are the last symbol: what goes right are symbols in a row. Of a leaf, and of a node whose children
-/// are not near, none do, and its left child is itself: a walk may take more steps than it needs.
+/// Missing values are the last symbol, so the symbols that go right are consecutive. A leaf, or a node whose children
+/// are not near, sends none to the right, and its left child is itself: a walk may take extra steps.
 struct NearNode {
-  static constexpr std::uint32_t kNodes = 1024;  ///< the first ones of a tree, which rows visit first
+  static constexpr std::uint32_t kNodes = 1024;  ///< first nodes of a tree, which rows visit first
   static constexpr int kLeftShift = 22, kCountShift = 13, kWordShift = 10, kFirstShift = 2;
   static constexpr std::uint32_t kPlaceMask = 7U << kWordShift | 3U, kFirstMask = 0xFFU << kFirstShift,
                                  kCountMask = 0x1FFU << kFirstShift;
@@ -34,11 +34,11 @@ struct NearNode {
     bool const has_near = node.left != kNoNode && node.left + 1 < static_cast<NodeIndex>(kNodes);
     return {has_near ? inner : static_cast<std::uint32_t>(n) << kLeftShift};
   }
-  /// Bytes from the first symbol of a record to that which decides. Words of a record are 256 words apart.
+  /// Returns the bytes from the first symbol of a record to the deciding symbol. Words of a record are 256 words apart.
   XGBGPU_HD std::uint32_t Place() const { return word & kPlaceMask; }
-  /// The node to which rows with this symbol go.
+  /// Returns the next node of rows with this symbol.
   XGBGPU_HD std::uint32_t Next(std::uint32_t symbol) const {
-    // Times four; of symbols before the first it is more than any count.
+    // Times four; for symbols before the first it exceeds any count.
     std::uint32_t const after_first = (symbol << kFirstShift) - (word & kFirstMask);
     bool const right = after_first < (word >> (kCountShift - kFirstShift) & kCountMask);
     return (word >> kLeftShift) + (right ? 1 : 0);

@@ -1,4 +1,4 @@
-/// Sets of categories, as the splits of a forest and the ways through its trees have them.
+/// Sets of categories in the splits of a forest and on the paths of its trees.
 #ifndef XGBGPU_PREDICT_PACKED_SET_OPS_H_
 #define XGBGPU_PREDICT_PACKED_SET_OPS_H_
 
@@ -8,32 +8,33 @@
 
 namespace xgbgpu {
 
-/// XGBoost's limit: numbers from here on, and those below 0, are no categories. Others are truncated to one.
+/// XGBoost's limit: numbers from here on, and negative numbers, are no categories. Other numbers are truncated.
 constexpr std::uint32_t kMostCategories = 1U << 24;
 
-/// For forests that split on numbers only: code that asks for sets is not compiled.
+/// Sets of a forest that splits by numbers only: the code for sets is left out.
 struct NoSets {
   static constexpr bool kSome = false;
 };
 
-/// What stands before the words of a set.
+/// The head of a set, before its words.
 struct PackedSetHead {
   static constexpr std::uint32_t kRest = 1U << 31;
 
-  std::uint32_t bits;  ///< 1 bit: all beyond the words, and what is no category, is in the set; 31 bits number of words
+  /// 1 bit: the set has all categories beyond the words, and values that are no category; 31 bits: number of words.
+  std::uint32_t bits;
 
   XGBGPU_HD bool rest() const { return bits >> 31 != 0; }
   XGBGPU_HD std::uint32_t words() const { return bits & ~kRest; }
 };
 
-/// Sets in one array, each a head and its words: bit c % 32 of word c / 32 is set if category c is in it. A set's
+/// Sets in one array, each a head and its words. Bit c % 32 of word c / 32 is set if the set has category c. A set's
 /// number is the place of its head.
 struct PackedSets {
   static constexpr bool kSome = true;
 
   std::uint32_t const* at;
 
-  /// Is x in the set? Has no branch. NaN is no category.
+  /// Returns true if x is in the set. Without a branch. NaN is no category.
   XGBGPU_HD bool Has(std::uint64_t set, float x) const {
     PackedSetHead const head{at[set]};
     bool const is_category = static_cast<bool>((x >= 0.0f) & (x < static_cast<float>(kMostCategories)));

@@ -1,3 +1,4 @@
+// Intersects the sets of categories along the paths of a tree.
 #include "predict/path_sets.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t kRootPlace = 0;
 
-/// A set that is still narrowed, with words of its own.
+/// A set with words of its own, while tests narrow it.
 struct OpenSet {
   std::vector<std::uint32_t> words;
   bool rest;
@@ -23,7 +24,7 @@ OpenSet Read(std::uint32_t const* at, std::uint64_t set) {
   return {{at + set + 1, at + set + 1 + head.words()}, head.rest()};
 }
 
-/// Puts a set behind others, without words that say no more than `rest`, and returns its number.
+/// Appends a set without words that equal `rest`, and returns its number.
 std::uint64_t Write(OpenSet const& set, std::vector<std::uint32_t>* to) {
   std::size_t used = set.words.size();
   while (used != 0 && set.words[used - 1] == set.beyond()) --used;
@@ -53,7 +54,7 @@ std::vector<std::uint64_t> AddPathSets(std::vector<ForestNode> const& nodes, std
   for (std::uint32_t parent = 0; parent < nodes.size(); ++parent) {
     ForestNode const& test = nodes[parent];
     if (test.leaf() || test.set == kNoSet) continue;
-    // The nearest place above whose parent asks the same feature for categories.
+    // The nearest place above whose parent tests the same feature for categories.
     std::uint32_t above = parent;
     while (above != kRootPlace && (set_of[above] == kNoElementSet || nodes[parents[above]].feature != test.feature)) {
       above = parents[above];

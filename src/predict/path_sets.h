@@ -1,4 +1,4 @@
-/// Categories that ways from the root of a tree let pass. Host code.
+/// Sets of categories that the paths from the root of a tree accept. Host code.
 #ifndef XGBGPU_PREDICT_PATH_SETS_H_
 #define XGBGPU_PREDICT_PATH_SETS_H_
 
@@ -10,12 +10,12 @@
 
 namespace xgbgpu {
 
-/// For each place of a tree whose parent splits on categories, a set is put behind those in `words`: of the categories
-/// that all such tests of this feature, from the root to the place, let pass. All paths through the place share it.
+/// Appends a set to `words` for each place of a tree whose parent splits by categories: the categories that all tests
+/// of the feature, from the root to the place, accept. All paths through the place share it.
 ///
-/// In      nodes    parents before their children; `sets` are theirs
+/// In      nodes    parents before their children; `sets` belong to the nodes
 ///         parents  [nodes]
-/// Out     [nodes] number of the set of a place; kNoElementSet where there is none
+/// Out     [nodes] number of each place's set, or kNoElementSet
 /// Cost    depth of the place; words of the sets
 std::vector<std::uint64_t> AddPathSets(std::vector<ForestNode> const& nodes, std::vector<std::uint32_t> const& parents,
                                        PackedSets const& sets, std::vector<std::uint32_t>* words);

@@ -1,4 +1,4 @@
-/// Paths of trees as kernels go through them: weights of a chunk are made by a block, then every thread goes on alone.
+/// Visits paths of trees in kernels: a block computes the weights of a chunk, then every thread goes on alone.
 #ifndef XGBGPU_PREDICT_PATHS_CUDA_CUH_
 #define XGBGPU_PREDICT_PATHS_CUDA_CUH_
 
@@ -6,7 +6,7 @@
 
 namespace xgbgpu::cuda {
 
-/// Makes the weights of a chunk's paths: a warp makes those of one path.
+/// Computes the weights of a chunk's paths. A warp takes a path.
 __device__ inline void MakeChunkWeights(PathsView const& paths, PathChunk const& chunk, ElementWeights* weights) {
   std::uint32_t const lane = threadIdx.x % kTileRows, warps = blockDim.x / kTileRows;
   for (std::uint32_t p = threadIdx.x / kTileRows; p < chunk.paths; p += warps) {
@@ -29,8 +29,8 @@ __device__ auto AllElements(PathsView const& paths) {
   }
 }
 
-/// use(elements, path, groups, weights of its elements) for each path of an output, in order, by threads that are
-/// `active`. Every thread of the block comes here; `weights` [kChunkEntries] are in shared memory.
+/// Calls use(elements, path, groups, weights of its elements) for each path of an output, in order, in `active`
+/// threads. All threads of the block call it. `weights` [kChunkEntries] are in shared memory.
 template <bool kCategorical, typename Use>
 __device__ void ForEachPath(PathsView const& paths, std::uint32_t output, bool active, ElementWeights* weights,
                             Use const& use) {
@@ -51,7 +51,7 @@ __device__ void ForEachPath(PathsView const& paths, std::uint32_t output, bool a
         use(elements, path, groups, make);
       }
     }
-    __syncthreads();  // the weights may be made anew
+    __syncthreads();  // the weights may be overwritten next
   }
 }
 

@@ -9,15 +9,16 @@
 
 namespace xgbgpu::host {
 
-/// Marks rows whose leaf is not known yet.
+/// The position of a row whose leaf is unknown.
 constexpr NodeIndex kUnknownLeaf = -1;
 
 /// For every row with positions[row] == kUnknownLeaf: positions[row] = ~leaf, the leaf's complement, so that rows
-/// outside the tree's sample can be told from the others (as XGBoost does). Cost  depth(tree) bin look-ups per such
-/// row.  Same  bit-equal on every backend.
+/// outside the tree's sample can be distinguished (as in XGBoost).
+/// Cost  depth(tree) bin look-ups per such row
+/// Same  bit-equal on every backend
 void FindLeaves(QuantisedMatrix const& matrix, Tree const& tree, Span<NodeIndex> positions, int threads);
 
-/// Does margins[i · stride] += node_values[leaf of row i]; `positions` as FindLeaves leaves them.
+/// Adds margins[i · stride] += node_values[leaf of row i]. `positions` are the result of FindLeaves.
 void AddLeafValues(Span<NodeIndex const> positions, Span<float const> node_values, float* margins, std::size_t stride,
                    int threads);
 

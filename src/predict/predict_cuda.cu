@@ -1,3 +1,4 @@
+// Finds leaves, adds leaf values and renumbers positions of training rows on a device.
 #include "cuda/grid.h"
 #include "partition/partition_cuda.cuh"
 #include "predict/predict.h"
@@ -16,7 +17,7 @@ __global__ void __launch_bounds__(kThreads)
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < matrix.rows; row += step) {
     if (positions[row] >= 0) continue;
-    NodeIndex n = ~positions[row];  // 0, or that of a node where the row was left when the tree had fewer levels
+    NodeIndex n = ~positions[row];  // 0, or the node where the row was left when the tree had fewer levels
     while (nodes[n].left != kNoNode) {
       RowTest<kCategories> const test{matrix, nodes[n].split, categories};
       n = nodes[n].left + (test.Left(static_cast<RowIndex>(row)) ? 0 : 1);

@@ -10,21 +10,21 @@
 
 namespace xgbgpu::cuda {
 
-/// Where leaf values may be added before the host knows them; both [rows] on the device.
+/// Margins to which leaf values may be added before the host knows the values. Both arrays [rows] are on the device.
 struct SpeculativeMargins {
   float const* from{nullptr};
-  float* to{nullptr};  ///< nullptr: nowhere
+  float* to{nullptr};  ///< nullptr: none
 };
 
-/// Does what host::FindLeaves does, on the nodes of a finished tree; every array is on the device.
+/// host::FindLeaves on the nodes of a finished tree. All arrays are on the device.
 void FindLeaves(DeviceMatrixView const& matrix, Node const* nodes, DeviceCategories const& categories,
                 NodeIndex* positions, DeviceLimits const& limits, cudaStream_t stream);
 
-/// Does what host::AddLeafValues does; every array is on the device.
+/// host::AddLeafValues. All arrays are on the device.
 void AddLeafValues(NodeIndex const* positions, std::uint64_t rows, float const* node_values, float* margins,
                    std::size_t stride, DeviceLimits const& limits, cudaStream_t stream);
 
-/// Gives positions other numbers: node_of[position], and for complements the complement of that; every array is on the
+/// Renumbers positions by node_of[position], and complements of positions by the complement. All arrays are on the
 /// device.
 void RenumberPositions(NodeIndex const* node_of, NodeIndex* positions, std::uint64_t rows, DeviceLimits const& limits,
                        cudaStream_t stream);

@@ -1,3 +1,4 @@
+// Finds the leaves of rows outside a tree's sample, and adds leaf values, on the host.
 #include "base/parallel.h"
 #include "predict/predict.h"
 #include "predict/predict_ops.h"

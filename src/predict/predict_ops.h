@@ -1,4 +1,4 @@
-/// One row through one tree.
+/// Walks one quantised row through one tree.
 #ifndef XGBGPU_PREDICT_PREDICT_OPS_H_
 #define XGBGPU_PREDICT_PREDICT_OPS_H_
 
@@ -9,18 +9,18 @@
 
 namespace xgbgpu {
 
-/// A tree as kernels see it; arrays of xgbgpu::Tree.
+/// A view of a tree; arrays of xgbgpu::Tree.
 struct TreeView {
   NodeIndex const* left;
   FeatureIndex const* feature;
   BinIndex const* split_bin;
   std::uint8_t const* default_left;
   BinIndex const* cut_ptr;            ///< Cuts::ptr
-  std::uint32_t const* category_ptr;  ///< nullptr: no split is by categories
+  std::uint32_t const* category_ptr;  ///< nullptr: no split by categories
   std::uint32_t const* category_bits;
 };
 
-/// Leaf of a quantised row.
+/// Returns the leaf of a quantised row.
 template <typename View>
 XGBGPU_HD NodeIndex LeafOfRow(View const& view, RowIndex row, TreeView const& tree) {
   NodeIndex n = 0;

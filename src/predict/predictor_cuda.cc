@@ -14,8 +14,8 @@ namespace xgbgpu {
 
 namespace {
 
-/// The way of rows to a device, which all models of the process share: who finds it in use takes one of their own. It
-/// is never given back, since the driver may be gone when a process ends.
+/// The stream of rows to a device, shared by all models of the process. A caller that finds it in use makes its own. It
+/// is never freed, because the driver may be gone when the process ends.
 class SharedRows {
  public:
   static SharedRows& Of(int device) {
@@ -24,7 +24,7 @@ class SharedRows {
     std::lock_guard<std::mutex> const lock{mutex};
     return (*all)[device];
   }
-  /// predict(rows), or predict(nullptr) if they are in use.
+  /// Calls predict(rows), or predict(nullptr) if they are in use.
   template <typename F>
   void Use(F&& predict) {
     std::unique_lock<std::mutex> const lock{mutex_, std::try_to_lock};
@@ -48,7 +48,7 @@ class CudaPredictor final : public DevicePredictor {
     try {
       if (auto const symmetric = LevelForest::Of(forest)) levels_.emplace(*symmetric, &arena_);
     } catch (OutOfDeviceMemory const&) {
-      // Rows walk, then.
+      // The rows walk instead.
     }
   }
   ~CudaPredictor() override {
@@ -57,7 +57,7 @@ class CudaPredictor final : public DevicePredictor {
       levels_.reset();
       forest_.reset();
     } catch (DeviceError const&) {
-      // A device that has failed, or a forked process that has none: nothing is left to be freed there.
+      // A failed device, or a forked process without it, has nothing left to free.
     }
   }
 
@@ -82,7 +82,7 @@ class CudaPredictor final : public DevicePredictor {
   int device_;
   DeviceArena arena_{"Predicting on the GPU"};
   std::unique_ptr<cuda::DeviceForest> forest_;
-  std::optional<cuda::DeviceLevelForest> levels_;  ///< margins, if the trees are symmetric
+  std::optional<cuda::DeviceLevelForest> levels_;  ///< for margins, if the trees are symmetric
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Computes the nodes of Gauss-Legendre rules by bisection.
 #include "predict/quadrature.h"
 
 #include <cstddef>
@@ -6,10 +7,10 @@ namespace xgbgpu {
 
 namespace {
 
-/// Legendre polynomials at x, up to that of degree n.
+/// Values of Legendre polynomials at x, up to degree n.
 struct Legendre {
-  int zeros_beyond;  ///< zeros of that of degree n which are greater than x
-  double before;     ///< value of that of degree n - 1
+  int zeros_beyond;  ///< zeros of the polynomial of degree n that are greater than x
+  double before;     ///< value of the polynomial of degree n - 1
 };
 
 Legendre Evaluate(int n, double x) {
@@ -24,7 +25,7 @@ Legendre Evaluate(int n, double x) {
   return {changes, before};
 }
 
-/// The zero in (0, 1) beyond which there are `beyond` others.
+/// Returns the zero in (0, 1) that has `beyond` zeros above it.
 double PositiveZero(int n, int beyond) {
   double low = 0, high = 1;
   for (;;) {

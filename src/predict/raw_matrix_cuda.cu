@@ -1,3 +1,4 @@
+// Copies rows of raw values to a device, as tiles or sparse rows.
 #include <algorithm>
 
 #include "cuda/grid.h"
@@ -13,8 +14,8 @@ constexpr char const* kWhat = "copying raw values to the device";
 constexpr char const* kPart = "raw values";
 constexpr unsigned kStripes = 8;  // warps of a block, each with a row of the square at a time
 
-/// A value equal to `mark` is missing. Block (x, y): tile x of those that the rows touch, squares y, y + gridDim.y, …
-/// of 32 features each.
+/// Writes rows to tiles. A value equal to `mark` is missing. Block (x, y) has tile x of the rows' tiles, and squares y,
+/// y + gridDim.y, … of 32 features each.
 template <typename T>
 __global__ void __launch_bounds__(kTileRows* kStripes)
     TileRowsKernel(T const* rows, float mark, std::uint64_t n, FeatureIndex features, std::uint64_t first_row,
@@ -133,12 +134,12 @@ void RawMatrix::FillDense(RowSource const& source, DeviceArena* arena, cudaStrea
 
 void RawMatrix::FillSparse(RowSource const& source, std::uint64_t values, std::uint64_t longest, cudaStream_t stream,
                            int threads) {
-  // A piece: offsets of the rows, then their entries; half the piece for each, or as much as one row needs.
+  // A piece has offsets of the rows, then their entries: half the piece for each, or as much as one row needs.
   std::uint64_t const most_rows = std::clamp<std::uint64_t>(view_.rows, 1, kPieceBytes / 2 / sizeof(std::uint64_t));
   std::uint64_t const most_values = std::max(longest, std::min<std::uint64_t>(values, kPieceBytes / 2 / sizeof(Entry)));
   PieceStream pieces{(most_rows + 1) * sizeof(std::uint64_t) + most_values * sizeof(Entry), stream};
   std::uint64_t before = 0;
-  FillBytes(row_ptr_.data(), 0, 1, stream, kWhat);  // of a source without rows, too
+  FillBytes(row_ptr_.data(), 0, 1, stream, kWhat);  // also for a source without rows
   ForEachRun(source, most_rows, most_values, [&](RowRun const& run) {
     auto* const offsets = pieces.Open<std::uint64_t>();
     auto* const entries = reinterpret_cast<Entry*>(offsets + run.n + 1);

@@ -15,12 +15,12 @@ namespace xgbgpu::cuda {
 
 constexpr std::uint32_t kTileRows = 32;  ///< rows of a tile: a warp's
 
-/// How raw values lie.
+/// The layout of raw values.
 ///
-/// Dense   Tiles of 32 rows: [rows / 32 rounded up, features, 32], NaN where a value is missing. The lanes of a warp
-///         have neighbouring rows: whatever feature each reads, they read 32 banks of shared memory, and one sector of
-///         device memory has only rows of one tile.
-/// Sparse  CSR, features ascending in each row; of one feature the last entry counts.
+/// Dense   Tiles of 32 rows: [rows / 32 rounded up, features, 32], NaN for missing values. The lanes of a warp have
+///         neighbouring rows. For any features they read 32 different banks of shared memory, and a sector of device
+///         memory has rows of one tile only.
+/// Sparse  CSR, features ascending in each row; the last entry of a feature counts.
 struct RawView {
   std::uint64_t rows;
   FeatureIndex features;
@@ -30,22 +30,21 @@ struct RawView {
   Entry const* entries;
 };
 
-/// Values that a dense matrix has room for.
+/// Returns the values of a dense matrix, with padding.
 constexpr std::size_t TiledValues(std::uint64_t rows, FeatureIndex features) {
   return (rows + kTileRows - 1) / kTileRows * kTileRows * features;
 }
 
-/// Copies rows.n rows of all features, without gaps, to rows rows.first_row … of tiles. Both are in device memory.
+/// Copies rows.n rows of all features, without gaps, to rows rows.first_row … of tiles, in device memory.
 void TileRows(ArrayPiece const& rows, FeatureIndex features, float* tiles, cudaStream_t stream);
-/// Clears the last tile, if it ends beyond the last row, so that nothing in it is undefined.
+/// Clears the last tile if it ends beyond the last row, so that all of it is defined.
 void ClearLastTile(std::uint64_t rows, FeatureIndex features, float* tiles, cudaStream_t stream);
 
-/// The rows of a source. Immutable.
+/// The rows of a source on a device. Immutable.
 class RawMatrix {
  public:
-  /// Reads the source (and once before, no values, to count them) through pinned pieces: host threads pack one while
-  /// the one before is copied, on `stream`, where everything has arrived at the end. Arrays come as they are
-  /// (cuda/array_upload.h). Waits.
+  /// Reads the source (and once before, without values, to count them) through pinned pieces: host threads pack one
+  /// piece during the copy of the piece before, on `stream`. Arrays are copied unchanged (cuda/array_upload.h). Waits.
   ///
   /// Throws  InvalidArgument (a feature beyond source.features()), OutOfDeviceMemory
   RawMatrix(RowSource const& source, DeviceArena* arena, cudaStream_t stream, int threads);
@@ -56,7 +55,7 @@ class RawMatrix {
   bool dense() const { return view_.dense; }
   std::size_t bytes() const { return tiles_.bytes() + row_ptr_.bytes() + entries_.bytes(); }
 
-  /// Device memory that rows with so many stored values take. While it is filled, it takes a piece more.
+  /// Returns the device memory of rows with `values` stored values. Filling takes a piece more.
   static std::size_t Bytes(std::uint64_t rows, FeatureIndex features, std::uint64_t values);
 
  private:

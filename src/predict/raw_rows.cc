@@ -1,3 +1,4 @@
+// Packs runs of rows into dense rows or sparse entries.
 #include "predict/raw_rows.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
                          std::int64_t{features} - 1);
 }
 
-/// Copies rows from `begin` on that store all values in order; returns the first that does not, or `end`.
+/// Copies rows from `begin` on that store all values in order. Returns the first other row, or `end`.
 XGBGPU_VECTOR std::uint64_t CopyCompleteRows(std::uint64_t const* offsets, Entry const* entries, std::uint64_t begin,
                                              std::uint64_t end, FeatureIndex features, float* out) {
   for (std::uint64_t row = begin; row < end; ++row, out += features) {

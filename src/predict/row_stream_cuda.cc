@@ -1,3 +1,4 @@
+// Copies blocks of rows to a device in turn, and takes their results.
 #include "predict/row_stream_cuda.h"
 
 #include <algorithm>
@@ -15,12 +16,12 @@ constexpr std::size_t kPlaces = 3;
 
 }  // namespace
 
-/// One of the places that blocks of rows take in turn, with a stream of its own: copies of one place run beside the
-/// kernels of the others.
+/// One of several places for blocks of rows, used in turn, with its own stream: copies of one place run beside the
+/// kernels of other places.
 class RowStream::Place {
  public:
   Place() { CheckCuda(cudaGetDevice(&device_), "asking for the current device"); }
-  ~Place() { cudaStreamSynchronize(stream_); }  // an error on the way here may leave work that needs the memory
+  ~Place() { cudaStreamSynchronize(stream_); }  // after an error, work in flight may still need the memory
   Place(Place const&) = delete;
   Place& operator=(Place const&) = delete;
 
@@ -29,9 +30,9 @@ class RowStream::Place {
   void Start(RowJob const& job, std::uint64_t first_row, std::uint64_t rows, Load&& load);
   RawView LoadEntries(RowJob const& job, RowRun const& run);
   RawView LoadArray(RowJob const& job, DenseValues const& values, std::uint64_t first_row, std::uint64_t rows);
-  /// Gives up the block that was started, if there is one.
+  /// Drops the started block, if there is one.
   void Abandon();
-  /// Waits for the block that was started, if there is one, and has the job take its results.
+  /// Waits for the started block, if there is one, and passes its results to the job.
   void Finish(RowJob const& job);
   cudaStream_t stream() const { return stream_; }
 
@@ -41,7 +42,7 @@ class RowStream::Place {
     if (values_.size() < bytes) values_ = PinnedBuffer<std::uint8_t>{bytes};
     return reinterpret_cast<T*>(values_.data());
   }
-  /// Lays rows in device memory out as tiles, and returns their view.
+  /// Arranges rows in device memory as tiles, and returns their view.
   RawView Tile(ArrayPiece const& rows, FeatureIndex features);
   RawView LoadDense(RowJob const& job, RowRun const& run);
   RawView LoadSparse(RowJob const& job, RowRun const& run);
@@ -56,7 +57,7 @@ class RowStream::Place {
   DeviceBuffer<float> device_results_;
   int device_{0};
   std::uint64_t first_row_{0};
-  std::uint64_t rows_{0};  ///< of the block on its way
+  std::uint64_t rows_{0};  ///< of the block in flight
   Stream stream_;
 };
 
@@ -161,7 +162,7 @@ RowStream::RowStream() = default;
 RowStream::~RowStream() = default;
 
 void RowStream::Run(RowSource const& source, RowJob const& job, Event const* after) {
-  for (auto const& place : places_) place->Abandon();  // of a job that threw
+  for (auto const& place : places_) place->Abandon();  // blocks of a job that threw
   std::size_t const row_floats = std::max({std::size_t{1}, std::size_t{job.features()}, job.results()});
   std::uint64_t const most_rows = std::max<std::uint64_t>(1, job.block_bytes() / (row_floats * sizeof(float)));
   std::uint64_t const most_values = job.NeedsDense() ? UINT64_MAX : job.block_bytes() / sizeof(float);

@@ -1,5 +1,4 @@
-/// Streams rows of the host through a CUDA device, block by block, and brings back what is computed for them. CUDA
-/// builds only.
+/// Streams rows of the host through a CUDA device, block by block, and copies the results back. CUDA builds only.
 #ifndef XGBGPU_PREDICT_ROW_STREAM_CUDA_H_
 #define XGBGPU_PREDICT_ROW_STREAM_CUDA_H_
 
@@ -15,10 +14,10 @@
 
 namespace xgbgpu::cuda {
 
-/// What is computed for each row, on the current device: a number of floats.
+/// A computation of some floats for each row, on the current device.
 class RowJob {
  public:
-  /// features: of the rows as they lie on the device. results: floats for each row. threads: of the host.
+  /// features: of the rows on the device. results: floats for each row. threads: of the host.
   RowJob(FeatureIndex features, std::size_t results, int threads)
       : features_{features}, results_{results}, threads_{threads} {}
   virtual ~RowJob() = default;
@@ -27,17 +26,17 @@ class RowJob {
   std::size_t results() const { return results_; }
   int threads() const { return threads_; }
 
-  /// Bytes that the values of a block take, and those that its results take, at most, unless it has one row.
+  /// Returns the most bytes of a block's values, and of its results, unless the block has one row.
   virtual std::size_t block_bytes() const { return kPieceBytes; }
-  /// Do kernels read dense rows only? Else rows have the form that takes less memory (RowsAreDense).
+  /// Returns true if kernels read dense rows only. Otherwise rows have the form that takes less memory (RowsAreDense).
   virtual bool NeedsDense() const { return true; }
-  /// Doubles of device memory that a block of so many rows needs beside its values and results.
+  /// Returns the doubles of device memory of a block, beside its values and results.
   virtual std::size_t Scratch(std::uint64_t) const { return 0; }
-  /// True if kernels start from results that the host has: then they were written to `results` [rows, results()] now.
+  /// Returns true if kernels start from results on the host, after it has written them to `results` [rows, results()].
   virtual bool Fill(std::uint64_t /*first_row*/, std::uint64_t /*rows*/, float* /*results*/) const { return false; }
   /// Enqueues the kernels for a block.
   virtual void Enqueue(RawView const& rows, float* results, double* scratch, cudaStream_t stream) const = 0;
-  /// Takes a block's results, which are on the host.
+  /// Takes a block's results, on the host.
   virtual void Take(std::uint64_t first_row, std::uint64_t rows, float const* results) const = 0;
 
  private:
@@ -46,7 +45,7 @@ class RowJob {
   int threads_;
 };
 
-/// A job whose results are rows of a row-major array on the host.
+/// A job whose results are the rows of a row-major array on the host.
 class RowMajorJob : public RowJob {
  public:
   /// out: [rows of the source, results]
@@ -58,20 +57,20 @@ class RowMajorJob : public RowJob {
   float* out_;
 };
 
-/// Memory and streams that rows go through. Kept from one job to the next, because pinning memory takes milliseconds.
-/// It belongs to the device that is current when it is made. Not thread-safe.
+/// The memory and streams of rows on their way. It is reused by later jobs, because pinning memory takes milliseconds.
+/// It belongs to the device that is current at construction. Not thread-safe.
 class RowStream {
  public:
   RowStream();
   ~RowStream();
 
-  /// Does the job for all rows of the source's batches, or arrays, by the numbers that these give them. (The source may
-  /// pass over rows.) While one block is worked on, the next is on its way and the one after is packed by host threads.
-  /// Rows of arrays come in their type, and stay where they are if that is this device. Device memory: three blocks.
-  /// Kernels run after `after`, if that is not null. Waits.
+  /// Runs the job for all rows of the source's batches, or arrays, with the source's numbers of rows. (The source may
+  /// skip rows.) During the work on one block the next is being copied, and host threads pack the one after it. Rows of
+  /// arrays keep their type, and stay in place if they are on this device. Device memory: three blocks. Kernels run
+  /// after `after`, if that is not null. Waits.
   ///
   /// Throws  InvalidArgument (a feature beyond job.features()), OutOfDeviceMemory. The job may then have taken the
-  ///         results of some rows and not of others.
+  ///         results of some rows only.
   void Run(RowSource const& source, RowJob const& job, Event const* after = nullptr);
 
  private:

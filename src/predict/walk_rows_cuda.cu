@@ -1,3 +1,4 @@
+// Walks all rows of a quantised matrix through a tree on a device.
 #include "cuda/grid.h"
 #include "cuda/launch.h"
 #include "partition/path_jobs.cuh"
@@ -40,7 +41,7 @@ class OwnRecord {
   std::uint32_t* words_;
 };
 
-/// The symbols of one row of a matrix of several tiles, read where they are.
+/// The symbols of one row of a matrix of several tiles, in device memory.
 template <>
 class OwnRecord<0> {
  public:
@@ -57,10 +58,10 @@ class OwnRecord<0> {
   std::uint64_t row_{0};
 };
 
-/// Nodes that a block keeps in shared memory: those that rows visit first.
+/// Nodes in a block's shared memory: the nodes that rows visit first.
 constexpr NodeIndex kNearNodes = 512;
 
-/// The child of node n that a row goes to; kNoNode from a leaf. kCategories: the node may be split by categories.
+/// Returns the child of node n for a row, or kNoNode if n is a leaf. kCategories: the node may be split by categories.
 template <bool kCategories, typename Record>
 __device__ NodeIndex NextNode(WalkNode const& node, WalkTree const& tree, Record const& record) {
   if (node.left == kNoNode) return kNoNode;
@@ -69,14 +70,14 @@ __device__ NodeIndex NextNode(WalkNode const& node, WalkTree const& tree, Record
   return node.left + (GoesLeft(symbol, node.split, by_categories, tree.categories) ? 0 : 1);
 }
 
-/// Where n, next(n), next(next(n)) and so on lead: the last node before kNoNode.
+/// Returns the last node before kNoNode in n, next(n), next(next(n)) and so on.
 template <typename Next>
 __device__ NodeIndex Follow(NodeIndex n, Next&& next) {
   for (NodeIndex child = next(n); child != kNoNode; child = next(n)) n = child;
   return n;
 }
 
-/// Near nodes as they are, in shared memory.
+/// Near nodes in shared memory, in their full form.
 template <bool kCategories>
 struct NearNodes {
   WalkNode nodes[kNearNodes];
@@ -93,14 +94,14 @@ struct NearNodes {
   }
 };
 
-/// The node from which a row walks.
+/// Returns the first node of a row's walk.
 __device__ NodeIndex FirstNode(WalkTree const& tree, std::uint64_t row) {
   std::uint8_t const group = tree.start != nullptr ? tree.start[row] : kDeadPath;
   return group != kDeadPath ? tree.start_nodes[group] : 0;
 }
 
-/// Does leave(row, leaf, leave.Fetch(row)) for every row of the matrix. kWords: words of a record; 0 for several tiles.
-/// kCategories: some nodes may be split by categories.
+/// Calls leave(row, leaf, leave.Fetch(row)) for every row of the matrix. kWords: words of a record; 0 for several
+/// tiles. kCategories: some nodes may be split by categories.
 template <int kWords, bool kCategories, typename Leave>
 __global__ void __launch_bounds__(kThreads) WalkAllKernel(DeviceMatrixView matrix, WalkTree tree, Leave leave) {
   __shared__ NearNodes<kCategories> near_nodes;
@@ -113,17 +114,17 @@ __global__ void __launch_bounds__(kThreads) WalkAllKernel(DeviceMatrixView matri
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < matrix.rows; row += step) {
     record.Load(row);
-    auto const fetched = leave.Fetch(row);  // on its way during the walk
+    auto const fetched = leave.Fetch(row);  // in flight during the walk
     NodeIndex const first = FirstNode(tree, row);
     leave(row, Follow(first, [&](NodeIndex n) { return near_nodes.Next(n, tree, record); }), fetched);
   }
 }
 
-/// Near nodes of a matrix of one tile with symbols of one byte, without categories, and the block's records. In shared
-/// memory.
+/// The near nodes of a matrix of one tile with symbols of one byte, without categories, and the block's records. In
+/// shared memory.
 template <int kWords>
 struct ByteWalk {
-  static constexpr int kUntested = 4;  ///< steps until the next look whether all rows of the warp are in leaves
+  static constexpr int kUntested = 4;  ///< steps between two tests whether all rows of the warp are in leaves
   static_assert(kThreads == 1 << (NearNode::kWordShift - 2));
 
   NearNode nodes[NearNode::kNodes];
@@ -134,7 +135,7 @@ struct ByteWalk {
     std::uint8_t const symbol = reinterpret_cast<std::uint8_t const*>(words)[node.Place() | threadIdx.x * 4];
     return static_cast<NodeIndex>(node.Next(symbol));
   }
-  /// Where `steps` steps from the root lead the thread's record. Called by whole warps.
+  /// Returns the node after `steps` steps of the thread's record from the root. Whole warps call it.
   __device__ NodeIndex Walk(int steps) const {
     NodeIndex n = 0;
     for (; steps >= kUntested; steps -= kUntested) {
@@ -152,7 +153,8 @@ struct ByteWalk {
   }
 };
 
-/// Does leave(row, leaf, leave.Fetch(row)) for matrices that NearNode serves, from the root. kWords: words of a record.
+/// Calls leave(row, leaf, leave.Fetch(row)) for matrices that NearNode serves, from the root. kWords: words of a
+/// record.
 template <int kWords, typename Leave>
 __global__ void __launch_bounds__(kThreads, kProcessorThreads / kThreads)
     WalkBytesKernel(DeviceMatrixView matrix, WalkTree tree, Leave leave) {
@@ -171,7 +173,7 @@ __global__ void __launch_bounds__(kThreads, kProcessorThreads / kThreads)
     bool const in = first + threadIdx.x < matrix.rows;
     std::uint64_t const row = in ? first + threadIdx.x : matrix.rows - 1;
     record.Load(row);
-    auto const fetched = leave.Fetch(row);  // on its way during the walk
+    auto const fetched = leave.Fetch(row);  // in flight during the walk
     NodeIndex leaf = walk.Walk(steps);
     if (size > near_nodes) {
       leaf = Follow(leaf, [&](NodeIndex n) { return NextNode<false>(tree.nodes[n], tree, record); });

@@ -13,7 +13,9 @@
 #include "backend/backend.h"
 #include "collective/in_process.h"
 #include "predict/predictor.h"
+#include "prediction/prediction_policy.h"
 #include "prediction/read_model.h"
+#include "prediction/with_policy.h"
 #include "user_arrays/read_in_parts.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
@@ -201,10 +203,20 @@ void DevicePrediction::Impl::Forget() {
   several_fail_ = false;
 }
 
-DevicePrediction::DevicePrediction(Warn warn, bool rounds_leaves, PredictionPolicy const& policy)
-    : impl_{std::make_unique<Impl>(std::move(warn), rounds_leaves, policy)} {}
+DevicePrediction::DevicePrediction(Warn warn, bool rounds_leaves)
+    : impl_{std::make_unique<Impl>(std::move(warn), rounds_leaves, kPredictionPolicy)} {}
+
+DevicePrediction::DevicePrediction(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {}
+
+DevicePrediction MakeDevicePrediction(Warn warn, bool rounds_leaves, PredictionPolicy const& policy) {
+  return DevicePrediction{std::make_unique<DevicePrediction::Impl>(std::move(warn), rounds_leaves, policy)};
+}
 
 DevicePrediction::~DevicePrediction() = default;
+
+bool DevicePrediction::IsWorthMakingValues(std::uint32_t rounds, std::uint64_t columns) {
+  return rounds >= kPredictionPolicy.binned_rounds * columns;
+}
 
 bool DevicePrediction::IsWorthwhile(ModelView const& model, std::uint64_t rows, std::uint32_t rounds) {
   return impl_->IsWorthwhile(model, rows, rounds);

@@ -12,7 +12,9 @@
 #include "backend/backend.h"
 #include "predict/contributions.h"
 #include "predict/predictor.h"
+#include "prediction/prediction_policy.h"
 #include "prediction/read_model.h"
+#include "prediction/with_policy.h"
 #include "user_arrays/read_in_parts.h"
 #include "xgbgpu/error.h"
 
@@ -176,8 +178,13 @@ void Explanation::Impl::Forget() {
   several_fail_ = false;
 }
 
-Explanation::Explanation(Warn warn, PredictionPolicy const& policy)
-    : impl_{std::make_unique<Impl>(std::move(warn), policy)} {}
+Explanation::Explanation(Warn warn) : impl_{std::make_unique<Impl>(std::move(warn), kPredictionPolicy)} {}
+
+Explanation::Explanation(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {}
+
+Explanation MakeExplanation(Warn warn, PredictionPolicy const& policy) {
+  return Explanation{std::make_unique<Explanation::Impl>(std::move(warn), policy)};
+}
 
 Explanation::~Explanation() = default;
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "predict/level_forest.h"
+#include "prediction/prediction_policy.h"
 #include "prediction/read_model.h"
 #include "xgbgpu/error.h"
-#include "xgbgpu/prediction_policy.h"
 
 namespace xgbgpu {
 

@@ -1,3 +1,4 @@
+// Finds the largest category of each categorical feature and makes a bin for each category.
 #include "quantile/categories.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Categorical features in stage 1: a bin for each category, whatever max_bin says.
+/// Cuts of categorical features in stage 1: a bin for each category, independent of max_bin.
 #ifndef XGBGPU_QUANTILE_CATEGORIES_H_
 #define XGBGPU_QUANTILE_CATEGORIES_H_
 
@@ -8,10 +8,10 @@
 
 namespace xgbgpu {
 
-/// Gives each categorical feature of the source one bin for each category from 0 to the largest; one bin if it has no
-/// values. Numbers are truncated to categories: 2.9 is category 2, as in XGBoost.
+/// Gives each categorical feature of the source one bin for each category from 0 to the largest, or one bin if it has
+/// no values. Numbers are truncated to categories as in XGBoost: 2.9 is category 2.
 ///
-/// In      source  of one shard's rows; the same features are categorical in all shards
+/// In      source  one shard's rows; all shards have the same categorical features
 /// Cost    reads the source once if it has a categorical feature
 /// Throws  InvalidArgument: a category is negative or 65,535 and larger (row, feature and value are named)
 void SetCategoryCuts(RowSource const& source, int threads, Collective& collective, Cuts* cuts);

@@ -1,4 +1,4 @@
-/// Reads a row source column by column, as many columns at a time as a fixed memory budget holds.
+/// Reads a row source column by column, in groups of columns that fit a memory budget.
 #ifndef XGBGPU_QUANTILE_COLUMNS_H_
 #define XGBGPU_QUANTILE_COLUMNS_H_
 
@@ -13,11 +13,11 @@
 
 namespace xgbgpu::host {
 
-/// The columns in flight at one time have at most so many values, unless one column alone has more or the caller says
-/// otherwise. A larger number takes fewer passes over the source, a smaller one less memory.
+/// Most values of the columns in flight, unless one column alone has more or the caller sets another number. A larger
+/// number takes fewer passes over the source, a smaller one less memory.
 constexpr std::uint64_t kColumnBufferValues = 1 << 24;
 
-/// Integer weights up to and including each distinct value: counts fit 32 bits, sums of weights need 64.
+/// Integer weights up to and including each distinct value. Counts fit 32 bits, sums of weights need 64.
 class CumulativeWeights {
  public:
   explicit CumulativeWeights(std::uint32_t const* counts) : counts_{counts} {}
@@ -29,15 +29,15 @@ class CumulativeWeights {
   std::int64_t const* sums_{nullptr};
 };
 
-/// One sorted column: its distinct values as sort keys, ascending, and the weight up to and including each.
+/// A sorted column: its distinct values as sort keys, ascending, with cumulative weights.
 struct SortedColumn {
   FeatureIndex feature;
-  std::uint64_t values;  ///< stored, not NaN, before rows of weight 0 are left out
+  std::uint64_t values;  ///< number of stored values that are not NaN, rows of weight 0 included
   Span<std::uint32_t const> keys;
-  CumulativeWeights cumulative;  ///< [keys]
+  CumulativeWeights cumulative;  ///< [keys] inclusive
 };
 
-/// Counts the values of each column that are not NaN. Throws InvalidArgument for an infinite value or a column that
+/// Counts the values of each column that are not NaN. Throws InvalidArgument for an infinite value or a feature that
 /// does not exist.
 std::vector<std::uint64_t> CountColumns(RowSource const& source, int threads);
 
@@ -47,17 +47,17 @@ struct RowWeights {
   double scale;               ///< of IntegerWeight, from the weights of all shards
 };
 
-/// The workspace that sorting takes. All shards have the same `values`.
+/// The workspace of a sort. All shards have the same `values`.
 struct SortWorkspace {
   std::uint64_t values{kColumnBufferValues};     ///< of the columns in flight, unless one column alone has more
-  int columns{std::numeric_limits<int>::max()};  ///< so many are sorted at a time at most
-  std::vector<std::uint64_t> sizes{};            ///< [features] what CountColumns returns; empty: it is not known yet
+  int columns{std::numeric_limits<int>::max()};  ///< most columns sorted at a time
+  std::vector<std::uint64_t> sizes{};            ///< [features] result of CountColumns; empty: unknown
 };
 
-/// Calls visit(column) once per column, from several threads at once and in no particular order, for one group of
-/// columns after the other. After each group it calls group_done(first, last), if given, from the calling thread. All
-/// shards have the same groups. Columns are of this shard's rows.
-/// Throws InvalidArgument for an infinite value (row, feature and value are named).
+/// Calls visit(column) once per column, from several threads and in no particular order, one group of columns after
+/// another. After each group it calls group_done(first, last), if given, from the calling thread. All shards have the
+/// same groups. Columns have this shard's rows only.
+/// Throws InvalidArgument for an infinite value (names row, feature and value).
 void ForEachSortedColumn(RowSource const& source, RowWeights const& weights, int threads, Collective& collective,
                          std::function<void(SortedColumn const&)> const& visit,
                          std::function<void(FeatureIndex, FeatureIndex)> const& group_done = {},

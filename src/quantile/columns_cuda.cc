@@ -1,3 +1,4 @@
+// Uploads rows to a device and gathers their columns there.
 #include "quantile/columns_cuda.h"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ void RowUpload::RunEntries(ColumnRange const& range, DeviceArena* arena, ArrayUp
     rows.first_row += rows.n;
     rows.n = 0;
   };
-  float* piece = nullptr;  // is open while rows.n is not 0
+  float* piece = nullptr;  // open while rows.n is not 0
   source_.ForEachBatch([&](RowBatch const& batch) {
     for (std::uint64_t row = 0; row < batch.rows();) {
       if (rows.n == 0) piece = pieces_->Open<float>();

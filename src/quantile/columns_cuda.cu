@@ -1,3 +1,4 @@
+// Transposes dense rows to columns of sort keys on a device.
 #include "quantile/columns_cuda.h"
 #include "quantile/key_tiles.cuh"
 

@@ -1,4 +1,4 @@
-/// Uploads raw data to the device as dense rows, and keeps them there as columns of sort keys. CUDA builds only.
+/// Uploads raw data to a device as dense rows, and keeps them there as columns of sort keys. CUDA builds only.
 #ifndef XGBGPU_QUANTILE_COLUMNS_CUDA_H_
 #define XGBGPU_QUANTILE_COLUMNS_CUDA_H_
 
@@ -14,44 +14,44 @@
 
 namespace xgbgpu::cuda {
 
-/// The device, threads and memory that a dataset is built with.
+/// The device, threads and memory of a dataset's construction.
 struct BuildOptions {
   int device;
   int threads;
-  /// Device memory for raw data and scratch; 0: as the policy says. If not all columns fit, groups of columns are read
-  /// one after the other, each in a pass over the source. A group has at least one column.
+  /// Device memory for raw data and scratch; 0: as the policy says. If not all columns fit, groups of at least one
+  /// column are read one after the other, each in a pass over the source.
   std::size_t memory_bytes{0};
-  int sharers{1};  ///< builds that go on at the same time on this device and share what is free, this one included
+  int sharers{1};  ///< builds at the same time on this device that share its free memory, this one included
 };
 
-/// Returns memory_bytes, or this build's share of what quantile_policy.h gives on the current device.
+/// Returns memory_bytes, or this build's share of the policy's memory (quantile_policy.h) on the current device.
 std::size_t MemoryBudget(BuildOptions const& options);
 
-/// Columns of sort keys (quantile_ops.h); kNoKey where a value is missing.
+/// Columns of sort keys (quantile_ops.h), with kNoKey for missing values.
 struct KeyColumns {
   ColumnRange range;
   std::uint64_t rows;
   DeviceBuffer<std::uint32_t> keys;    ///< [range.size(), rows]
-  std::vector<std::uint64_t> present;  ///< [range.size()] values that are not missing
+  std::vector<std::uint64_t> present;  ///< [range.size()] number of values that are not missing
 };
 
-/// Brings the rows of a source to the current device, pass after pass. Rows of arrays come as they are
-/// (cuda/array_upload.h), one array after the other. Others come as floats that host threads pack from entries, NaN
-/// where a value is missing.
+/// Uploads the rows of a source to the current device, pass after pass. Arrays are copied unchanged
+/// (cuda/array_upload.h), one after the other. Batches are packed by host threads into floats, with NaN for missing
+/// values.
 class RowUpload {
  public:
-  /// The source must outlive it. `threads` is the most threads of the host that work at a time.
+  /// The source must outlive this object. `threads` is the most host threads at a time.
   RowUpload(RowSource const& source, int threads);
 
   RowSource const& source() const { return source_; }
-  /// Returns how many pieces are worked on at a time in a pass over so many columns. Rings are numbered from 0.
+  /// Returns the number of pieces in flight in a pass over `columns` columns. Rings are numbered from 0.
   std::size_t rings(FeatureIndex columns) const { return arrays_ ? arrays_->rings(columns) : 1; }
-  /// Returns how many rows a piece of so many columns has at most. It is one or more.
+  /// Returns the most rows of a piece of `columns` columns, one or more.
   std::uint64_t most_rows(FeatureIndex columns) const;
-  /// Returns the bytes of device memory that a pass over so many columns takes.
+  /// Returns the bytes of device memory of a pass over `columns` columns.
   std::size_t device_bytes(FeatureIndex columns) const;
 
-  /// Makes one pass over the columns, and waits. ArrayUpload::Run says how `use` is called.
+  /// Makes one pass over the columns, and waits. ArrayUpload::Run describes the calls of `use`.
   /// Throws  InvalidArgument (PackRows), OutOfDeviceMemory, DeviceError
   void Run(ColumnRange const& range, DeviceArena* arena, ArrayUpload::Use const& use);
 
@@ -64,8 +64,8 @@ class RowUpload {
   std::optional<PieceStream> pieces_;
 };
 
-/// Turns rows into columns of keys: keys[c · stride + r], c < columns, r < rows.n. Unless `missing` is null, missing[c]
-/// grows by the number of missing values.
+/// Transposes rows to columns of keys: keys[c · stride + r], c < columns, r < rows.n. Adds the number of missing values
+/// to missing[c], unless `missing` is null.
 void TransposeToKeys(ArrayPiece const& rows, FeatureIndex columns, std::uint32_t* keys, std::uint64_t stride,
                      unsigned long long* missing, cudaStream_t stream);
 

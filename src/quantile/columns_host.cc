@@ -1,3 +1,4 @@
+// Sorts columns on the host, group by group, and joins equal values.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -25,14 +26,14 @@ struct WeightedKey {
 std::uint32_t KeyOf(std::uint32_t key) { return key; }
 std::uint32_t KeyOf(WeightedKey const& item) { return item.key; }
 
-/// What is left of a column when its values are sorted and equal ones joined.
+/// A sorted column after equal values are joined.
 struct Compressed {
   Span<std::uint32_t const> keys;
   CumulativeWeights cumulative;
 };
 
-/// Joins equal keys of `sorted` and leaves out items of weight 0. The keys are written over `sorted` itself, where
-/// writing never overtakes reading, and the cumulative weights over `other`, the second array of the sort.
+/// Joins equal keys of `sorted` and drops items of weight 0. The keys overwrite `sorted` itself, where writes never
+/// overtake reads. The cumulative weights overwrite `other`, the second array of the sort.
 template <typename T, typename WeightOf>
 Compressed Compress(Span<T> sorted, Span<T> other, WeightOf&& weight_of) {
   using Sum = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, std::int64_t>;
@@ -56,7 +57,7 @@ Compressed Compress(Span<T> sorted, Span<T> other, WeightOf&& weight_of) {
   return {{keys, distinct}, CumulativeWeights{cumulative}};
 }
 
-/// Returns groups of columns that fit the workspace of every shard, with the places of this shard's values.
+/// Returns groups of columns that fit every shard's budget, with the places of this shard's values.
 std::vector<ColumnGroup> AgreeOnGroups(std::vector<std::uint64_t> const& sizes, std::uint64_t most,
                                        Collective& collective) {
   std::vector<std::int64_t> largest(sizes.begin(), sizes.end());

@@ -1,3 +1,4 @@
+// Finds cuts by counting the digits of sort keys around the wanted ranks.
 #include "quantile/counted_columns.h"
 
 #include <algorithm>
@@ -12,36 +13,38 @@ namespace xgbgpu {
 
 namespace {
 
-/// Counts that are copied, summed over shards and looked at together.
+/// Counts that are copied, summed over shards and searched together.
 constexpr std::size_t kCountsAtOnce = 1 << 20;
 
-/// A column of at most so many distinct values gives all of them.
+/// Returns the most distinct values of a column whose values all become cuts.
 std::uint64_t MostDistinct(int max_bin) {
   return max_bin == 0 ? std::uint64_t{kMaxBinLimit} : static_cast<std::uint64_t>(max_bin) + 1;
 }
 
-/// Finds those values of a column that become cuts, as prefixes of their keys that grow digit by digit.
+/// Finds the values of a column that become cuts, as prefixes of their keys that grow digit by digit.
 ///
-/// Why these are the values that ForEachQuantile takes from the sorted column: it takes for rank k, of R = begin +
-/// k·range/parts, the first distinct value whose cumulative weight is above R, but not the smallest, whose cumulative
-/// weight is begin and hence not above R, and none from the largest on, since R < begin + range, the weight of all
-/// others. So it is the first value of all whose cumulative weight is above R. The keys of a prefix are neighbours in
-/// the sorted column. So that value begins with the first prefix at whose end the cumulative weight is above R; among
-/// the longer prefixes of this one the same holds. No empty prefix is the first, as the weight has not changed there.
+/// Proof that ForEachQuantile takes the same values from the sorted column: for rank k with R = begin + k·range/parts
+/// it takes the first distinct value whose cumulative weight is above R. It never takes the smallest value, whose
+/// cumulative weight `begin` is not above R. It takes no value from the largest on, since R < begin + range, the weight
+/// of all other values. So the taken value is the first of all values whose cumulative weight is above R. The keys of a
+/// prefix are neighbours in the sorted column. So the value begins with the first prefix whose end has a cumulative
+/// weight above R. The same holds for longer prefixes. No empty prefix is the first, because the weight does not change
+/// there.
 ///
-/// Why the column is known to have few distinct values if and only if it has: there are at least as many as prefixes
-/// that are not empty. As long as these are few all of them are kept, and whole keys are the last. Ranks mean nothing
+/// Proof that the search knows if a column has few distinct values: it has at least as many as non-empty prefixes.
+/// While there are few, the search keeps all of them, and the last ones are whole keys. Ranks are not used then: a
+/// column of one or two values has no weight between its ends.
 /// then, and are not used: a column of one or two values has no weight in between.
 class ColumnSearch {
  public:
-  /// The counts of this prefix's next digit come next.
+  /// A prefix whose next digit is counted next.
   struct Prefix {
     std::int64_t before;  ///< weight of smaller keys
     std::uint32_t bits;
     int first_rank, end_rank;  ///< [first, end) ranks whose values begin with it
   };
 
-  /// `weight` is that of all keys.
+  /// Starts the search of a column. `weight` is the weight of all keys.
   void Begin(KeyEnds const& ends, std::int64_t weight, int max_bin) {
     ends_ = ends;
     ranks_ = {ends.first_weight, weight - ends.first_weight - ends.last_weight, max_bin};
@@ -51,7 +54,7 @@ class ColumnSearch {
   std::vector<Prefix> const& open() const { return open_; }
   std::uint64_t values() const { return ends_.values; }
 
-  /// Takes the counts of the first open prefix, in the next call those of the second, and so on.
+  /// Takes the counts of the first open prefix, in the next call of the second, and so on.
   void Take(KeyDigit digit, Span<std::int64_t const> counts) {
     Prefix const prefix = open_[taken_++];
     std::int64_t before = prefix.before;
@@ -66,13 +69,13 @@ class ColumnSearch {
       if (all_ && longer_.size() > most_distinct_) KeepThoseOfRanks();
     }
   }
-  /// All open prefixes have been taken.
+  /// Called after all open prefixes have been taken.
   void NextDigit() {
     open_ = std::exchange(longer_, {});
     taken_ = 0;
   }
 
-  /// All digits have been taken: what is open are keys.
+  /// Returns the cuts after all digits: the open prefixes are whole keys.
   FeatureCuts Cuts(FeatureIndex feature, int max_bin) const {
     if (ends_.empty()) return CutsOfEmptyColumn();
     if (max_bin == 0 && !all_) {
@@ -97,12 +100,12 @@ class ColumnSearch {
   KeyEnds ends_;
   QuantileRanks ranks_{0, 0, 1};
   std::uint64_t most_distinct_{0};
-  bool all_{true};  ///< no prefix that is not empty has been left out
+  bool all_{true};  ///< every non-empty prefix has been kept
   std::vector<Prefix> open_, longer_;
   std::size_t taken_{0};
 };
 
-/// Makes ends of a shard's rows those of all rows.
+/// Combines the ends of all shards' columns.
 void JoinEnds(Collective& collective, std::vector<KeyEnds>* ends) {
   if (collective.shards() == 1) return;
   std::vector<std::int64_t> most, sums;
@@ -125,7 +128,7 @@ void JoinEnds(Collective& collective, std::vector<KeyEnds>* ends) {
   }
 }
 
-/// The searches of some columns, which share passes over the source.
+/// The searches of several columns, which share passes over the source.
 class CountingSearch {
  public:
   CountingSearch(ColumnRange const& columns, int max_bin, int threads, KeyCounter* counter, Collective* collective)
@@ -175,7 +178,8 @@ class CountingSearch {
     }
     return prefixes;
   }
-  /// The counters have those of `prefixes`. ends: [prefixes] if these are whole columns, else empty.
+  /// Takes the counts of `prefixes`. `ends` has the ends of columns if the prefixes are whole columns, and is empty
+  /// otherwise.
   void TakeCounts(KeyDigit digit, Span<CountedPrefix const> prefixes, std::vector<KeyEnds> const& ends) {
     std::size_t const counters = digit.counters(), at_once = kCountsAtOnce / counters;
     for (std::size_t begin = 0; begin < prefixes.size(); begin += at_once) {
@@ -184,7 +188,7 @@ class CountingSearch {
       Span<std::int64_t> const counts{counts_.data(), (end - begin) * counters};
       counter_.Read(begin * counters, counts);
       collective_.Sum(counts);
-      std::vector<std::size_t> starts;  // of columns, whose prefixes are taken one after the other
+      std::vector<std::size_t> starts;  // of columns, whose prefixes are taken in turn
       for (std::size_t i = begin; i < end; ++i) {
         if (i == begin || prefixes[i].feature != prefixes[i - 1].feature) starts.push_back(i);
       }

@@ -1,3 +1,4 @@
+// Counts sort keys on a device, pass by pass.
 #include "quantile/counted_columns_cuda.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr char const* kWhat = "counting values";
-constexpr std::size_t kEndKeys = 4, kEndSums = 3;  // in EndsView, of a column
+constexpr std::size_t kEndKeys = 4, kEndSums = 3;  // values of a column in EndsView
 constexpr std::size_t kEndBytes = kEndKeys * sizeof(std::uint32_t) + kEndSums * sizeof(unsigned long long);
 
 /// Weight: unsigned long long, or std::uint32_t if every value counts 1.
@@ -67,7 +68,7 @@ class DeviceKeyCounter final : public KeyCounter {
   void Read(std::uint64_t first, Span<std::int64_t> counts) override {
     constexpr std::size_t kGrain = 1 << 16;
     if (copied_.size() < counts.size()) {
-      copied_ = {};  // release first
+      copied_ = {};  // frees the old memory first
       copied_ = PinnedBuffer<Weight>{counts.size()};
     }
     CopyToHost(copied_.data(), counters_.data() + first, counts.size(), stream_, kWhat);
@@ -135,7 +136,7 @@ class DeviceKeyCounter final : public KeyCounter {
   KeyCounting how_;
   DeviceArena* arena_;
   Stream stream_;
-  FeatureIndex columns_{0};  ///< of the present pass
+  FeatureIndex columns_{0};  ///< of the current pass
   PrefixView view_{};
   DeviceBuffer<std::uint32_t> start_, bits_;  ///< of view_
   DeviceBuffer<Weight> counters_;
@@ -145,7 +146,7 @@ class DeviceKeyCounter final : public KeyCounter {
   DeviceBuffer<float> weights_;  ///< of all rows, for rows_
   DeviceBuffer<std::uint64_t> keys_;
   DeviceBuffer<float> pair_weights_;
-  // What is enqueued on their streams uses the buffers above.
+  // Work enqueued on their streams uses the buffers above.
   std::optional<RowUpload> rows_;
   std::optional<PairUpload> pairs_;
 };

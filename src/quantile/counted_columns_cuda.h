@@ -13,23 +13,23 @@
 
 namespace xgbgpu::cuda {
 
-/// How keys are counted.
+/// Parameters of a count of keys.
 struct KeyCounting {
-  Span<float const> weights;  ///< [rows], or empty; they have been checked
+  Span<float const> weights;  ///< [rows], or empty; checked
   double scale;               ///< of IntegerWeight
-  bool as_rows;               ///< the source is read as dense rows (RowUpload), else as entries (PairUpload)
+  bool as_rows;               ///< reads the source as dense rows (RowUpload), else as entries (PairUpload)
   int threads;
   std::size_t memory_bytes;  ///< on the device
-  /// Counters take so much even if the upload leaves less, and as much as one prefix takes.
+  /// Least memory of the counters, even if the upload leaves less or one prefix takes more.
   std::size_t least_counter_bytes{QuantilePolicy{}.least_counter_bytes};
 };
 
 /// Returns counters on the current device, in the memory that the upload leaves. Source, weights and arena must outlive
-/// it. Memory is taken when keys are first counted.
+/// the counters. The first count takes the memory.
 ///
-/// Cost    a pass uploads the columns of which something is counted, or all entries, with the weights beside; each
-///         value takes a bisection among the prefixes of its column, and an atomic addition. A value that many rows
-///         have takes one addition for a warp. Counters are copied to the host piece by piece
+/// Cost    a pass uploads the columns of the prefixes, or all entries, with their weights; each value takes a bisection
+///         among its column's prefixes, and an atomic addition. A frequent value takes one addition for a warp.
+///         Counters are copied to the host piece by piece
 /// Throws  InvalidArgument as the uploads; OutOfDeviceMemory, DeviceError
 std::unique_ptr<KeyCounter> MakeKeyCounter(RowSource const& source, KeyCounting const& how, DeviceArena* arena);
 

@@ -1,3 +1,4 @@
+// Makes bins from chosen values, joins the bins of all features, and checks weights and values.
 #include "quantile/feature_cuts.h"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ Cuts JoinCuts(std::vector<FeatureCuts> const& features) {
   std::uint64_t bins = 0;
   for (FeatureCuts const& f : features) {
     bins += f.values.size();
-    // A feature may need one more symbol, for "missing". Bins and these symbols together must fit a BinIndex.
+    // A feature may need one more symbol, for "missing". The bins and these symbols must fit a BinIndex together.
     if (bins + features.size() > std::numeric_limits<BinIndex>::max()) {
       Throw<InvalidArgument>("The data needs more than ", std::numeric_limits<BinIndex>::max(),
                              " bins over all features; use a smaller max_bin");

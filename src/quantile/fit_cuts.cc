@@ -1,3 +1,4 @@
+// Extends cuts by the smallest values and new categories of a source.
 #include "quantile/fit_cuts.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace xgbgpu {
 
 namespace {
 
-/// Returns [features] the smallest value of each, or infinity if it has none.
+/// Returns [features] the smallest value of each, or infinity if a feature has none.
 std::vector<float> SmallestValues(RowSource const& source, int threads) {
   constexpr std::size_t kGrain = 1 << 12;  // rows
   FeatureIndex const features = source.features();

@@ -1,4 +1,4 @@
-/// Turns rows into columns on the host, a group of columns at a time.
+/// Gathers the columns of rows on the host, a group of columns at a time.
 #ifndef XGBGPU_QUANTILE_GATHER_COLUMNS_H_
 #define XGBGPU_QUANTILE_GATHER_COLUMNS_H_
 
@@ -16,14 +16,15 @@
 
 namespace xgbgpu::host {
 
-/// A group has columns [first, last) whose values fit the workspace, or one column that does not.
+/// Columns [first, last) whose values fit the budget, or one column that does not.
 struct ColumnGroup {
   FeatureIndex first;
   FeatureIndex last;
-  std::vector<std::uint64_t> start;  ///< [last - first + 1] where each column's values start in the buffer
+  std::vector<std::uint64_t> start;  ///< [last - first + 1] offset of each column's values in the buffer
 };
 
-/// counts[chunk · features + f]: values of feature first+f in the chunk's rows. Chunks are equal runs of rows.
+/// counts[chunk · features + f]: number of values of feature first+f in the chunk's rows. Chunks are equal runs of
+/// rows.
 class ChunkCounts {
  public:
   ChunkCounts(int chunks, FeatureIndex features)
@@ -33,7 +34,7 @@ class ChunkCounts {
   std::uint64_t* chunk(std::size_t c) { return counts_.data() + c * features_; }
   void Clear() { std::fill(counts_.begin(), counts_.end(), 0); }
 
-  /// Turns counts into the first position of each chunk's values in the column, after `next[f]` values, and moves
+  /// Replaces counts by the first position of each chunk's values in the column, after `next[f]` values, and moves
   /// next[f] past them.
   void ToPositions(std::vector<std::uint64_t>* next) {
     for (std::size_t f = 0; f < features_; ++f) {
@@ -61,8 +62,8 @@ void ForEachValue(RowBatch const& batch, std::uint64_t first, std::uint64_t last
   });
 }
 
-/// Makes groups of columns, `most` values each, by their `largest` sizes in any shard, and places by their `sizes` in
-/// this one.
+/// Makes groups of columns of `most` values each, by the columns' `largest` sizes in any shard, with places by the
+/// `sizes` in this shard.
 inline std::vector<ColumnGroup> MakeColumnGroups(std::vector<std::uint64_t> const& sizes,
                                                  std::vector<std::uint64_t> const& largest,
                                                  std::uint64_t most = kColumnBufferValues) {
@@ -81,8 +82,8 @@ inline std::vector<ColumnGroup> MakeColumnGroups(std::vector<std::uint64_t> cons
   return groups;
 }
 
-/// Gathers a group from an array of `n` rows. complete: nothing is missing in the group. A tile's part of a column is
-/// written at once, because to go from column to column for every value would be slow.
+/// Gathers a group from an array of `n` rows. complete: the group has no missing values. Writes a tile's part of a
+/// column at once, because a change of column for every value would be slow.
 template <typename T, typename Values, typename Make>
 void GatherGroup(ArrayRows<Values> const& rows, std::uint64_t n, ColumnGroup const& group, bool complete, int threads,
                  Span<T> out, Make&& make) {
@@ -117,7 +118,7 @@ void GatherGroup(ArrayRows<Values> const& rows, std::uint64_t n, ColumnGroup con
 /// Writes make(row, value) for every value of the group, column after column; inside a column the rows ascend.
 template <typename T, typename Make>
 void GatherGroup(RowSource const& source, ColumnGroup const& group, int threads, Span<T> out, Make&& make) {
-  // If nothing is missing, a value's row tells its place.
+  // Without missing values a row is the place of its value.
   bool const complete = group.start.back() == source.rows() * (group.last - group.first);
   if (auto const array = HostArray(source)) {
     VisitRows(*array, source.features(),

@@ -1,3 +1,4 @@
+// Counts sort keys on the host with shared counters.
 #include "quantile/key_counter_host.h"
 
 #include <algorithm>
@@ -17,15 +18,15 @@ namespace xgbgpu::host {
 
 namespace {
 
-/// Weights up to 2^62, or numbers of values, which fit 32 bits.
+/// Weights up to 2^62, or counts of values, which fit 32 bits.
 template <typename Weight>
 using Counters = std::vector<std::atomic<Weight>>;
 
 /// One thread's additions to counters that all threads share.
 ///
-/// What goes to a counter again and again is added up here first: threads that add to the same counter wait for each
-/// other, and values that many rows have are common. Most other additions miss the cache, and the next one waits for
-/// each that is atomic. So additions stand in a queue until what they will write is on its way.
+/// Frequent counters are summed here first: frequent values are common, and threads that add to the same counter wait
+/// for each other. Most other additions miss the cache, and every atomic addition delays the next. So additions wait in
+/// a queue until their cache line arrives.
 template <typename Weight>
 class CounterAdder {
  public:
@@ -48,7 +49,7 @@ class CounterAdder {
   };
 
   Sum& SumOf(std::uint64_t counter) {
-    return sums_[(counter * 0x9E3779B97F4A7C15U) >> (64 - kBits)];  // neighbours are far from each other
+    return sums_[(counter * 0x9E3779B97F4A7C15U) >> (64 - kBits)];  // spreads neighbours
   }
   void AddQueued(Counters<Weight>* counters) {
     for (std::size_t i = 0; i < queued_; ++i) {
@@ -113,7 +114,7 @@ class HostKeyCounter final : public KeyCounter {
   FeatureIndex last() const { return table_->first + table_->columns(); }
 
   void Begin(KeyDigit digit, Span<CountedPrefix const> prefixes) {
-    counters_ = Counters<Weight>{};  // release first
+    counters_ = Counters<Weight>{};  // frees the old memory first
     counters_ = Counters<Weight>(prefixes.size() * digit.counters());
     table_.emplace(prefixes);
     view_ = {digit, table_->start.data(), table_->bits.data()};

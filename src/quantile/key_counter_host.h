@@ -11,10 +11,11 @@
 
 namespace xgbgpu::host {
 
-/// Returns counters in `memory_bytes` of memory, or as much as one prefix takes. Source and weights must outlive it.
+/// Returns counters in `memory_bytes` of memory, or in the memory of one prefix if that is more. Source and weights
+/// must outlive the counters.
 ///
-/// Cost    a pass reads the source as an array if it is one; each value takes a bisection among the prefixes of its
-///         column, and an addition. Memory beside: 32 KB for each thread
+/// Cost    a pass reads the source, as an array if it is one; each value takes a bisection among its column's prefixes,
+///         and an addition. Further memory: 32 KB for each thread
 /// Throws  InvalidArgument: an infinite value, a column that does not exist
 std::unique_ptr<KeyCounter> MakeKeyCounter(RowSource const& source, RowWeights const& weights, int threads,
                                            std::size_t memory_bytes);

@@ -1,3 +1,4 @@
+// Counts sort keys of rows and pairs in device memory.
 #include "cuda/grid.h"
 #include "quantile/key_counts_cuda.h"
 #include "quantile/key_tiles.cuh"
@@ -10,15 +11,15 @@ constexpr int kThreads = 256;
 constexpr int kResident = 8;
 constexpr char const* kWhat = "counting values";
 
-/// All lanes of a warp call it: adds `amount` to sums[i] unless i is kNoCounter. Lanes that add to the same sum as the
-/// first lane add up before, and of the others those that add to the same as the first of them.
+/// Adds `amount` to sums[i] unless i is kNoCounter. All lanes of a warp call it. Lanes with the first lane's sum are
+/// added together, and then lanes with the sum of the first remaining lane.
 template <typename Sum>
 __device__ void AddOfWarp(Sum* sums, std::uint64_t i, Sum amount) {
   for (int turn = 0; turn < 2; ++turn) {
     unsigned const left = __ballot_sync(kAllLanes, i != kNoCounter);
     if (left == 0) return;
     int const leader = __ffs(static_cast<int>(left)) - 1;
-    std::uint64_t const of_leader = __shfl_sync(kAllLanes, i, leader);  // by every lane
+    std::uint64_t const of_leader = __shfl_sync(kAllLanes, i, leader);  // called by every lane
     bool const same = i == of_leader;
     unsigned const peers = __ballot_sync(kAllLanes, same);
     Sum const sum = __popc(peers) == 1 ? amount : WarpSum(same ? amount : Sum{0});
@@ -28,8 +29,8 @@ __device__ void AddOfWarp(Sum* sums, std::uint64_t i, Sum amount) {
   if (i != kNoCounter) atomicAdd(sums + i, amount);
 }
 
-// Kernels call these with a value in every lane, or without one where `present` is false. The weight of a value that
-// does not count is 0.
+// Kernels call the functions below with a value in every lane, or without one where `present` is false. A value that
+// does not count has weight 0.
 
 template <typename Weight>
 struct AddToCounters {
@@ -47,13 +48,13 @@ struct FindEnds {
   __device__ void operator()(bool present, std::uint32_t column, std::uint32_t key, std::int64_t weight) const {
     AddOfWarp(ends.values, present ? column : kNoCounter, 1ULL);
     if (!present || weight == 0) return;
-    // Most keys are not at the ends of those before.
+    // Most keys do not change the ends.
     if (key < __ldcg(ends.first + column)) atomicMin(ends.first + column, key);
     if (key > __ldcg(ends.last + column)) atomicMax(ends.last + column, key);
   }
 };
 
-/// The weights of ends that others have taken the place of are forgotten.
+/// Resets the weights of ends that other keys have replaced.
 __global__ void ForgetWeightsKernel(EndsView ends, std::uint32_t columns) {
   for (std::uint32_t c = blockIdx.x * blockDim.x + threadIdx.x; c < columns; c += gridDim.x * blockDim.x) {
     if (ends.weighed_first[c] != ends.first[c]) ends.first_weight[c] = 0;
@@ -82,7 +83,7 @@ __global__ void VisitRowsKernel(ValueRows<T> rows, WeightsView weights, Visit vi
   });
 }
 
-/// Pairs are those of PackPairs.
+/// Visits pairs of PackPairs.
 template <typename Visit>
 __global__ void VisitPairsKernel(std::uint64_t const* pairs, WeightsView weights, std::uint64_t n, Visit visit) {
   for (std::uint64_t base = blockIdx.x * std::uint64_t{kThreads}; base < n;

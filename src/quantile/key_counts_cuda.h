@@ -15,36 +15,36 @@
 
 namespace xgbgpu::cuda {
 
-/// The weights of the rows of a piece, or of its pairs.
+/// The weights of a piece's rows, or of its pairs.
 struct WeightsView {
-  float const* weights;  ///< or nullptr: every value counts 1
+  float const* weights;  ///< nullptr: every value counts 1
   double scale;          ///< of IntegerWeight
 
   XGBGPU_HD std::int64_t Of(std::uint64_t i) const { return weights == nullptr ? 1 : IntegerWeight(weights[i], scale); }
 };
 
-/// The ends of columns (KeyEnds) in pieces that one stream works on.
+/// The ends of columns (KeyEnds) in the pieces of one stream.
 struct EndsView {
   std::uint32_t *first, *last;                  ///< [columns] smallest and largest key
-  std::uint32_t *weighed_first, *weighed_last;  ///< [columns] the keys whose weights are known
+  std::uint32_t *weighed_first, *weighed_last;  ///< [columns] keys of the known weights
   unsigned long long* values;                   ///< [columns]
   unsigned long long *first_weight, *last_weight;
 };
 
-/// Where keys are counted. Weight is std::uint32_t, if every value counts 1, or unsigned long long.
+/// The counters of keys. Weight is std::uint32_t if every value counts 1, else unsigned long long.
 template <typename Weight>
 struct KeyCountsView {
-  FeatureIndex columns;  ///< of the pass, counted from its first
+  FeatureIndex columns;  ///< of the pass
   PrefixView prefixes;
   Weight* counters;
   EndsView ends;  ///< for the first digit
 };
 
-/// Adds the keys of all values of a piece to their counters, and to the ends of columns.
+/// Adds the keys of a piece's values to their counters, and to the ends of columns.
 template <typename Weight>
 void CountRows(ArrayPiece const& piece, WeightsView const& weights, KeyCountsView<Weight> const& counts,
                cudaStream_t stream);
-/// Does the same with pairs of PackPairs. A key of kNoKey is a value that does not count.
+/// The same for pairs of PackPairs. A key of kNoKey is a value without weight.
 template <typename Weight>
 void CountPairs(std::uint64_t const* pairs, std::uint64_t n, WeightsView const& weights,
                 KeyCountsView<Weight> const& counts, cudaStream_t stream);

@@ -1,3 +1,4 @@
+// Copies columns of sort keys from several devices to one.
 #include "quantile/key_shards_cuda.h"
 
 #include "cuda/peer_access.h"
@@ -8,7 +9,7 @@ namespace {
 
 constexpr char const* kWhat = "copying columns between devices";
 
-/// Waits for a stream at its end, whatever has happened: what was enqueued writes memory that is freed soon.
+/// Waits for a stream at the end of its scope, even after an exception: enqueued work writes memory that is freed next.
 class WaitAtEnd {
  public:
   explicit WaitAtEnd(Stream const& stream) : stream_{stream} {}

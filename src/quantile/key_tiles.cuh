@@ -1,4 +1,4 @@
-/// How warps go through dense rows column by column. Included by .cu files only.
+/// Visits dense rows column by column with warps. Included by .cu files only.
 #ifndef XGBGPU_QUANTILE_KEY_TILES_CUH_
 #define XGBGPU_QUANTILE_KEY_TILES_CUH_
 
@@ -14,17 +14,17 @@
 
 namespace xgbgpu::cuda {
 
-constexpr int kKeyTile = 32;  // a block takes so many rows and columns at a time
+constexpr int kKeyTile = 32;  // rows and columns of a block's tile
 constexpr int kKeyTileLines = 8;
 
-/// The blocks that go through tiles have this shape.
+/// Returns the shape of blocks that visit tiles.
 inline dim3 KeyTileThreads() { return {kKeyTile, kKeyTileLines}; }
 inline unsigned KeyTileBlocks(std::uint64_t rows, std::uint64_t columns) {
   std::uint64_t const tiles = (rows + kKeyTile - 1) / kKeyTile * ((columns + kKeyTile - 1) / kKeyTile);
   return Blocks(tiles, 1, CurrentDeviceLimits(), 8);
 }
 
-/// The values of `n` rows, each `stride` values behind the one before. One that is equal to `mark` is missing.
+/// The values of `n` rows, `stride` values apart. A value equal to `mark` is missing.
 template <typename T>
 struct ValueRows {
   T const* values;
@@ -39,8 +39,8 @@ ValueRows<T> RowsOfPiece(T const* values, ArrayPiece const& piece, FeatureIndex 
   return {values, piece.stride, piece.values.missing, piece.n, columns};
 }
 
-/// Calls visit(inside, column, row, key) with the sort key of every value, kNoKey where it is missing. The lanes of a
-/// warp have a column of neighbouring rows, and all make the same calls. Those that are not inside have no value.
+/// Calls visit(inside, column, row, key) with the sort key of every value, or kNoKey if it is missing. The lanes of a
+/// warp have neighbouring rows of one column, and all make the same calls. Lanes with inside = false have no value.
 template <typename T, typename Visit>
 __device__ void ForEachKey(ValueRows<T> const& rows, Visit&& visit) {
   __shared__ std::uint32_t tile[kKeyTile][kKeyTile + 1];

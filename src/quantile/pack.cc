@@ -1,3 +1,4 @@
+// Packs rows as floats and entries as sort keys.
 #include "quantile/pack.h"
 
 #include <algorithm>
@@ -16,9 +17,8 @@ namespace xgbgpu {
 
 namespace {
 
-/// Copies the values of `columns` of the rows from `begin` on, as long as a row has as many entries as there are
-/// features, and those of `columns` lie in order, none infinite. Returns the first row of which that is not true, or
-/// `end`.
+/// Copies the values of `columns` from row `begin` on, while a row has as many entries as features, and the entries of
+/// `columns` are in order and finite. Returns the first other row, or `end`.
 XGBGPU_VECTOR std::uint64_t CopyCompleteRows(std::uint64_t const* offsets, Entry const* entries, std::uint64_t begin,
                                              std::uint64_t end, ColumnRange const& columns, float* out) {
   FeatureIndex const first = columns.first, size = columns.size(), features = columns.features;
@@ -51,7 +51,7 @@ void PackAnyRow(std::uint64_t row, Span<Entry const> values, ColumnRange const& 
   if (!ascending) CheckEachFeatureOnce(row, values);
 }
 
-/// Calls f(row, entry) for the entries [begin, end) of a batch that are no NaN; row counts from the batch's first.
+/// Calls f(row, entry) for the entries [begin, end) of a batch that are not NaN. `row` counts from the batch's first.
 template <typename F>
 void ForEachValue(RowBatch const& batch, std::uint64_t begin, std::uint64_t end, F&& f) {
   auto const after = std::upper_bound(batch.offsets.begin(), batch.offsets.end(), begin);

@@ -1,4 +1,4 @@
-/// Host threads turn parts of batches into what is copied to a device. Host code only.
+/// Packs parts of batches for copies to a device, by host threads. Host code only.
 #ifndef XGBGPU_QUANTILE_PACK_H_
 #define XGBGPU_QUANTILE_PACK_H_
 
@@ -20,22 +20,23 @@ struct ColumnRange {
   bool has(FeatureIndex f) const { return f >= first && f < last; }
 };
 
-/// Writes rows [begin, begin + n) of a batch as floats, NaN where a value is missing. Rows that store every value in
-/// order are copied at the speed of memory.
+/// Writes rows [begin, begin + n) of a batch as floats, with NaN for missing values. Rows that store every value in
+/// order are copied at memory speed.
 ///
 /// Out     out  [n, columns.size()]
-/// Throws  InvalidArgument (infinite value, feature that does not exist, a feature twice in a row that is not in order)
+/// Throws  InvalidArgument (an infinite value; a feature that does not exist; a feature twice in a row that is not in
+///         order)
 void PackRows(RowBatch const& batch, std::uint64_t begin, std::uint64_t n, ColumnRange const& columns, float* out,
               int threads);
 
-/// Writes entries [begin, begin + n) of a batch as (column - first) · 2^32 + sort key, and leaves out those that are
-/// NaN or outside the columns. Where the row's weight is 0, the lower half is kNoKey.
+/// Writes entries [begin, begin + n) of a batch as (column - first) · 2^32 + sort key, without NaNs and entries outside
+/// the columns. For a row of weight 0 the lower half is kNoKey.
 ///
 /// In      weights_of_rows  [rows of the source], or empty: every row counts
 /// Out     keys             [n] at most
 ///         weights          the row's weight beside each key, if there are weights
-/// Returns number of keys written
-/// Throws  InvalidArgument (infinite value, feature that does not exist)
+/// Returns the number of keys written
+/// Throws  InvalidArgument (an infinite value; a feature that does not exist)
 std::size_t PackPairs(RowBatch const& batch, std::uint64_t begin, std::uint64_t n, ColumnRange const& columns,
                       Span<float const> weights_of_rows, std::uint64_t* keys, float* weights, int threads);
 

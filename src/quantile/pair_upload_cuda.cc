@@ -1,3 +1,4 @@
+// Packs entries into pinned memory and passes them on, piece by piece.
 #include "quantile/pair_upload_cuda.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ std::uint64_t PairUpload::Run(ColumnRange const& range, std::function<void(PairP
   std::size_t const most = most_pairs();
   std::uint64_t sent = 0;
   std::size_t n = 0;
-  std::uint64_t* keys = nullptr;  // is open while n is not 0
+  std::uint64_t* keys = nullptr;  // open while n is not 0
   float* weights = nullptr;
   auto const flush = [&] {
     use({keys, weights_.empty() ? nullptr : weights, n});

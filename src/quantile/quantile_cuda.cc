@@ -1,3 +1,4 @@
+// Finds cuts on a device: sorts groups of columns or pairs, or counts keys if that takes fewer passes.
 #include "quantile/quantile_cuda.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-/// Finds the cuts of some columns, one group of them after the other.
+/// Finds the cuts of some columns, one group after another.
 class Search {
  public:
   Search(RowSource const& source, ColumnRange const& columns, CutsWanted const& wanted, BuildOptions const& options,
@@ -42,14 +43,14 @@ class Search {
   void SearchNothing() { std::fill(found_.features.begin(), found_.features.end(), CutsOfEmptyColumn()); }
   /// Reads the source as dense rows, once for every group of columns, or counts keys if that takes fewer passes.
   void SearchColumns();
-  /// Takes the columns from the devices where they lie.
+  /// Takes the columns from the devices that hold them.
   void SearchColumns(KeyShards const& shards);
-  /// Reads the source as entries, which does the same. It has so many in these columns. `sizes` [features] are the
-  /// columns' numbers of values; if it is empty, the source is asked for them in case that they are needed.
+  /// Reads the source as entries, with the same cuts. `entries` is the number of entries in the columns. `sizes`
+  /// [features] are the columns' numbers of values, or empty: counted when needed.
   void SearchPairs(std::uint64_t entries, Span<std::uint64_t const> sizes);
 
   ColumnCuts Finish() { return std::move(found_); }
-  /// Returns the columns, if they were on the device all at once.
+  /// Returns the columns, if they were all on the device at once.
   std::optional<KeyColumns> TakeColumns() { return std::move(kept_); }
 
  private:
@@ -58,22 +59,22 @@ class Search {
     if (wanted_.max_bin == 0) return {kMaxBinLimit, 0};
     return {static_cast<std::uint64_t>(wanted_.max_bin) + 1, wanted_.max_bin};
   }
-  /// Calls search(), which wants `bytes` of memory. While memory is short it calls it again with a budget of half.
+  /// Calls search(), which wants `bytes` of memory. If memory runs out, calls it again with half the budget.
   template <typename F>
   void WithinMemory(double bytes, F&& search);
-  /// sort(keys, columns) sorts at most `at_once` columns, for which it has taken `bytes` of memory and may take more.
+  /// A way to sort: run(keys, columns) sorts at most `at_once` columns. It holds its memory and may take `more_bytes`.
   struct Sort {
     FeatureIndex at_once;
     std::size_t more_bytes;
     std::function<SortedColumns(std::uint32_t const* keys, FeatureIndex columns)> run;
   };
-  /// Calls search(sort) with what is good for columns of so many rows.
+  /// Calls search(sort) with the best sort for the number of rows.
   using ForSort = std::function<void(Sort const& sort)>;
   bool sorts_keys() const { return !weighted() && source_.rows() >= QuantilePolicy{}.key_sort_from; }
   std::uint64_t bytes_of_sort() const {
     return sorts_keys() ? KeySorter::BytesPerKey() : PairSorter::BytesPerPair(weighted());
   }
-  /// Returns how many columns are sorted at a time.
+  /// Returns the number of columns that are sorted at a time.
   FeatureIndex sorted_at_once() const;
   void WithSort(ForSort const& search);
   double bytes_of_columns() const;
@@ -81,14 +82,15 @@ class Search {
   void WithPairSort(ForSort const& search);
   void SearchGroup(KeyColumns const& columns, Sort const& sort);
   void ReadColumns(Sort const& sort);
-  /// Returns how many passes ReadColumns makes, about; if a column does not fit the memory, more than any number.
+  /// Returns the approximate number of passes of ReadColumns, or the largest number if a column does not fit the
+  /// memory.
   std::uint64_t PassesOfColumns() const;
-  /// Counts the keys if that takes fewer passes than sorting. Tells whether it did.
+  /// Counts the keys if that takes fewer passes than sorting. Returns true if it did.
   bool CountKeys(std::uint64_t sorting_passes, std::uint64_t values, bool as_rows);
   void JoinColumns(KeyShards const& shards, Sort const& sort);
-  /// Returns how many columns fit room for so many values. It is one or more.
+  /// Returns the number of columns that fit a budget of `values` values, one or more.
   FeatureIndex ColumnsThatFit(std::uint64_t values) const;
-  /// The pairs of these columns are sorted at once.
+  /// Columns whose pairs are sorted together.
   struct PairGroup {
     ColumnRange range;
     std::uint64_t pairs;
@@ -96,7 +98,7 @@ class Search {
   std::vector<PairGroup> GroupsOfPairs(std::uint64_t entries, Span<std::uint64_t const> sizes,
                                        std::uint64_t most) const;
   void SearchPairs(std::vector<PairGroup> const& groups);
-  /// Makes the cuts of the columns from `first` on, whose present[] must be known.
+  /// Makes the cuts of the columns from `first` on. Their present[] must be known.
   void Take(FeatureIndex first, SortedColumns* sorted);
   FeatureCuts CutsOfColumn(FeatureIndex f, ColumnSummary const& column, Span<std::uint32_t> list) const;
   std::uint64_t* present(FeatureIndex f) { return found_.present.data() + (f - columns_.first); }
@@ -269,7 +271,7 @@ std::vector<Search::PairGroup> Search::GroupsOfPairs(std::uint64_t entries, Span
 }
 
 void Search::SearchPairs(std::uint64_t entries, Span<std::uint64_t const> sizes) {
-  std::size_t const pair_bytes = PairSorter::BytesPerPair(weighted()) + 2;  // 2: for CUB's scratch
+  std::size_t const pair_bytes = PairSorter::BytesPerPair(weighted()) + 2;  // + 2: for CUB's scratch
   WithinMemory(static_cast<double>(pair_bytes) * static_cast<double>(entries), [&] {
     std::uint64_t const most = std::max<std::uint64_t>(1, budget_ / pair_bytes);
     std::uint64_t const groups = (entries + most - 1) / most, counts = groups > 1 && sizes.empty() ? 1 : 0;

@@ -1,4 +1,4 @@
-/// Stage 1 on a CUDA device, with what the next stage can use of it. CUDA builds only.
+/// Stage 1 on a CUDA device, with data for the next stage. CUDA builds only.
 #ifndef XGBGPU_QUANTILE_QUANTILE_CUDA_H_
 #define XGBGPU_QUANTILE_QUANTILE_CUDA_H_
 
@@ -16,8 +16,7 @@
 
 namespace xgbgpu::cuda {
 
-/// Says which cuts are wanted: those of host::ComputeCuts with at most max_bin bins, or, if max_bin is 0, those of
-/// host::CutsFromBinEdges.
+/// The wanted cuts: host::ComputeCuts with at most max_bin bins, or host::CutsFromBinEdges if max_bin is 0.
 struct CutsWanted {
   int max_bin;
   Span<float const> weights;  ///< [rows] or empty
@@ -25,8 +24,8 @@ struct CutsWanted {
 
 struct Quantiles {
   Cuts cuts;
-  std::vector<std::uint64_t> present;  ///< [features] values that are not missing
-  /// The data themselves, if they are dense and fit the device at once. They need not be read again then.
+  std::vector<std::uint64_t> present;  ///< [features] number of values that are not missing
+  /// The data, if they are dense and fit the device at once. The next stage need not read them again.
   std::optional<KeyColumns> columns;
 };
 
@@ -34,30 +33,30 @@ struct Quantiles {
 Quantiles FindQuantiles(RowSource const& source, CutsWanted const& wanted, BuildOptions const& options,
                         DeviceArena* arena);
 
-/// Cuts of some neighbouring columns, of which no column's depend on those of another.
+/// Cuts of neighbouring columns. A column's cuts are independent of all other columns.
 struct ColumnCuts {
-  std::vector<FeatureCuts> features;   ///< [columns]; categorical ones as if they were not
-  std::vector<std::uint64_t> present;  ///< [columns] values that are not missing
+  std::vector<FeatureCuts> features;   ///< [columns]; categorical features are treated as numbers
+  std::vector<std::uint64_t> present;  ///< [columns] number of values that are not missing
 };
 
-/// Finds the cuts of one or more columns, over all rows, on the current device. Weights have been checked.
+/// Finds the cuts of one or more columns over all rows on the current device. `weights` have been checked.
 ///
-/// In      sizes  [features] the numbers of values of the columns, if the source is to be read as entries. Empty: it
-///                is read as rows, in which every value has a place
-/// Cost    that of FindQuantiles for these columns; all entries are read, and of an array these columns
+/// In      sizes  [features] numbers of values of the columns, to read the source as entries; empty: read it as dense
+///                rows
+/// Cost    FindQuantiles for these columns; reads all entries, or an array's columns
 /// Throws  as FindQuantiles
 ColumnCuts FindColumnCuts(RowSource const& source, ColumnRange const& columns, Span<std::uint64_t const> sizes,
                           CutsWanted const& wanted, BuildOptions const& options, DeviceArena* arena);
 
-/// Does the same with columns that lie on devices. Of `source`, which has the same rows, no value is read.
+/// The same for columns that lie on devices. Reads no value of `source`, which has the same rows.
 /// Throws  OutOfDeviceMemory, DeviceError
 ColumnCuts FindColumnCuts(RowSource const& source, KeyShards const& shards, ColumnRange const& columns,
                           CutsWanted const& wanted, BuildOptions const& options, DeviceArena* arena);
 
-/// Returns the number of stored entries, NaNs included; arrays store all their values. No entry is read.
+/// Returns the number of stored entries, NaNs included. An array stores all its values. Reads no entry.
 std::uint64_t CountEntries(RowSource const& source);
 
-/// Tells whether a source with so many entries is read as rows in which every value has a place.
+/// Returns true if a source with `entries` entries is read as dense rows.
 bool ReadAsColumns(RowSource const& source, std::uint64_t entries);
 
 }  // namespace xgbgpu::cuda

@@ -1,3 +1,4 @@
+// Finds cuts on the host over all shards, by sorting columns or by counting keys.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -45,7 +46,7 @@ void CheckFeatures(FeatureIndex own, Collective& collective) {
   }
 }
 
-/// Returns the weights with one unit for all shards; a shard without rows has none.
+/// Returns the weights with one unit for all shards. A shard without rows has no weights.
 RowWeights AgreeOnWeights(std::uint64_t rows, Span<float const> weights, Collective& collective) {
   AllOrNone(collective, [&] { CheckWeights(rows, weights); });
   if (!collective.AnyOf(!weights.empty())) return {{}, 1.0};
@@ -54,7 +55,7 @@ RowWeights AgreeOnWeights(std::uint64_t rows, Span<float const> weights, Collect
   }
   float largest = 0;
   for (float const weight : weights) largest = std::max(largest, weight);
-  // Bits of floats that are not negative compare as the floats do.
+  // Bits of non-negative floats order like the floats.
   auto const largest_bits = static_cast<std::uint32_t>(collective.MaxOf(MagnitudeBits(largest)));
   std::uint64_t const all_rows = Shard::Place(&collective, rows).all_rows;
   return {weights, WeightScale(FloatFromBits(largest_bits), all_rows)};
@@ -88,7 +89,7 @@ Cuts SortCuts(RowSource const& source, RowWeights const& weights, int threads, C
   return cuts;
 }
 
-/// Returns the cuts of every column, found in memory for so many bytes of counters. max_bin is 0 for bin edges.
+/// Returns the cuts of every column, found with `memory_bytes` of counters. max_bin is 0 for bin edges.
 Cuts CountCuts(RowSource const& source, RowWeights const& weights, int max_bin, int threads, std::size_t memory_bytes,
                Collective& collective) {
   auto const counter = MakeKeyCounter(source, weights, threads, memory_bytes);
@@ -98,7 +99,7 @@ Cuts CountCuts(RowSource const& source, RowWeights const& weights, int max_bin, 
   return cuts;
 }
 
-/// Returns the least memory that a shard may take, or 0 if all may take any.
+/// Returns the least memory limit of all shards, or 0 if no shard has one.
 std::size_t AgreeOnMemory(std::size_t memory_bytes, Collective& collective) {
   constexpr auto kAny = std::numeric_limits<std::int64_t>::max();
   auto const own = std::min<std::uint64_t>(memory_bytes, kAny);
@@ -106,14 +107,14 @@ std::size_t AgreeOnMemory(std::size_t memory_bytes, Collective& collective) {
   return least == kAny ? 0 : static_cast<std::size_t>(least);
 }
 
-/// Returns the workspace in which columns of these sizes can be sorted in `memory_bytes`: for columns in flight, and as
-/// much as a column for each that is being sorted. If a column alone does not fit, there is none for values.
+/// Returns the workspace to sort columns of these sizes in `memory_bytes`: the columns in flight, and a column's size
+/// again for each column being sorted. `values` is 0 if a column alone does not fit.
 SortWorkspace MakeSortWorkspace(std::vector<std::uint64_t> const& sizes, RowWeights const& weights, int threads,
                                 Collective const& collective, std::size_t memory_bytes) {
   std::uint64_t const sorted = weights.of_rows.empty() ? 4 : 8, kept = collective.shards() == 1 ? 0 : 12;
   std::uint64_t const longest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
   std::uint64_t const column = std::max<std::uint64_t>(1, longest * sorted);
-  constexpr std::uint64_t kShare = 4;  // of the memory is for those that are sorted
+  constexpr std::uint64_t kShare = 4;  // part of the memory for columns being sorted
   auto const columns =
       std::clamp<std::uint64_t>(memory_bytes / kShare / column, 1, static_cast<std::uint64_t>(threads));
   std::uint64_t const values =
@@ -121,15 +122,14 @@ SortWorkspace MakeSortWorkspace(std::vector<std::uint64_t> const& sizes, RowWeig
   return {values < longest ? 0 : values, static_cast<int>(columns)};
 }
 
-/// Decides how cuts are found in `memory_bytes`: in the way with fewer passes over the source, and by sorting if they
-/// are as many. Returns the workspace to sort in; nothing says that keys are counted. All shards have the same memory
-/// and decide the same.
+/// Chooses the search in `memory_bytes` with fewer passes over the source, or sorting if both take equally many.
+/// Returns the workspace to sort in, or nothing: keys are counted. All shards have the same memory and choose the same.
 std::optional<SortWorkspace> ChooseSortWorkspace(RowSource const& source, RowWeights const& weights, int max_bin,
                                                  int threads, Collective& collective, std::size_t memory_bytes) {
   if (memory_bytes == 0) return SortWorkspace{};
   auto const counter = MakeKeyCounter(source, weights, threads, memory_bytes);
   bool const is_array = !collective.AnyOf(!HostArray(source));
-  // At first each column is taken for full. If both ways take many passes then, one more tells how full they are.
+  // First it assumes full columns. If both ways then take many passes, it counts the values in one more pass.
   std::vector<std::int64_t> largest(source.features(), collective.MaxOf(static_cast<std::int64_t>(source.rows())));
   std::vector<std::uint64_t> own;
   for (;;) {

@@ -1,4 +1,4 @@
-/// The numbers by which the device's quantile stage divides its work.
+/// Tuning numbers of the device's quantile stage.
 #ifndef XGBGPU_QUANTILE_QUANTILE_POLICY_H_
 #define XGBGPU_QUANTILE_QUANTILE_POLICY_H_
 
@@ -8,27 +8,27 @@
 namespace xgbgpu {
 
 struct QuantilePolicy {
-  /// One sort of pairs takes so many values of dense columns, but at least a column. They are enough to fill a device,
-  /// and so few that 16 bytes for each (32 with weights) are little beside the data.
+  /// Values of dense columns in one sort of pairs, but at least a column. The number fills a device, and its memory of
+  /// 16 bytes a value (32 with weights) is small beside the data.
   std::uint64_t pairs_at_once{1 << 24};
-  /// Columns of at least so many rows are sorted one by one, without pairs, if there are no weights. The launches of
-  /// kernels would bound the sorts of shorter ones.
+  /// Least rows of columns that are sorted one by one, without pairs, if there are no weights. The launches of kernels
+  /// would bound the sorts of shorter columns.
   std::uint64_t key_sort_from{1 << 18};
-  /// Columns of so many values are sorted one by one before the host looks at them. They take 8 bytes a value.
+  /// Values of columns that are sorted one by one before the host looks at them. They take 8 bytes a value.
   std::uint64_t keys_at_once{1 << 28};
-  /// The sort of so many keys fills a device.
+  /// Keys whose sort fills a device.
   std::uint64_t keys_that_fill{1 << 25};
-  /// Devices that have so many rows each, or more, give each other columns to sort. A copy for each column and device
-  /// would take longer than the keys on the way if columns were shorter.
+  /// Least rows of each device from which devices give each other columns to sort. With shorter columns a copy for each
+  /// column and device would take longer than the transfer of keys.
   std::uint64_t least_shared_rows{1 << 16};
-  /// While a matrix is built, raw data and scratch take at most this share of a device's free memory. The rest is for
-  /// the driver, and for sizes that are rounded up.
+  /// Largest share of a device's free memory for raw data and scratch while a matrix is built. The remaining memory is
+  /// for the driver, and for rounded sizes.
   double memory_share{0.85};
-  /// If memory is short all the same, the search begins again in half of it, but not in less than this.
+  /// If memory runs out nevertheless, the search restarts with half of it, but not with less than this.
   std::size_t least_bytes{256 << 20};
-  /// Counters of keys take so much even if the caller allows less. It is as little as the pieces on their way.
+  /// Least memory for counters of keys, even if the caller allows less. The pieces in flight take as much.
   std::size_t least_counter_bytes{16 << 20};
-  /// Data count as dense from this share of stored values on, as on the host. A value of a sparse matrix costs two
+  /// Least share of stored values from which data count as dense, as on the host. A value of a sparse matrix costs two
   /// bytes (in CSR four), and an addition that may collide with others.
   double dense_from{0.5};
 };

@@ -12,9 +12,8 @@
 
 namespace xgbgpu::host {
 
-/// Sorts `items` by key(item), equal ones as they were: three passes of 11 bits; passes whose digit is the same
-/// everywhere are skipped. `scratch` is as long as `items`; the sorted items are in the returned span, which is one of
-/// the two.
+/// Sorts `items` by key(item), stably: three passes of 11 bits. Skips a pass if all digits are equal. `scratch` is as
+/// long as `items`. Returns the sorted items, which are in one of the two spans.
 template <typename T, typename Key>
 Span<T> RadixSort(Span<T> items, Span<T> scratch, Key&& key) {
   constexpr std::size_t kSmall = 512;

@@ -1,3 +1,4 @@
+// Finds cuts over several shards: gathers few distinct values, or bisects on sort keys.
 #include "quantile/shared_columns.h"
 
 #include <algorithm>
@@ -70,14 +71,14 @@ std::vector<std::vector<std::uint32_t>> SharedColumns::GatherKeys(std::vector<Fe
 std::vector<std::vector<std::uint32_t>> SharedColumns::FindQuantiles(std::vector<FeatureIndex> const& columns,
                                                                      std::vector<Facts> const& facts,
                                                                      std::vector<int> const& parts) {
-  std::vector<std::int64_t> ends;  // for each column the weight of the first value, and that of all but the last
+  std::vector<std::int64_t> ends;  // for each column the weight of its first value, then of all values but the last
   for (std::size_t c = 0; c < columns.size(); ++c) {
     ends.push_back(runs_[columns[c]].WeightUpTo(facts[c].first));
     ends.push_back(runs_[columns[c]].WeightUpTo(facts[c].last - 1));
   }
   collective_.Sum(Span<std::int64_t>{ends});
 
-  /// The key of a rank's value is above `low` and at most `high`.
+  /// A rank whose value has a key above `low` and at most `high`.
   struct Rank {
     std::size_t column;
     int number;

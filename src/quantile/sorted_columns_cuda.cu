@@ -1,3 +1,4 @@
+// Sorts columns of keys and pairs on a device and finds distinct keys and ranks in them.
 #include <algorithm>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
@@ -14,8 +15,8 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
-constexpr std::uint64_t kChunk = 4096;  // values that a block looks at in one step
-constexpr FeatureIndex kStreams = 8;    // of columns that are sorted side by side
+constexpr std::uint64_t kChunk = 4096;  // values that a block reads in one step
+constexpr FeatureIndex kStreams = 8;    // columns that are sorted side by side
 
 __host__ __device__ inline std::uint32_t KeyOfPair(std::uint64_t pair) { return static_cast<std::uint32_t>(pair); }
 __host__ __device__ inline std::uint32_t ColumnOfPair(std::uint64_t pair) {
@@ -47,26 +48,26 @@ __global__ void ToIntegersKernel(float const* weights, double scale, std::uint64
 
 __global__ void CarryKernel(std::uint64_t* at) { at[0] += at[-1]; }
 
-/// The kernels below see columns that lie one after the other, each sorted, as pairs (this view) or as keys.
+/// Sorted columns one after the other as pairs. The kernels below take this view or SortedKeys.
 struct SortedPairs {
   std::uint64_t const* pairs;
   std::uint64_t n;
-  std::uint64_t const* sums;  ///< weight up to and including each pair, over all columns, modulo 2^64; or nullptr
+  std::uint64_t const* sums;  ///< inclusive prefix sums of weights over all columns, modulo 2^64; or nullptr
 
   __device__ std::uint32_t Key(std::uint64_t i) const { return KeyOfPair(pairs[i]); }
   __device__ std::uint64_t Column(std::uint64_t i) const { return ColumnOfPair(pairs[i]); }
   __device__ std::uint64_t Begin(std::uint64_t column) const {
     return FirstWhere(std::uint64_t{0}, n, [&](std::uint64_t i) { return Column(i) >= column; });
   }
-  /// Returns the integer weight of [begin, p), p > begin. Sums wrap around, but their difference inside a column is
-  /// below 2^62.
+  /// Returns the integer weight of [begin, p), p > begin. Sums wrap around, but a difference inside a column is below
+  /// 2^62.
   __device__ std::int64_t Weight(std::uint64_t begin, std::uint64_t p) const {
     if (sums == nullptr) return static_cast<std::int64_t>(p - begin);
     return static_cast<std::int64_t>(sums[p - 1] - (begin == 0 ? 0 : sums[begin - 1]));
   }
 };
 
-/// Columns of keys. Every column has as many keys, and each key has weight 1.
+/// Columns of keys, all of one length. Each key has weight 1.
 struct SortedKeys {
   std::uint32_t const* keys;
   std::uint64_t n;
@@ -96,8 +97,8 @@ __global__ void FindColumnsKernel(Sorted sorted, FeatureIndex columns, ColumnSum
   }
 }
 
-/// Counts the distinct keys of each column and lists as many as there is room for. Chunks inside a column that is known
-/// to have more than `enough` are skipped.
+/// Counts the distinct keys of each column and lists as many as there is room for. Skips chunks inside a column that is
+/// known to have more than `enough`.
 template <typename Sorted>
 __global__ void ListDistinctKernel(Sorted sorted, std::uint64_t const* list_start, std::uint64_t enough,
                                    ColumnSummary* summaries, std::uint32_t* lists) {
@@ -107,7 +108,7 @@ __global__ void ListDistinctKernel(Sorted sorted, std::uint64_t const* list_star
     std::uint64_t const first_column = sorted.Column(begin);
     bool const one_column = first_column == sorted.Column(end - 1);
     bool skip = lane == 0 && one_column && __ldcg(&summaries[first_column].distinct) > enough;
-    skip = __shfl_sync(kAllLanes, skip, 0);  // other warps may see another count, but this one agrees with itself
+    skip = __shfl_sync(kAllLanes, skip, 0);  // other warps may see another count, but all lanes see the same
     if (skip) continue;
     for (std::uint64_t base = begin; base < end; base += kThreads) {
       std::uint64_t const i = base + threadIdx.x;
@@ -131,13 +132,13 @@ __global__ void ListDistinctKernel(Sorted sorted, std::uint64_t const* list_star
   }
 }
 
-/// One sorted column as runs of equal keys. Steps that double find the ends of a run: 2 reads where all values differ.
+/// One sorted column as runs of equal keys. Doubling steps find the end of a run: 2 reads where all values differ.
 template <typename Sorted>
 struct Runs {
   Sorted sorted;
   std::uint64_t begin, end;
 
-  /// Returns the first place after the run that p is in.
+  /// Returns the first place after the run of p.
   __device__ std::uint64_t End(std::uint64_t p) const {
     std::uint32_t const key = sorted.Key(p);
     std::uint64_t low = p, step = 1;  // low is in the run
@@ -160,13 +161,13 @@ struct Runs {
   __device__ std::int64_t Weight(std::uint64_t p) const { return sorted.Weight(begin, p); }
 };
 
-/// Returns the key that ForEachQuantile takes for rank k. Bisection finds the first run, after the column's first one,
-/// for which rank k is below the middle of its cumulative weight and the next run's. The key is that of this run or of
-/// the next. It is kNoKey if this run is the last.
+/// Returns the key that ForEachQuantile takes for rank k. A bisection finds the first run after the column's first for
+/// which rank k is below the middle of its cumulative weight and the next run's. The result is the key of this run or
+/// of the next, or kNoKey if this run is the last.
 template <typename Sorted>
 __device__ std::uint32_t KeyOfRank(Runs<Sorted> const& runs, QuantileRanks const& ranks, int k,
                                    std::uint64_t second_run, std::uint64_t last_run) {
-  std::uint64_t low = second_run, high = last_run;  // begins of runs
+  std::uint64_t low = second_run, high = last_run;  // beginnings of runs
   while (low < high) {
     std::uint64_t const middle = low + (high - low) / 2;
     std::uint64_t const next = runs.End(middle);
@@ -195,12 +196,12 @@ __global__ void RanksKernel(Sorted sorted, FeatureIndex columns, ColumnSummary c
     for (int k = 1 + blockIdx.y * kThreads + threadIdx.x; k < rule.parts; k += gridDim.y * kThreads) {
       lists[list_start[c] + k - 1] = KeyOfRank(runs, ranks, k, second_run, last_run);
     }
-    // Lists have room for at least one key more than there are ranks.
+    // Lists have room for at least one key more than ranks.
     if (blockIdx.y == 0 && threadIdx.x == 0) lists[list_start[c] + rule.parts - 1] = kNoKey;
   }
 }
 
-/// Finds what the rule asks for in sorted columns. Waits.
+/// Finds the rule's keys in sorted columns. Waits.
 template <typename Sorted>
 SortedColumns Summarise(Sorted const& sorted, FeatureIndex columns, CutRule const& rule, DeviceArena* arena,
                         cudaStream_t stream) {
@@ -222,7 +223,7 @@ SortedColumns Summarise(Sorted const& sorted, FeatureIndex columns, CutRule cons
 
   DeviceBuffer<std::uint64_t> list_start{arena, "columns", result.list_start.size()};
   DeviceBuffer<std::uint32_t> lists{arena, "cuts", result.lists.size()};
-  FillBytes(lists.data(), 0, lists.size(), stream, kWhat);  // columns may use less room than they have
+  FillBytes(lists.data(), 0, lists.size(), stream, kWhat);  // columns may use only a part of their room
   CopyToDevice(list_start.data(), result.list_start.data(), list_start.size(), stream, kWhat);
   std::uint64_t const enough = rule.parts == 0 ? ~std::uint64_t{0} : rule.most_distinct;
   ListDistinctKernel<<<Blocks(sorted.n, kChunk, limits, kResident), kThreads, 0, stream>>>(

@@ -1,5 +1,4 @@
-/// Sorts columns of keys, or (column, key) pairs, on the device and brings back what cuts are made of. CUDA builds
-/// only.
+/// Sorts columns of keys, or (column, key) pairs, on a device and copies back the keys for cuts. CUDA builds only.
 #ifndef XGBGPU_QUANTILE_SORTED_COLUMNS_CUDA_H_
 #define XGBGPU_QUANTILE_SORTED_COLUMNS_CUDA_H_
 
@@ -12,47 +11,47 @@
 
 namespace xgbgpu::cuda {
 
-/// Says what is looked for in sorted columns.
+/// The wanted keys of sorted columns.
 struct CutRule {
-  /// A column of at most so many distinct values gives all of them.
+  /// A column of at most this number of distinct values gives all of them.
   std::uint64_t most_distinct;
-  /// Any other column gives those at the ranks 1 … parts - 1 (QuantileRanks). If this is 0, it gives their number only.
+  /// Any other column gives the values at the ranks 1 … parts - 1 (QuantileRanks). With 0 it gives only their number.
   int parts;
 };
 
-/// A column's place in what was sorted, and what its values are.
+/// A column's place in the sorted data, and facts of its values.
 struct ColumnSummary {
   std::uint64_t begin;
-  std::uint64_t end;            ///< where the keys that count end
-  std::uint64_t stop;           ///< where the column ends; from `end` to here all keys are kNoKey
-  unsigned long long distinct;  ///< exact up to most_distinct; beyond it too if the rule has no parts
-  std::uint32_t first;          ///< key of the smallest value, if any
+  std::uint64_t end;            ///< end of the keys that count
+  std::uint64_t stop;           ///< end of the column; from `end` to here all keys are kNoKey
+  unsigned long long distinct;  ///< exact up to most_distinct; exact beyond if the rule has no parts
+  std::uint32_t first;          ///< key of the smallest value, if there is one
   std::uint32_t last;
 
   bool empty() const { return begin == end; }
 };
 
-/// What one sort gives.
+/// The result of one sort.
 struct SortedColumns {
   std::vector<ColumnSummary> columns;
   std::vector<std::uint64_t> list_start;  ///< [columns + 1]
   std::vector<std::uint32_t> lists;
 
-  /// Returns the distinct keys, in no order, or the keys at the ranks: ascending, some repeated, kNoKey after the last.
+  /// Returns the distinct keys in no order, or the keys at the ranks: ascending, with repetitions, then kNoKey.
   Span<std::uint32_t> list(std::size_t column) {
     return {lists.data() + list_start[column], list_start[column + 1] - list_start[column]};
   }
 };
 
-/// Sorts pairs. It has device memory for up to `capacity` pairs at a time.
+/// Sorts pairs. Holds device memory for `capacity` pairs.
 class PairSorter {
  public:
-  /// Returns the bytes a pair, without what CUB adds (some percent).
+  /// Returns the bytes a pair, without CUB's scratch (some percent).
   static std::size_t BytesPerPair(bool weighted) { return weighted ? 32 : 16; }
 
   PairSorter(DeviceArena* arena, std::uint64_t capacity, bool weighted);
 
-  /// Pairs go here: column · 2^32 + key, [capacity]. A key of kNoKey belongs to its column but does not count.
+  /// Input of the sort: column · 2^32 + key, [capacity]. A key of kNoKey belongs to its column but does not count.
   std::uint64_t* keys() { return keys_[0].data(); }
   float* weights() { return weights_[0].data(); }  ///< [capacity] with weights; nullptr without
 
@@ -62,7 +61,7 @@ class PairSorter {
  private:
   struct Sorted {
     std::uint64_t const* keys;
-    std::uint64_t const* sums;  ///< weight up to and including each pair, over all columns, modulo 2^64; or nullptr
+    std::uint64_t const* sums;  ///< inclusive prefix sums of weights over all columns, modulo 2^64; or nullptr
   };
   Sorted Sort(std::uint64_t n, FeatureIndex columns, double scale, cudaStream_t stream);
   void* Scratch(std::size_t bytes);
@@ -74,16 +73,16 @@ class PairSorter {
   DeviceBuffer<std::uint8_t> scratch_;
 };
 
-/// Sorts long columns without weights one by one: half the bytes of pairs, and fewer digits. Several columns are sorted
-/// side by side where one does not fill the device. It has device memory for up to `at_once` columns at a time.
+/// Sorts long columns without weights one by one: half the bytes of pairs, and fewer digits. Sorts several columns side
+/// by side if one does not fill the device. Holds device memory for `at_once` columns.
 class KeySorter {
  public:
-  /// Returns the bytes a key, without a little that CUB adds.
+  /// Returns the bytes a key, without CUB's scratch.
   static std::size_t BytesPerKey() { return 8; }
 
   KeySorter(DeviceArena* arena, std::uint64_t rows, FeatureIndex at_once);
 
-  /// Sorts columns of keys, [columns, rows], which stay as they are. Keys that are kNoKey do not count. Waits.
+  /// Sorts columns of keys, [columns, rows], into other memory. Keys that are kNoKey do not count. Waits.
   SortedColumns Run(std::uint32_t const* keys, FeatureIndex columns, CutRule const& rule);
 
  private:
@@ -95,8 +94,8 @@ class KeySorter {
   std::vector<Stream> streams_;
 };
 
-/// Makes pairs of columns of keys, [columns, rows]. With weights ([rows], on the device) the key of rows whose weight
-/// is 0 becomes kNoKey.
+/// Makes pairs from columns of keys, [columns, rows]. With weights ([rows], on the device) the keys of rows of weight 0
+/// become kNoKey.
 void MakePairs(std::uint32_t const* keys, std::uint64_t rows, FeatureIndex columns, float const* weights,
                std::uint64_t* pairs, float* pair_weights, cudaStream_t stream);
 

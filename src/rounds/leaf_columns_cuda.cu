@@ -1,3 +1,4 @@
+// Leaf columns on a device, and the kernels that add and weigh them.
 #include <algorithm>
 
 #include "cuda/grid.h"

@@ -1,3 +1,4 @@
+// Leaf columns in the memory of the host.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Margins, targets and gradients of rows that stay on a device between rounds.
 #include <algorithm>
 #include <limits>
 #include <utility>

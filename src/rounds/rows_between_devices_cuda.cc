@@ -1,4 +1,4 @@
-/// What rows on one device tell those on another.
+// Copies targets, margins and gradients between rows on different devices.
 
 #include <algorithm>
 

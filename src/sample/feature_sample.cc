@@ -1,3 +1,4 @@
+// Samples the features of trees, levels and nodes on the host.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -11,7 +12,7 @@ namespace {
 
 std::uint32_t SizeOf(std::uint32_t from, float fraction) {
   if (fraction >= 1.0f) return from;
-  // In single precision, as XGBoost does: 0.7f is less than 0.7, but its product with 10 rounds to 7.
+  // In single precision, as XGBoost: 0.7f is less than 0.7, but its product with 10 rounds to 7.
   return std::max(1U, static_cast<std::uint32_t>(fraction * static_cast<float>(from)));
 }
 

@@ -1,3 +1,4 @@
+// Samples the features of a level's nodes on a device.
 #include <cub/block/block_scan.cuh>
 
 #include "core/random.h"
@@ -13,28 +14,28 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
 
-// A set's last feature is found digit by digit, from the first of its key to the last of its number.
+// The search for a set's last feature goes digit by digit, from the first of its key to the last of its number.
 constexpr int kDigitBits = 8, kDigits = 12, kKeyDigits = 8;
 static_assert(1 << kDigitBits == kThreads);  // a thread for each value of a digit
 
 using DigitScan = cub::BlockScan<std::uint32_t, kThreads>;
 
-/// What the threads of a set share.
+/// State that the threads of a set share.
 struct ChoiceShared {
   typename DigitScan::TempStorage scan;
-  std::uint32_t counts[kThreads];  ///< features, by the value of a digit
-  std::uint32_t digit;             ///< of the last feature of the set
-  std::uint32_t same;              ///< features with this digit, …
-  std::uint32_t wanted;            ///< … and those of them that are in the set
+  std::uint32_t counts[kThreads];  ///< number of features by the value of a digit
+  std::uint32_t digit;             ///< digit of the set's last feature
+  std::uint32_t same;              ///< number of features with this digit, …
+  std::uint32_t wanted;            ///< … and how many of them are in the set
 };
 
-/// One set and what it is chosen from.
+/// One set and the set that it is chosen from.
 struct Choice {
   RandomStream stream;
   float const* weights;       ///< [features], or nullptr
-  FeatureIndex features;      ///< of the matrix
+  FeatureIndex features;      ///< number of features of the matrix
   std::uint32_t const* from;  ///< bit set, or nullptr: all
-  std::uint32_t count;        ///< features to choose, at least 1 and not more than there are
+  std::uint32_t count;        ///< number of features to choose, at least 1 and not more than `from` has
 
   __device__ std::uint64_t Key(FeatureIndex f) const {
     std::uint32_t const draw = stream.Word(f);
@@ -42,7 +43,7 @@ struct Choice {
   }
 };
 
-/// A feature's place in the order of a choice, as one number of kDigits digits.
+/// The place of a feature in the order of a choice, as one number of kDigits digits.
 struct Place {
   std::uint64_t key;
   std::uint32_t feature;
@@ -61,7 +62,7 @@ struct Place {
       feature = static_cast<std::uint32_t>((feature & ~mask) | bits);
     }
   }
-  /// Are the first `digits` digits the same?
+  /// Returns true if the first `digits` digits are equal.
   __device__ bool Agrees(Place const& other, int digits) const {
     if (digits == 0) return true;
     if (digits <= kKeyDigits) return ((key ^ other.key) >> Shift(digits - 1)) == 0;
@@ -72,8 +73,8 @@ struct Place {
   }
 };
 
-/// A place that the features of the set are not behind, and all others are. Called by the whole block.
-/// Cost  seldom more than three passes over the features: it ends where the digits so far tell them apart
+/// Returns a place at or behind all features of the set and before all other features. The whole block calls it.
+/// Cost  seldom more than three passes over the features: it ends when the digits so far separate them
 __device__ Place LastPlace(Choice const& choice, ChoiceShared* shared) {
   Place last{~std::uint64_t{0}, ~0U};
   std::uint32_t wanted = choice.count;
@@ -97,12 +98,12 @@ __device__ Place LastPlace(Choice const& choice, ChoiceShared* shared) {
     __syncthreads();
     last.SetDigit(digit, shared->digit);
     wanted = shared->wanted;
-    if (shared->same == wanted) break;  // all of them: whatever digits follow
+    if (shared->same == wanted) break;  // all features with this digit are in the set
   }
   return last;
 }
 
-/// Writes the features of the choice to the bit set `to`, which may be `from`. Called by the whole block.
+/// Writes the chosen features to the bit set `to`, which may be `from`. The whole block calls it.
 __device__ void Choose(Choice const& choice, std::uint32_t* to, ChoiceShared* shared) {
   Place const last = LastPlace(choice, shared);
   for (FeatureIndex first = 0; first < choice.features; first += kThreads) {
@@ -114,7 +115,7 @@ __device__ void Choose(Choice const& choice, std::uint32_t* to, ChoiceShared* sh
   __syncthreads();
 }
 
-/// A block for each child of the level, or for the root.
+/// Chooses features. A block takes a child of the level, or the root.
 __global__ void __launch_bounds__(kThreads) ChooseFeaturesKernel(FeatureChoice level) {
   __shared__ ChoiceShared shared;
   WaitForKernelBefore();

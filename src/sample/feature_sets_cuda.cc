@@ -1,3 +1,4 @@
+// Copies the features of a tree to a device and makes room for its nodes' sets.
 #include "sample/feature_sets_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -15,7 +16,7 @@ bool DeviceFeatureSets::Set(FeatureSampler const& sampler, std::vector<float> co
     std::vector<std::uint32_t> bits(words);
     for (FeatureIndex f : sampler.Tree()) bits[f / 32] |= 1U << (f % 32);
     CopyToDevice(tree_set_.data(), bits.data(), bits.size(), stream, "choosing features");
-    stream.Wait("choosing features");  // the bits go
+    stream.Wait("choosing features");  // the bits are freed next
   }
   if (has_node_sets_) changed = Reserve(&node_sets_, arena_, kPart, nodes * words) || changed;
   if (has_weights_ && weights != uploaded_) {

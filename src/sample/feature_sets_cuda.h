@@ -1,4 +1,4 @@
-/// Sets of features on a CUDA device: what a tree and its nodes may be split by.
+/// Sets of features on a CUDA device: the features that a tree and its nodes may be split by.
 #ifndef XGBGPU_SAMPLE_FEATURE_SETS_CUDA_H_
 #define XGBGPU_SAMPLE_FEATURE_SETS_CUDA_H_
 
@@ -14,12 +14,12 @@
 
 namespace xgbgpu::cuda {
 
-/// The sets of features as kernels see them: bit sets of `words` words.
+/// A view of sets of features: bit sets of `words` words.
 struct FeatureSetsView {
-  std::uint32_t const* of_tree;  ///< or nullptr: all features
-  /// [2 · families of a level, words], set 2 · family + (1 for the right child); or nullptr: all are as the tree's.
+  std::uint32_t const* of_tree;  ///< nullptr: all features
+  /// [2 · families of a level, words] set 2 · family + (1 for the right child); nullptr: all nodes have the tree's set.
   std::uint32_t* of_nodes;
-  float const* weights;  ///< [features], where there are of_nodes to be chosen by weights; or nullptr
+  float const* weights;  ///< [features] if of_nodes are chosen by weights, else nullptr
   std::uint32_t words;
 
   bool operator==(FeatureSetsView const& other) const {
@@ -27,7 +27,7 @@ struct FeatureSetsView {
   }
 };
 
-/// The features of the nodes of a level that are to be chosen. Pointers are to the device.
+/// The choice of features for a level's nodes. Pointers are to the device.
 struct FeatureChoice {
   GrowingTree tree;
   TreeDraw const* draw;
@@ -35,19 +35,19 @@ struct FeatureChoice {
   FeatureIndex features;
   FeatureSetsView sets;  ///< with of_nodes
 };
-/// Enqueues the choice of FeatureSetsView::of_nodes for the children of all families, as FeatureSampler::Node makes it.
-/// Their numbers are those of the finished tree. (feature_sample_cuda.cu)
+/// Enqueues the choice of FeatureSetsView::of_nodes for the children of all families, like FeatureSampler::Node. Nodes
+/// have the numbers of the finished tree. (feature_sample_cuda.cu)
 void ChooseFeatures(FeatureChoice const& level, LevelBounds const& bounds, DeviceLimits const& limits,
                     cudaStream_t stream);
 
 /// Owns the sets of one growing tree.
 class DeviceFeatureSets {
  public:
-  /// `arena` must outlive it.
+  /// `arena` must outlive this object.
   DeviceFeatureSets(FeatureIndex features, DeviceArena* arena) : features_{features}, arena_{arena} {}
 
-  /// Copies the next tree's set, and makes room for those of `nodes` nodes, which kernels choose. `weights`: of the
-  /// features, or empty. True if the memory has moved. Waits, if the tree may not be split by all features.
+  /// Copies the next tree's set, and makes room for the sets of `nodes` nodes, which kernels choose. `weights`: of the
+  /// features, or empty. Returns true if the memory has moved. Waits if the tree has a column sample.
   bool Set(FeatureSampler const& sampler, std::vector<float> const& weights, std::size_t nodes, Stream const& stream);
   FeatureSetsView View() const;
 
@@ -57,7 +57,7 @@ class DeviceFeatureSets {
   bool has_tree_set_{false}, has_node_sets_{false}, has_weights_{false};
   DeviceBuffer<std::uint32_t> tree_set_, node_sets_;
   DeviceBuffer<float> weights_;
-  std::vector<float> uploaded_;  ///< weights that are on the device
+  std::vector<float> uploaded_;  ///< weights on the device
 };
 
 }  // namespace xgbgpu::cuda

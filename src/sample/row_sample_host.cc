@@ -1,3 +1,4 @@
+// Draws the sampled rows of a tree on the host.
 #include <algorithm>
 #include <atomic>
 #include <vector>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::size_t kGrain = 1 << 15;  // rows per chunk, a multiple of 4 · kRandomRun
 
-/// Calls f(row, chance) for every sampled row of [begin, end), of a shard whose first row is `first_row` of all.
+/// Calls f(row, chance) for every sampled row of [begin, end) of a shard whose first row is row `first_row` of all.
 template <typename Chance, typename F>
 void ForEachSampled(RandomStream const& stream, std::uint64_t first_row, Chance&& chance_of, std::size_t begin,
                     std::size_t end, F&& f) {
@@ -26,7 +27,7 @@ void ForEachSampled(RandomStream const& stream, std::uint64_t first_row, Chance&
   });
 }
 
-/// Lists the sampled rows in ascending order, and calls each(row, chance) for them.
+/// Lists the sampled rows in ascending order, and calls each(row, chance) for every one.
 template <typename Chance, typename Each>
 std::size_t ListSampled(RandomStream const& stream, std::uint64_t first_row, Chance&& chance_of, std::size_t n,
                         Span<std::size_t> counts, Span<RowRecord> rows, int threads, Each&& each) {
@@ -115,11 +116,11 @@ std::size_t SampleRows(RandomStream const& stream, float subsample, std::size_t 
 
 namespace {
 
-/// Writes the gradients that count, and returns what draw(chance of a row, what to do with a row of the sample) does.
+/// Writes the gradients of the sample, and returns the result of draw(chance of a row, action for a sampled row).
 template <typename Draw>
 std::size_t DrawSample(TrainParams const& params, Span<GradientPair const> gradients, Span<GradientPair> sampled,
                        int threads, Shard const& shard, Draw&& draw) {
-  LargestGradients(gradients, threads, *shard.collective);  // or an error
+  LargestGradients(gradients, threads, *shard.collective);  // throws if a gradient is not finite
   ParallelChunks(threads, gradients.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     std::fill(sampled.data() + begin, sampled.data() + end, GradientPair{0.0f, 0.0f});
   });

@@ -1,3 +1,4 @@
+// Draws the sampled rows of a tree on a device, with their gradients and bins.
 #include <cub/block/block_scan.cuh>
 #include <type_traits>
 
@@ -17,22 +18,22 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kResident = 4;                      // what registers allow
+constexpr int kResident = 4;                      // limited by registers
 constexpr int kWordRows = 4;                      // one Philox block serves four rows
-constexpr int kLaneRows = 16;                     // that a thread draws
-constexpr int kDrawnRows = kThreads * kLaneRows;  // that take one place in the sample together
+constexpr int kLaneRows = 16;                     // rows that a thread draws
+constexpr int kDrawnRows = kThreads * kLaneRows;  // rows with one common place in the sample
 
 constexpr int kCountThreads = 1024;
-constexpr int kCountResident = 2;            // every block hands on its counts: few blocks
-constexpr std::uint32_t kNoKey = 2 * kKeys;  // not kUnsureKey; 16 bits of it are 0
+constexpr int kCountResident = 2;            // every block publishes its counts: few blocks
+constexpr std::uint32_t kNoKey = 2 * kKeys;  // differs from kUnsureKey; its low 16 bits are 0
 
-/// Gradients of rows that are there.
+/// Gradients in memory.
 struct GivenGradients {
   GradientPair const* pairs;
   GradientMaxima const* maxima;
 
   __device__ GradientPair Of(std::uint64_t row, float const*) const { return pairs[row]; }
-  /// Keys of rows first … first + 3; kNoKey beyond the last of `rows`. `first` is a multiple of four.
+  /// Returns the keys of rows first … first + 3, with kNoKey beyond the last of `rows`. `first` is a multiple of four.
   template <SamplingMethod kMethod>
   __device__ void Keys(std::uint64_t first, std::uint64_t rows, float const*, std::uint32_t (&key)[kWordRows]) const {
     GradientPair v[kWordRows];
@@ -40,14 +41,14 @@ struct GivenGradients {
 #pragma unroll
     for (int i = 0; i < kWordRows; ++i) key[i] = first + i < rows ? KeyOf(v[i], kMethod) : kNoKey;
   }
-  /// Raises the maxima. Gradients that are not finite count wherever they are.
+  /// Raises the maxima. Gradients that are not finite count in and outside the sample.
   __device__ void Raise(std::uint32_t* grad_max, std::uint32_t* hess_max) const {
     if (maxima->grad >= kNotFiniteBits) *grad_max = maxima->grad;
     if (maxima->hess >= kNotFiniteBits) *hess_max = maxima->hess;
   }
 };
 
-/// Gradients that are computed from margins on the way.
+/// Gradients that are computed from margins when needed.
 template <typename Loss>
 struct ComputedGradients {
   RowGradients<Loss> losses;
@@ -70,21 +71,22 @@ struct ComputedGradients {
   __device__ void Raise(std::uint32_t*, std::uint32_t*) const {}
 };
 
-/// Keys that a block counts in shared memory: those of the octaves around the largest key of the tree before, and 0.
-/// Others, which are few, are counted in device memory.
+/// Keys that a block counts in shared memory: the keys of the octaves around the last tree's largest key, and 0. All
+/// other keys, which are few, are counted in device memory.
 struct NearKeys {
   static constexpr std::uint32_t kOctaves = 32, kHigher = 2, kNearKeys = kOctaves << kKeyBits;
   static constexpr std::uint32_t kFar = kNearKeys, kZero = kNearKeys + 1;
-  std::uint32_t counts[kNearKeys + 2];  ///< then rows that do not count here, and those of the key 0, if it is not near
+  std::uint32_t
+      counts[kNearKeys + 2];  ///< followed by rows that do not count here, and rows of key 0, if it is not near
 
   __device__ static std::uint32_t First(SampleView const& sample) {
-    constexpr std::uint32_t kOfOne = 127;  // in the first tree: as if keys were about 1
+    constexpr std::uint32_t kOfOne = 127;  // in the first tree: assumes keys of about 1
     std::uint32_t const largest = sample.key_counts->largest_before;
     std::uint32_t const top = min((largest == 0 ? kOfOne : largest >> kKeyBits) + kHigher, 255U);
     return max(top, kOctaves - 1) - (kOctaves - 1) << kKeyBits;
   }
-  /// Some rows of every lane; kNoKey is none. Where many have one key, as in the first tree, they do not queue up:
-  /// shared memory carries out additions of 1 to one address together.
+  /// Counts some rows of every lane; kNoKey is none. Equal keys in many rows, as in the first tree, do not serialise:
+  /// shared memory combines additions of 1 to one address.
   __device__ void Add(std::uint32_t const (&key)[kWordRows], std::uint32_t first, SampleView const& sample) {
     bool far = false;
 #pragma unroll
@@ -105,15 +107,15 @@ struct NearKeys {
       atomicAdd(counts + kZero, 1U);
       return;
     }
-    std::uint32_t const alike = __match_any_sync(__activemask(), key);  // device memory does not
+    std::uint32_t const alike = __match_any_sync(__activemask(), key);  // device memory does not combine additions
     if (static_cast<int>(threadIdx.x % 32) == __ffs(static_cast<int>(alike)) - 1) {
       atomicAdd(sample.key_counts->of + key, static_cast<std::uint32_t>(__popc(alike)));
     }
   }
 };
 
-/// Where the threshold lies: one block, which needs more registers than those that count have. Counts and values are
-/// integers, so the sums need no order.
+/// Finds the threshold. One block, which needs more registers than counting blocks have. Counts and values are
+/// integers, so sums need no order.
 __global__ void __launch_bounds__(kCountThreads, 1)
     FindRuleKernel(std::uint64_t rows, SampleDraw const* draw, SampleView sample) {
   using Scan = cub::BlockScan<unsigned long long, kCountThreads>;
@@ -139,8 +141,8 @@ __global__ void __launch_bounds__(kCountThreads, 1)
   }
   unsigned long long before_count, before_sum = 0, all;
   Scan(storage).ExclusiveSum(count, before_count, all);
-  __syncthreads();                              // the storage is used again, and counts have been read
-  unsigned long long const below = rows - all;  // with smaller keys than are told apart
+  __syncthreads();                              // the next turn reuses the storage, and counts have been read
+  unsigned long long const below = rows - all;  // rows with keys below the distinguished ones
   if (threadIdx.x == 0) {
     own[1] += static_cast<std::uint32_t>(below);
     threshold_bin = 0;
@@ -148,7 +150,7 @@ __global__ void __launch_bounds__(kCountThreads, 1)
   } else {
     before_count += below;
   }
-  if (target.method == SamplingMethod::kGradientBased) {  // else values do not count
+  if (target.method == SamplingMethod::kGradientBased) {  // otherwise values do not count
 #pragma unroll
     for (std::uint32_t i = 0; i < kOwnBins; ++i) sum += own[i] * KeyValue(first_bin + i);
     Scan(storage).ExclusiveSum(sum, before_sum);
@@ -176,12 +178,12 @@ __global__ void __launch_bounds__(kCountThreads, 1)
   if (threadIdx.x == 0) sample.state->rule = MakeSampleRule(target, first, bin, threshold);
 }
 
-/// Counts the keys of a block's rows. Returns the largest one that this thread has seen.
+/// Counts the keys of a block's rows. Returns the largest key of this thread.
 template <SamplingMethod kMethod, typename Gradients>
 __device__ std::uint32_t CountRows(Gradients const& gradients, std::uint64_t rows, float const* margins,
                                    SampleView const& sample, NearKeys* near) {
   std::uint32_t const first = NearKeys::First(sample);
-  std::uint32_t largest = 0;  // of two, in halves
+  std::uint32_t largest = 0;  // of two keys, in halves
   std::uint64_t const step = std::uint64_t{gridDim.x} * kCountThreads * kWordRows;
   for (std::uint64_t base = std::uint64_t{blockIdx.x} * kCountThreads * kWordRows; base < rows; base += step) {
     std::uint64_t const row = base + threadIdx.x * kWordRows;
@@ -189,14 +191,14 @@ __device__ std::uint32_t CountRows(Gradients const& gradients, std::uint64_t row
     gradients.template Keys<kMethod>(row, rows, margins, key);
     std::uint32_t const low = __byte_perm(key[0], key[1], 0x5410), high = __byte_perm(key[2], key[3], 0x5410);
     largest = __vmaxu2(largest, __vmaxu2(low, high));
-    // There is room for whole fours.
+    // Rows are padded to multiples of four.
     if (row < rows) *reinterpret_cast<uint2*>(sample.keys + row) = {low, high};
     near->Add(key, first, sample);
   }
   return max(largest & 0xFFFFU, largest >> 16);
 }
 
-/// Every row's key, and how many there are of each.
+/// Writes every row's key, and counts rows by key.
 template <typename Gradients>
 __global__ void __launch_bounds__(kCountThreads, kProcessorThreads / kCountThreads)
     CountKeysKernel(Gradients gradients, std::uint64_t rows, SampleDraw const* draw, SampleView sample) {
@@ -223,12 +225,12 @@ __global__ void __launch_bounds__(kCountThreads, kProcessorThreads / kCountThrea
   }
 }
 
-/// The chances of rows, by their keys: what takes a division or a double is in a table in shared memory.
+/// The chances of rows by their keys. A table in shared memory has the results of divisions and double operations.
 class KeyChances {
  public:
   static constexpr std::uint32_t kTable = 1U << kKeyBits;
 
-  /// Called by the whole block, of every block: the counts of keys become 0 again.
+  /// All threads of all blocks call it: it resets the counts of keys to 0.
   __device__ KeyChances(SampleDraw const&, SampleView const& sample, std::uint64_t* table)
       : rule_{sample.state->rule}, keys_{sample.keys}, in_top_octave_{table} {
     static_assert(kTable == kThreads);
@@ -240,7 +242,8 @@ class KeyChances {
     }
     __syncthreads();
   }
-  /// Bit i: row first + i is in the sample, for the four rows that share these draws. There are keys of whole fours.
+  /// Returns a mask of rows first … first + 3 in the sample, which share the draws. Keys are padded to multiples of
+  /// four.
   __device__ std::uint32_t Draw(std::uint64_t first, RandomBlock const& draws) const {
     auto const two = *reinterpret_cast<uint2 const*>(keys_ + first);
     std::uint32_t const key[kWordRows]{two.x & 0xFFFFU, two.x >> 16, two.y & 0xFFFFU, two.y >> 16};
@@ -251,7 +254,7 @@ class KeyChances {
     }
     return drawn;
   }
-  /// What a sampled row's gradient, which is finite, counts in the tree.
+  /// Returns the weighted gradient of a sampled row, which is finite.
   __device__ GradientPair Weigh(std::uint64_t row, GradientPair v) const {
     return DivideByChance(v, OfKey(keys_[row]));
   }
@@ -266,7 +269,7 @@ class KeyChances {
   std::uint64_t const* in_top_octave_;
 };
 
-/// One chance for every row.
+/// Equal chances for all rows.
 class OneChance {
  public:
   static constexpr std::uint32_t kTable = 1;
@@ -293,8 +296,8 @@ struct DrawnRows {
   std::uint32_t n, place;
 };
 
-/// Copies their records, of every tile. Neighbouring threads copy the pieces of a record; several are on their way at a
-/// time.
+/// Copies the rows' records of every tile. Neighbouring threads copy the pieces of a record, with several pieces in
+/// flight.
 template <typename Piece>
 __device__ void CopyRecords(DeviceMatrixView const& m, DrawnRows const& drawn, SampleView const& sample) {
   constexpr int kInFlight = 4;
@@ -372,7 +375,7 @@ __global__ void __launch_bounds__(kThreads, kResident)
     if (sample.records != nullptr) {
       WithPiece(matrix.record_bytes(), [&](auto piece) { CopyRecords<decltype(piece)>(matrix, rows, sample); });
     }
-    __syncthreads();  // before the shared words are used again
+    __syncthreads();  // the next turn reuses the shared words
   }
   if (blockIdx.x == 0 && threadIdx.x == 0) gradients.Raise(&grad_max, &hess_max);
   RaiseToBlockMax<kThreads>(grad_max, hess_max, &gradient->maxima.grad, &gradient->maxima.hess);
@@ -415,7 +418,7 @@ __global__ void __launch_bounds__(kThreads, kResident)
   RaiseToBlockMax<kThreads>(grad_max, hess_max, &gradient->maxima.grad, &gradient->maxima.hess);
 }
 
-/// Does what ChooseSampleFormat does for rows that are marked.
+/// ChooseSampleFormat for marked rows.
 __global__ void __launch_bounds__(kThreads)
     MarkedFormatKernel(GradientPair const* gradients, std::uint64_t rows, RowChances chances, NodeIndex const* nodes,
                        SampleState const* sample, bool alone, SampleDraw const* draw, GradientState* state) {
@@ -429,7 +432,7 @@ __global__ void __launch_bounds__(kThreads)
   });
 }
 
-/// A thread has a piece of a row of the sample.
+/// Copies records. A thread has a piece of a row of the sample.
 template <typename Piece>
 __global__ void __launch_bounds__(kThreads)
     CopyRecordsKernel(DeviceMatrixView page, std::uint64_t first_row, SampleView sample) {
@@ -456,10 +459,10 @@ void DrawRows(Gradients const& gradients, DeviceMatrixView const& matrix, Sample
              kThreads, 0, limits, stream, gradients, matrix, draw, sample, gradient);
 }
 
-/// With other devices: counts of keys, and the largest, become those of all rows.
+/// Sums the counts of keys over all devices, and takes the largest key.
 void ShareKeys(SampleView const& sample, DeviceShard const& shard, cudaStream_t stream) {
   if (shard.alone()) return;
-  // Two counts lie in one integer. Neither grows beyond its half: it counts rows, of which there are fewer than 2^32.
+  // Two counts share one integer. Neither overflows its half: it counts rows, of which there are fewer than 2^32.
   static_assert(sizeof(sample.key_counts->of) == kKeys / 2 * sizeof(std::int64_t));
   shard.devices->Sum(reinterpret_cast<std::int64_t*>(sample.key_counts->of), kKeys / 2, stream);
   DeviceNumbers numbers;
@@ -468,12 +471,12 @@ void ShareKeys(SampleView const& sample, DeviceShard const& shard, cudaStream_t 
   shard.devices->Combine(numbers, nullptr, stream);
 }
 
-/// With other devices: maxima, early sums and the number of rows become those of all.
+/// Combines maxima, early sums and the number of rows over all devices.
 void ShareSample(SampleView const& sample, GradientState* gradient, DeviceShard const& shard, cudaStream_t stream) {
   ShareMaxima(shard, &gradient->maxima, gradient, stream, &sample.state->rows, &sample.state->rows_of_all);
 }
 
-/// Finds the chances of rows, if gradients decide.
+/// Finds the chances of rows, if they depend on gradients.
 template <typename Gradients>
 void FindChances(Gradients const& gradients, std::uint64_t rows, SampleDraw const* draw, SampleView const& sample,
                  DeviceShard const& shard, DeviceLimits const& limits, cudaStream_t stream) {

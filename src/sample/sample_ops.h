@@ -3,20 +3,18 @@
 /// A row is in the sample if its 32-bit draw is below its *chance*, a number of 2^-32ths. With `gradient_based` and
 /// `goss` the chance depends on the row's *key*, a measure of its gradient:
 ///
-///   gradient_based   sqrt(g² + 0.1 h²)   chance min(1, key / threshold), the threshold such that the chances add up
-///   to
+///   gradient_based   sqrt(g² + 0.1 h²)   chance min(1, key / threshold), with the threshold for a sum of chances of
 ///                                        subsample · rows. From  Ou, "Out-of-core GPU gradient boosting",
-///                                        arXiv:2005.09148; the weight of h² is that of XGBoost's gpu_hist
-///   goss             |g · h|             1 for the top_rate · rows largest keys; other_rate · rows of the others
-///   are
-///                                        expected, each alike. From  Ke et al., "LightGBM: a highly efficient
-///                                        gradient boosting decision tree", NIPS 2017
+///                                        arXiv:2005.09148; the weight of h² is from XGBoost's gpu_hist
+///   goss             |g · h|             1 for the top_rate · rows largest keys. All other rows have equal chances,
+///                                        other_rate · rows of them are expected. From  Ke et al., "LightGBM: a
+///                                        highly efficient gradient boosting decision tree", NIPS 2017
 ///
-/// and the gradients of a sampled row are divided by the chance: sums over the sample are then right on average,
-/// whatever the keys were. So keys need not be exact, only equal everywhere: they are the upper bits of a float, its
-/// exponent and 8 bits after the leading one. The 22 octaves up to the largest key's are told apart; smaller keys count
-/// as the smallest of these, and only gradients of zero have the key 0. A bin's value is an integer below 2^30, so that
-/// sums over 2^32 rows are exact and the threshold does not depend on any order.
+/// and the gradients of a sampled row are divided by the chance. So sums over the sample are unbiased for any keys.
+/// Keys need not be exact, only equal on all backends: they are the upper bits of a float, its exponent and 8 bits
+/// after the leading one. Keys of the 22 octaves up to the largest key's are distinguished. Smaller keys count as the
+/// smallest distinguished key, and only gradients of zero have the key 0. A bin's value is an integer below 2^30, so
+/// sums over 2^32 rows are exact, and the threshold does not depend on any order.
 #ifndef XGBGPU_SAMPLE_SAMPLE_OPS_H_
 #define XGBGPU_SAMPLE_SAMPLE_OPS_H_
 
@@ -32,7 +30,7 @@
 
 namespace xgbgpu {
 
-/// A draw below this is in the sample; 2^32 (everything) needs the 64 bits.
+/// Returns the bound of draws in the sample. 2^32 (everything) needs 64 bits.
 XGBGPU_HD std::uint64_t SampleThreshold(float fraction) {
   return static_cast<std::uint64_t>(static_cast<double>(fraction) * 4294967296.0);
 }
@@ -42,16 +40,16 @@ XGBGPU_HD bool IsSampled(std::uint32_t draw, std::uint64_t chance) { return draw
 constexpr std::uint64_t kCertain = std::uint64_t{1} << 32;
 
 constexpr int kKeyBits = 8;                ///< bits of a key after its leading one
-constexpr std::uint32_t kKeys = 1U << 16;  ///< those eight and a float's exponent
+constexpr std::uint32_t kKeys = 1U << 16;  ///< eight bits and a float's exponent
 constexpr int kKeyOctaves = 22;
 constexpr std::uint32_t kKeyBins = 1 + (kKeyOctaves << kKeyBits);
 
-/// A power of two at or below a float > 0 and above its quarter, but for those below 2^-126.
+/// A power of two at or below a float > 0 and above its quarter, except for floats below 2^-126.
 struct PowerBelow {
   int exponent;
   float reciprocal;
 
-  /// `magnitude`: the float's MagnitudeBits.
+  /// `magnitude` is the float's MagnitudeBits.
   XGBGPU_HD explicit PowerBelow(std::uint32_t magnitude) {
     constexpr std::uint32_t kOne = 127, kMost = 2 * kOne - 1;  // beyond, the reciprocal would not be a normal float
     std::uint32_t const biased = magnitude >> 23 < kMost ? magnitude >> 23 : kMost;
@@ -60,10 +58,10 @@ struct PowerBelow {
   }
 };
 
-/// A row's key, less than kKeys. Powers of two are taken out of its gradient before there are squares or products,
-/// which stay within floats; keys that do not count as the nearest that do.
+/// Returns a row's key, less than kKeys. Takes powers of two out of the gradient before squares and products, which
+/// stay within floats. A key outside the valid range becomes the nearest valid key.
 XGBGPU_HD std::uint32_t KeyOf(GradientPair v, SamplingMethod method) {
-  constexpr int kMantissa = 23;  // of a float
+  constexpr int kMantissa = 23;  // bits of a float
   std::uint32_t const grad = MagnitudeBits(v.grad), hess = MagnitudeBits(v.hess);
   float key = 0;
   int exponent = 0;
@@ -85,31 +83,31 @@ XGBGPU_HD std::uint32_t KeyOf(GradientPair v, SamplingMethod method) {
   return static_cast<std::uint32_t>(bits < 1 ? 1 : bits > kMost ? kMost : bits);
 }
 
-/// The first key of the octaves that are told apart, from the largest of all rows.
+/// Returns the first key of the distinguished octaves, from the largest key of all rows.
 XGBGPU_HD std::uint32_t FirstToldApart(std::uint32_t largest_key) {
   std::uint32_t const octave = largest_key >> kKeyBits;
   return octave < kKeyOctaves ? 0 : (octave + 1 - kKeyOctaves) << kKeyBits;
 }
 
-/// Bin of a key, 0 to kKeyBins - 1.
+/// Returns the bin of a key, 0 to kKeyBins - 1.
 XGBGPU_HD std::uint32_t KeyBin(std::uint32_t key, std::uint32_t first_told_apart) {
   if (key == 0) return 0;
   return key < first_told_apart ? 1 : 1 + key - first_told_apart;
 }
 
-/// What the rows of a bin count when keys are added.
+/// Returns the value of a bin's rows in sums of keys.
 XGBGPU_HD std::uint64_t KeyValue(std::uint32_t bin) {
   if (bin == 0) return 0;
   constexpr std::uint32_t kOneBit = 1U << kKeyBits;
   return std::uint64_t{kOneBit + (bin - 1) % kOneBit} << ((bin - 1) / kOneBit);
 }
 
-/// How large a sample is wanted, in rows.
+/// The size of a sample in rows.
 struct SampleTarget {
   SamplingMethod method;
-  double rows;      ///< rows that there are
-  double expected;  ///< rows that the sample is expected to have
-  double top;       ///< kGoss: rows that are certain to be in it
+  double rows;      ///< all rows
+  double expected;  ///< expected rows of the sample
+  double top;       ///< kGoss: rows with chance 1
 };
 
 XGBGPU_HD SampleTarget MakeSampleTarget(TrainParams const& params, std::uint64_t rows) {
@@ -121,30 +119,31 @@ XGBGPU_HD SampleTarget MakeSampleTarget(TrainParams const& params, std::uint64_t
   return {params.sampling_method, n, top + n * static_cast<double>(params.other_rate), top};
 }
 
-/// The rows by their keys, as seen from one bin.
+/// Counts of rows by their keys, relative to one bin.
 struct KeyTotals {
   std::uint64_t above;  ///< rows in higher bins
-  std::uint64_t count;  ///< rows in this bin
-  std::uint64_t sum;    ///< of the values of rows in this bin and lower ones
+  std::uint64_t count;  ///< rows in the bin
+  std::uint64_t sum;    ///< sum of the values of rows in the bin and in lower bins
 };
 
-/// The threshold lies in the highest bin for which this is true; 0 if there is none. It is true for all bins below.
+/// Returns true if the bin is at or below the threshold's bin. The threshold lies in the highest bin with true, or in
+/// bin 0. All lower bins give true.
 XGBGPU_HD bool IsBelowThreshold(SampleTarget const& target, std::uint32_t bin, KeyTotals const& totals) {
   if (target.method == SamplingMethod::kGoss) {
     return static_cast<double>(totals.above + totals.count) >= target.top;
   }
-  // If all higher bins were certain, this one's chance would not exceed 1.
+  // If all higher bins had chance 1, this bin's chance would not exceed 1.
   double const left = target.expected - static_cast<double>(totals.above);
   return bin != 0 && static_cast<double>(KeyValue(bin)) * left <= static_cast<double>(totals.sum);
 }
 
-/// The chances of the bins.
+/// The chances of bins.
 struct SampleRule {
   SamplingMethod method;
-  std::uint32_t first_told_apart;  ///< of the keys: see KeyBin
-  std::uint32_t bin;               ///< rows of higher bins are certain
-  double per_value;                ///< gradient_based: chance of bins up to `bin` over their value
-  std::uint64_t at;                ///< goss: chance in this bin …
+  std::uint32_t first_told_apart;  ///< first distinguished key: see KeyBin
+  std::uint32_t bin;               ///< rows of higher bins have chance 1
+  double per_value;                ///< gradient_based: chance of bins up to `bin` divided by their value
+  std::uint64_t at;                ///< goss: chance in `bin` …
   std::uint64_t below;             ///< … and in lower ones
 };
 
@@ -152,13 +151,13 @@ XGBGPU_HD std::uint64_t ToChance(double chance) {
   return chance >= 4294967296.0 ? kCertain : chance < 1.0 ? 1 : static_cast<std::uint64_t>(chance);
 }
 
-/// The rule, from the bin that IsBelowThreshold tells and its totals.
+/// Returns the rule for the bin that IsBelowThreshold finds, from its totals.
 ///
-/// gradient_based: the rows above are certain, and the others' chances add up to what is left of the sample, because
-/// each is its value · left / sum; `left` is positive, since the bin above failed the test. With fewer rows of keys
-/// above 0 than the sample may have, no bin passes, and all of these are certain.
-/// goss: of the `count` rows in the bin some are among the top and the others share the rest with the bins below; as
-/// nobody can tell them apart each gets the average.
+/// gradient_based: rows of higher bins have chance 1. The chances of all other rows add up to the remaining part of the
+/// sample, because each is value · left / sum. `left` is positive, since the bin above failed the test. If there are
+/// fewer rows with keys above 0 than the sample may have, no bin passes, and all of them have chance 1.
+/// goss: a part of the bin's `count` rows is among the top, and the remaining part shares the rest of the sample with
+/// lower bins. Rows of one bin are indistinguishable, so each gets the average.
 XGBGPU_HD SampleRule MakeSampleRule(SampleTarget const& target, std::uint32_t first_told_apart, std::uint32_t bin,
                                     KeyTotals const& totals) {
   SampleRule rule{target.method, first_told_apart, bin, 0.0, 0, 0};
@@ -174,21 +173,21 @@ XGBGPU_HD SampleRule MakeSampleRule(SampleTarget const& target, std::uint32_t fi
   return rule;
 }
 
-/// gradient_based: the chance, rounded down, of the `i`-th bin of the octave that rule.bin is in, as if there were no
-/// limit. Half of it, rounded down, is that of the bin an octave lower, whose value is half as large.
+/// gradient_based: returns the chance, rounded down, of bin `i` of the octave of rule.bin, without the limit of 1. The
+/// bin one octave lower has half of it, rounded down, because its value is half as large.
 XGBGPU_HD std::uint64_t ChanceInTopOctave(SampleRule const& rule, std::uint32_t i) {
   std::uint32_t const octave = (rule.bin - 1) >> kKeyBits;
   return static_cast<std::uint64_t>(static_cast<double>(KeyValue(1 + (octave << kKeyBits) + i)) * rule.per_value);
 }
 
-/// The chance of a row with this key. in_top_octave(i): ChanceInTopOctave, perhaps from a table: rows are many.
+/// Returns the chance of a row with this key. in_top_octave(i) returns ChanceInTopOctave, possibly from a table.
 template <typename InTopOctave>
 XGBGPU_HD std::uint64_t ChanceOf(SampleRule const& rule, std::uint32_t key, InTopOctave&& in_top_octave) {
   std::uint32_t const bin = KeyBin(key, rule.first_told_apart);
   if (bin > rule.bin) return kCertain;
   if (rule.method == SamplingMethod::kGoss) return bin == rule.bin ? rule.at : rule.below;
   if (bin == 0) return 0;
-  std::uint32_t const lower = ((rule.bin - 1) >> kKeyBits) - ((bin - 1) >> kKeyBits);  // octaves
+  std::uint32_t const lower = ((rule.bin - 1) >> kKeyBits) - ((bin - 1) >> kKeyBits);  // number of octaves
   std::uint64_t const chance = in_top_octave((bin - 1) % (1U << kKeyBits)) >> lower;
   return chance < 1 ? 1 : chance > kCertain ? kCertain : chance;
 }
@@ -196,12 +195,12 @@ XGBGPU_HD std::uint64_t ChanceOf(SampleRule const& rule, std::uint32_t key) {
   return ChanceOf(rule, key, [&](std::uint32_t i) { return ChanceInTopOctave(rule, i); });
 }
 
-/// v divided by the chance. Not beyond the largest float, which only gradients near it could be.
+/// Returns v divided by the chance, limited to the largest float, which only gradients near it exceed.
 ///
-/// A chance is key · 2^32 / threshold at least but for the rounding of keys, so that |g| / chance does not exceed the
-/// threshold by more than that, and |h| / chance not 1 / sqrt(0.1) of it: none towers. The format of the tree's
-/// gradients is chosen after this division (gradient/gradient.h), so that the proof in core/fixed_point.h holds as it
-/// is.
+/// A chance is at least key · 2^32 / threshold, except for the rounding of keys. So |g| / chance exceeds the threshold
+/// by no more than the rounding, and |h| / chance does not exceed threshold / sqrt(0.1): no weighted gradient dominates
+/// the others. The format of the tree's gradients is chosen after the division (gradient/gradient.h), so the proof in
+/// core/fixed_point.h holds.
 XGBGPU_HD GradientPair DivideByChance(GradientPair v, std::uint64_t chance) {
   if (chance >= kCertain) return v;
   constexpr double kMost = static_cast<double>(std::numeric_limits<float>::max());

@@ -9,13 +9,12 @@
 namespace xgbgpu {
 
 struct SamplePolicy {
-  /// Rows of a sample that there is room for: the number expected, and so many of its square roots more, each of which
-  /// is more than a standard deviation. A tree whose sample is larger, one of 30,000 at most, is grown again with more
-  /// room.
+  /// Room for a sample beyond its expected rows, in square roots of the expected number, each more than a standard
+  /// deviation. A tree whose sample is larger, one of 30,000 at most, is grown again with more room.
   double deviations{4};
 };
 
-/// Rows that there is room for, for samples of `expected` among `rows` rows.
+/// Returns the number of rows to make room for, for samples of `expected` among `rows` rows.
 inline std::uint32_t SampleCapacity(double expected, std::uint64_t rows) {
   double const most = expected + SamplePolicy{}.deviations * std::sqrt(expected) + 1;
   return static_cast<std::uint32_t>(std::min(most, static_cast<double>(rows)));

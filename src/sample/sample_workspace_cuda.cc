@@ -1,8 +1,9 @@
+// Reserves and clears the memory of a tree's sample on a device.
 #include "sample/sample_workspace_cuda.h"
 
 namespace xgbgpu::cuda {
 
-/// New memory is cleared: structures are read whole, their padding too.
+/// New memory is cleared, because structures are read whole, with their padding.
 template <typename T>
 bool SampleWorkspace::Grow(DeviceBuffer<T>* buffer, char const* part, std::size_t size, Stream const& stream) {
   if (!xgbgpu::Reserve(buffer, arena_, part, size)) return false;

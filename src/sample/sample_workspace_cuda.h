@@ -9,25 +9,25 @@
 
 namespace xgbgpu::cuda {
 
-/// Owns what the sample of one growing tree takes: its bins and 16 bytes for each row that is copied, 8 for each row of
-/// the matrix if weighted rows are not, and 2 for each if gradients decide.
+/// Owns the memory of one growing tree's sample: bins and 16 bytes for each copied row; 8 for each row of the matrix if
+/// weighted rows are not copied; 2 for each row if chances depend on gradients.
 class SampleWorkspace {
  public:
-  /// `matrix` is what rows are sampled from. It and `arena` must outlive this.
+  /// Rows are sampled from `matrix`. It and `arena` must outlive this object.
   SampleWorkspace(DeviceMatrixView const& matrix, DeviceArena* arena) : whole_{matrix}, copy_{matrix}, arena_{arena} {}
 
-  /// Makes room for samples of at most `copied` rows that lie side by side, or, if that is 0, of any size, listed
-  /// elsewhere. weighted: gradients decide who is in, and are divided by the chance. True if the memory has moved.
+  /// Makes room for samples of at most `copied` contiguous rows, or, with 0, of any size, listed elsewhere. weighted:
+  /// gradients decide on chances, and are divided by them. Returns true if the memory has moved.
   bool Reserve(std::uint32_t copied, bool weighted, Stream const& stream);
-  /// Makes room for samples of any size that rows are marked for (MarkRows). True if the memory has moved.
+  /// Makes room for samples of any size by marks (MarkRows). Returns true if the memory has moved.
   bool ReserveMarks(bool weighted, Stream const& stream);
   std::uint32_t copied() const { return copied_; }
-  /// The matrix of copied rows, with room for the largest sample.
+  /// Returns the matrix of copied rows, with room for the largest sample.
   DeviceMatrixView const& copy() const { return copy_; }
-  /// Gradients of copied rows, side by side; else, if weighted, by row of the matrix.
+  /// Returns the gradients of copied rows, contiguous, or, if weighted, by row of the matrix.
   GradientPair* gradients() const { return gradients_.data(); }
-  /// A view with the members whose memory is here. Listed rows that are not copied, paths and early gradients are
-  /// elsewhere, and so is the state.
+  /// Returns a view with the members whose memory is in this object. Listed rows without copies, paths, early gradients
+  /// and the state are elsewhere.
   SampleView View() const;
 
  private:

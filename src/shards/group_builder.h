@@ -11,11 +11,11 @@
 
 namespace xgbgpu {
 
-/// This process's builder. All processes grow the same trees at the same time, on gradients of their hosts. If one
-/// fails, the others stop waiting for it.
+/// The builder of this process. All processes grow the same trees at the same time, on gradients of their hosts. If one
+/// process fails, the other processes stop waiting for it.
 class GroupBuilder final : public TreeBuilder {
  public:
-  /// All processes make one at the same time. `place` is the process's among all.
+  /// All processes make one at the same time. `place`: of this process among all.
   GroupBuilder(std::shared_ptr<DeviceMatrix const> matrix, Shard const& place, int threads);
 
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "backend/device_policy.h"
+#include "base/hash.h"
 #include "base/message.h"
-#include "base/text_hash.h"
 #include "collective/nccl_devices_cuda.h"
 #include "collective/peer_devices_cuda.h"
 #include "xgbgpu/error.h"
@@ -26,7 +26,7 @@ namespace xgbgpu {
 
 namespace {
 
-/// How long one process may keep the devices of the others waiting, in seconds.
+/// Seconds that one process may keep the devices of other processes waiting.
 constexpr double kPatience = 300;
 
 /// GPUs of one host, which write to each other's memory.
@@ -71,8 +71,8 @@ class WithNccl final : public GroupDevices {
   cuda::NcclDevices devices_;
 };
 
-/// A number that processes of one host have in common, and those of two hosts do not. Containers count as hosts. The
-/// environment variable XGBGPU_HOST_ID stands for a host's name in tests.
+/// Returns a number that is the same for processes of one host, and differs between hosts. Containers count as hosts.
+/// In tests the environment variable XGBGPU_HOST_ID stands for the name of the host.
 std::int64_t HostNumber() {
   std::string text;
   std::getline(std::ifstream{"/proc/sys/kernel/random/boot_id"}, text);
@@ -157,7 +157,7 @@ class AllGroups {
     group->Max({most, 2});  // without the lock: another thread may be in another group
     if (most[0] == kHere) return found.devices;
     if (most[0] == kRefused && most[0] == -most[1]) throw Unsupported{found.why_not};
-    // What one process has lost, none may find again. Trainings that have it keep it until they end.
+    // A connection that one process has lost is lost for all. Trainings that hold it keep it until they end.
     Take(group);
     Refusal refusal;
     auto made = Make(group, device, &refusal);

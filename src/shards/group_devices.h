@@ -1,4 +1,4 @@
-/// The GPUs of a process group: how they reach each other. CUDA builds only.
+/// The connection of the GPUs of a process group. CUDA builds only.
 /// docs/adr/0021-several-devices.md docs/adr/0025-gpus-of-several-hosts.md
 #ifndef XGBGPU_SHARDS_GROUP_DEVICES_H_
 #define XGBGPU_SHARDS_GROUP_DEVICES_H_
@@ -12,7 +12,7 @@
 
 namespace xgbgpu {
 
-/// This process's GPU among those of its group.
+/// The GPU of this process among the GPUs of its group.
 class GroupDevices {
  public:
   virtual ~GroupDevices() = default;
@@ -20,16 +20,17 @@ class GroupDevices {
   virtual cuda::DeviceCollective* own() = 0;
   /// DeviceShard::least_shared_bytes
   virtual std::size_t least_shared_bytes() const = 0;
-  /// Ends what waits for this process, here and elsewhere: it cannot go on.
+  /// Ends every wait for this process, here and in other processes: it cannot go on.
   virtual void Abort() noexcept = 0;
-  /// Was there an Abort, or was another process waited for in vain? Then nothing more may be enqueued.
+  /// Tells whether Abort was called, or another process was waited for in vain. Then nothing more may be enqueued.
   virtual bool failed() const = 0;
   /// The group has ended, and no exchange is under way.
   virtual void End() noexcept = 0;
 
-  /// Returns the GPUs of the group, which all its trainings share. They are made when they are asked for first, and
-  /// anew after a failure: on one host with memory that all can write to, else with NCCL. All processes ask at the same
-  /// time, each for its own device, and all get them or none. If they cannot be made, later calls say so at once.
+  /// Returns the GPUs of the group, which all trainings of the group share. The first call connects them, and so does
+  /// the first call after a failure: on one host through memory that all can write to, else with NCCL. All processes
+  /// call this at the same time, each for its own device. Either all get the GPUs or none. If they cannot be connected,
+  /// later calls throw at once.
   ///
   /// Throws  Unsupported, with the reason; ShardsLost
   static std::shared_ptr<GroupDevices> Of(Collective* group, int device);

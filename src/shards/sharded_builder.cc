@@ -29,13 +29,13 @@ std::vector<int> OrdinalsOf(std::vector<std::shared_ptr<DeviceMatrix const>> con
 }
 
 std::mutex turn_mutex;
-ShardedBuilder const* last_in_turn = nullptr;  ///< whose trees alone are under way; nullptr: nobody knows
+ShardedBuilder const* last_in_turn = nullptr;  ///< the only builder with trees under way; nullptr: unknown
 
 }  // namespace
 
-/// While this exists, no other builder enqueues or finishes trees, and none of another one is under way on the devices.
-/// Kernels that wait for each other on several devices fill these: those of two builders, on one device each, would keep
-/// each other's counterparts from coming.
+/// While this exists, no other builder enqueues or finishes trees, and no tree of another builder is under way on the
+/// devices. Kernels that wait for their counterparts on other devices fill a device. Kernels of two builders would wait
+/// for counterparts that cannot start.
 class ShardedBuilder::Turn {
  public:
   explicit Turn(ShardedBuilder const& builder) : lock_{turn_mutex} {
@@ -101,7 +101,7 @@ ShardedBuilder::~ShardedBuilder() {
   Turn::Leave(*this);
 }
 
-/// Calls work(s) for all shards at the same time. If one fails, no tree is left that was begun.
+/// Calls work(s) for all shards at the same time. If one fails, all trees that were begun are given up.
 void ShardedBuilder::RunAll(std::function<void(std::size_t)> const& work) {
   try {
     threads_.Run([&](int shard) { work(static_cast<std::size_t>(shard)); });
@@ -216,7 +216,7 @@ void ShardedBuilder::Begin(TrainParams const& params, ShardedRows* rows, std::ve
   BeginRest();
 }
 
-/// Begins the trees that are not finished. While memory is short somewhere, all give up what trees can do without.
+/// Begins the trees that are not finished. While memory is short on a device, all devices give up speculative margins.
 void ShardedBuilder::BeginRest() {
   std::vector<RoundTree> const rest{round_.trees.begin() + static_cast<std::ptrdiff_t>(round_.finished),
                                     round_.trees.end()};

@@ -16,28 +16,28 @@
 
 namespace xgbgpu {
 
-/// One builder for each device, which grow the same trees at the same time, in a thread each, and add up what their
-/// rows give. What is only enqueued is enqueued by the caller's thread, device after device.
+/// One builder for each device. The builders grow the same trees at the same time, in a thread each, and add up the
+/// sums of their rows. Calls that only enqueue are made by the thread of the caller, device after device.
 ///
 /// Builders of a process take turns, tree by tree.
 ///
-/// If a device fails, the others stop waiting for it, its error is thrown, and the builder is as it was before the
-/// call.
+/// If a device fails, the other devices stop waiting for it. Its error is thrown, and the builder is as it was before
+/// the call.
 class ShardedBuilder final : public TreeBuilder, public ResidentRounds {
  public:
-  /// `shards` have consecutive rows, the same cuts, and cells that are numbered alike.
-  /// patience: seconds that one device may keep the others waiting. The last argument is for tests.
+  /// `shards` have consecutive rows, the same cuts, and cells that are numbered alike. `patience`: seconds that one
+  /// device may keep the other devices waiting. `least_shared_bytes`: another number in tests.
   ShardedBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> const& shards, int threads, double patience = 120,
                  std::size_t least_shared_bytes = CollectivePolicy{}.least_shared_bytes);
   ~ShardedBuilder() override;
 
-  /// Does each device search a share of the features (split/split_shares.h)?
-  bool searches_shares() const { return builders_[0]->searches_share(); }
+  /// Tells whether each device searches a share of the features (split/split_shares.h).
+  bool deals_features() const { return builders_[0]->deals_features(); }
 
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;
   void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override;
   void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override;
-  /// The first device writes `file`; each other one writes a file of its own, beside it: NAME.gpu1 and so on.
+  /// The first device writes `file`. Each further device writes a file of its own beside it: NAME.gpu1 and so on.
   void Trace(std::shared_ptr<TraceFile> file) override;
   MemoryReport memory() const override;
   std::uint64_t memory_version() const override;

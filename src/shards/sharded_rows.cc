@@ -1,3 +1,4 @@
+// Forwards the calls of a round to the rows of each device, or to one device that has all rows.
 #include "shards/sharded_rows.h"
 
 #include <utility>
@@ -12,7 +13,7 @@ ShardedRows::ShardedRows(Shards shards, RunAll run_all,
   for (auto const& shard : shards_) first_.push_back(first_.back() + shard->rows());
 }
 
-/// What bounds gradients must be the same everywhere: it decides who computes them.
+/// The bound of the gradients must be the same on all devices: it decides who computes the gradients.
 void ShardedRows::ShareLargest() {
   for (auto const& shard : shards_) shards_[0]->RaiseLargest(*shard);
   for (auto const& shard : shards_) shard->RaiseLargest(*shards_[0]);
@@ -80,14 +81,14 @@ void ShardedRows::SetTargets(TargetView const& targets) {
     own.labels = from(targets.labels, first * targets.label_columns);
     own.lower = from(targets.lower, first);
     own.upper = from(targets.upper, first);
-    // Whatever looks at groups looks at all rows.
+    // Objectives with groups read all rows.
     own.weights = targets.groups != 0 ? nullptr : from(targets.weights, first);
     own.groups = 0;
     own.group_ptr = nullptr;
     shard.SetTargets(own);
   });
   ShareLargest();
-  if (targets.groups == 0) return;  // if all rows are needed, the shards have what these have
+  if (targets.groups == 0) return;  // WholeWithTargets copies the targets of the shards
   if (whole_ == nullptr) whole_ = make_whole_();
   whole_->SetTargets(targets);
   whole_has_targets_ = true;

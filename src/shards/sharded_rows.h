@@ -12,19 +12,19 @@
 
 namespace xgbgpu {
 
-/// Each device has its shard of the rows. What every row has for itself stays there: margins, labels, gradients,
-/// columns of a dart. What needs all rows in their order (rankings, Cox, medians, metrics) is done by the first device,
-/// to which the others copy theirs, so that it gives the bits of one device.
+/// Each device has its shard of the rows, with their margins, labels, gradients and columns of a dart. Rankings, Cox,
+/// medians and metrics need all rows in their order. The first device computes them, from copies of the rows of all
+/// devices, so the bits are the bits of one device.
 ///
-/// Memory  on the first device as much as all rows take there, 16 bytes each and more, once such a thing is asked for
+/// Memory  on the first device the memory of all rows, 16 bytes a row and more, from the first such call on
 class ShardedRows : public ResidentRows {
  public:
   using Shards = std::vector<std::unique_ptr<cuda::DeviceResidentRows>>;
   /// Calls its argument for every shard at the same time, with the shard's number.
   using RunAll = std::function<void(std::function<void(std::size_t)> const&)>;
 
-  /// `shards` have consecutive rows. run_all() serves what takes the host's time. make_whole() makes rows for all of
-  /// them on the first shard's device, on its stream.
+  /// `shards` have consecutive rows. run_all() is for work that takes the time of the host. make_whole() makes memory
+  /// for all rows on the device of the first shard, on its stream.
   ShardedRows(Shards shards, RunAll run_all, std::function<std::unique_ptr<cuda::DeviceResidentRows>()> make_whole);
 
   cuda::DeviceResidentRows* shard(std::size_t s) { return shards_[s].get(); }
@@ -46,18 +46,18 @@ class ShardedRows : public ResidentRows {
   void AddTrees(std::size_t first, std::size_t last) override;
   double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) override;
 
-  /// cuda::DeviceResidentRows::MedianLeaves over all rows. positions[s]: those of shard s, on its device, computed on
-  /// streams[s]. `node_values` [nodes] are on the host, and become medians. Waits.
+  /// cuda::DeviceResidentRows::MedianLeaves over all rows. positions[s]: of the rows of shard s, on its device,
+  /// computed on streams[s]. `node_values` [nodes] are on the host, and become medians. Waits.
   void MedianLeaves(std::vector<NodeIndex const*> const& positions, std::vector<cudaStream_t> const& streams,
                     Span<float> node_values);
 
  private:
-  /// Calls f(shard, first row, rows) for every shard, one after the other …
+  /// Calls f(shard, first row, rows) for every shard, in order.
   template <typename F>
   void ForShards(F&& f) const {
     for (std::size_t s = 0; s < shards_.size(); ++s) f(*shards_[s], first_[s], first_[s + 1] - first_[s]);
   }
-  /// … or at the same time.
+  /// Calls f(shard, first row, rows) for all shards at the same time.
   template <typename F>
   void ForShardsAtOnce(F&& f) const {
     run_all_([&](std::size_t s) {
@@ -65,9 +65,9 @@ class ShardedRows : public ResidentRows {
     });
   }
   void ShareLargest();
-  /// Returns all rows, with targets as the shards have them …
+  /// Returns all rows, with the targets of the shards.
   cuda::DeviceResidentRows* WholeWithTargets();
-  /// … and margins, too.
+  /// Returns all rows, with the targets and margins of the shards.
   cuda::DeviceResidentRows* Whole();
 
   Shards shards_;

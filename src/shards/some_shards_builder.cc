@@ -1,3 +1,4 @@
+// Grows trees where rows are, and sends them to the shards without rows.
 #include "shards/some_shards_builder.h"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// Trees of shards of which some have no rows. docs/adr/0021-several-devices.md
+/// Trees where some shards have no rows. docs/adr/0021-several-devices.md
 #ifndef XGBGPU_SHARDS_SOME_SHARDS_BUILDER_H_
 #define XGBGPU_SHARDS_SOME_SHARDS_BUILDER_H_
 
@@ -12,17 +12,17 @@
 
 namespace xgbgpu {
 
-/// Shards that have rows grow trees with builders of their own; the others, which have none, stand by and get them.
+/// Shards with rows grow trees with builders of their own. Shards without rows stand by and get the trees.
 ///
-/// All shards make the same calls of the constructor and of Grow at the same time. If one fails, all throw, those that
-/// stand by OtherShardFailed with its number and words.
+/// All shards make the same calls of the constructor and of Grow at the same time. If one shard fails, all throw. A
+/// shard that stands by throws OtherShardFailed, with the number and the words of the failed shard.
 ///
 /// Memory  a shard that stands by holds nothing
 /// Cost    beside the own builder's: what SomeShards costs for each of its calls; 40 bytes a node, twice, up and down
 ///         the tree of workers
 class SomeShardsBuilder final : public TreeBuilder {
  public:
-  /// make() makes the builder of a shard that has rows, `rows` of them, whose collective is `with_rows`.
+  /// make() makes the builder of a shard with rows. `rows`: of this shard. `with_rows`: the collective of that builder.
   SomeShardsBuilder(SomeShards* with_rows, std::uint64_t rows,
                     std::function<std::unique_ptr<TreeBuilder>()> const& make);
 

@@ -1,4 +1,4 @@
-/// Whose histogram is summed, and whose is what the parent's leaves.
+/// Chooses the child whose histogram is summed; its sibling's histogram is the difference to the parent's.
 #ifndef XGBGPU_SPLIT_BUILT_CHILD_OPS_H_
 #define XGBGPU_SPLIT_BUILT_CHILD_OPS_H_
 
@@ -7,10 +7,9 @@
 
 namespace xgbgpu {
 
-/// Is the left child of a split the one whose rows are summed? That is the child with the smaller sum of hessians,
-/// which nearly always has fewer rows too; the other's histogram is the parent's less this one. Sums of hessians are
-/// known with the split, and are the same wherever the rows lie; numbers of rows are neither. The answer decides what
-/// is summed, never a bit of the tree.
+/// Returns true if the rows of the left child are summed. The child with the smaller hessian sum nearly always has
+/// fewer rows. The sibling's histogram is the parent's less this child's. Hessian sums are known with the split and
+/// equal on all devices, unlike numbers of rows. The choice decides on work, never on a bit of the tree.
 XGBGPU_HD bool LeftIsBuilt(GradientSum left, GradientSum right) { return left.hess <= right.hess; }
 
 }  // namespace xgbgpu

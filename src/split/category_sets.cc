@@ -1,3 +1,4 @@
+// Keeps the sets of categories of a growing tree's splits on a device.
 #include "split/category_sets.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Categories on a CUDA device: the sets that splits send to the right, and room to sort categories in.
+/// Sets of categories on a CUDA device that splits send to the right, and room to sort categories.
 /// docs/adr/0011-categories.md
 #ifndef XGBGPU_SPLIT_CATEGORY_SETS_H_
 #define XGBGPU_SPLIT_CATEGORY_SETS_H_
@@ -18,15 +18,15 @@ namespace xgbgpu::cuda {
 
 constexpr std::uint32_t kSharedCategories = 2048;  ///< most categories that a block sorts in shared memory
 
-/// Owns the memory of sets of categories, and the room to sort in. Sets take 4 · words bytes for every node; features
-/// of more than kSharedCategories categories take 8 bytes for each category and block of the split kernel.
+/// Owns the memory of sets of categories, and the room to sort them. Sets take 4 · words bytes for every node. Features
+/// with more than kSharedCategories categories take 8 bytes for each category and block of the split kernel.
 class CategorySetWorkspace {
  public:
   /// `blocks`: most blocks of the split kernel. `arena` must outlive it.
   CategorySetWorkspace(DeviceMatrix const& matrix, std::uint32_t blocks, DeviceArena* arena);
 
   bool any() const { return words_ != 0; }
-  /// Makes room for the sets of `nodes` nodes; those of the first `kept` stay. True if the memory has moved.
+  /// Makes room for the sets of `nodes` nodes, and keeps the first `kept` sets. Returns true if the memory has moved.
   bool Reserve(std::size_t nodes, std::size_t kept, Stream const& stream);
   DeviceCategories View() const;
   /// Copies the sets of the first `nodes` nodes to the host, where they are valid until the next call. Waits.

@@ -13,7 +13,7 @@
 
 namespace xgbgpu {
 
-/// Bit sets of categories, one after the other, `words` words each. Bit c: category c goes right.
+/// Consecutive bit sets of categories, `words` words each. Bit c: category c goes right.
 struct CategorySets {
   Span<std::uint32_t const> bits;
   std::size_t words{0};
@@ -21,17 +21,17 @@ struct CategorySets {
   std::uint32_t const* set(BinIndex number) const { return bits.data() + number * words; }
 };
 
-/// Words of a set for any feature; 0 if none is categorical.
+/// Returns the words of a set for any feature; 0 if no feature is categorical.
 std::size_t CategorySetWords(Cuts const& cuts);
 
 namespace host {
 
-/// Considers the splits of a node by one categorical feature, for EvaluateSplits.
+/// Tries the splits of a node by one categorical feature, for EvaluateSplits.
 ///
-/// Fewer categories than max_cat_to_onehot: every category against the others, ascending; its rows go right alone
-/// first, then together with those that miss the feature. Else categories are sorted by the best output of their rows,
-/// and the first 1, 2, 3 … go right while missing values go left; then the last 1, 2, 3 … go left while missing values
-/// go right: max_cat_threshold - 1 of either kind at most. Of equal gains the first in this order wins.
+/// Fewer categories than max_cat_to_onehot: every category against all others, ascending. Its rows go right alone
+/// first, then together with rows that miss the feature. Otherwise categories are sorted by the best output of their
+/// rows. The first 1, 2, 3 … go right while missing values go left; then the last 1, 2, 3 … go left while missing
+/// values go right: at most max_cat_threshold - 1 of either kind. With equal gains the first in this order wins.
 ///
 /// In      sums   [categories] of the feature
 ///         node, direction  see constraint_ops.h
@@ -40,11 +40,10 @@ template <bool kMonotone>
 void EvaluateCategories(SplitParams const& params, Span<GradientSum const> sums, GradientSum total,
                         NodeTerms const& node, int direction, FeatureIndex feature, SplitCandidate* best);
 
-/// The keys (CategoryKey) of categories: ascending at either end, where splits are tried, and in any order between
-/// them.
+/// Returns the keys (CategoryKey) of categories: ascending at both ends, where splits are tried, and unordered between.
 std::vector<std::uint64_t> SortedCategoryKeys(SplitParams const& params, Span<GradientSum const> sums);
 
-/// Writes the categories that go right by `split`, which EvaluateCategories found with the same arguments.
+/// Writes the categories that go right by `split`, a result of EvaluateCategories with the same arguments.
 /// Out  set  [words], zero before
 void WriteCategorySet(SplitParams const& params, Span<GradientSum const> sums, SplitCandidate const& split,
                       std::uint32_t* set);

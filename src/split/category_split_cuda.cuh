@@ -1,4 +1,4 @@
-/// Splits by one categorical feature, which one block finds as host::EvaluateCategories and host::WriteCategorySet do.
+/// Splits by one categorical feature, found by one block like host::EvaluateCategories and host::WriteCategorySet.
 #ifndef XGBGPU_SPLIT_CATEGORY_SPLIT_CUDA_CUH_
 #define XGBGPU_SPLIT_CATEGORY_SPLIT_CUDA_CUH_
 
@@ -16,15 +16,16 @@ struct AddSums {
 
 using SumScan = cub::BlockScan<longlong2, kSplitThreads>;
 
-/// Where one end of the categories' order begins: the key of a rank, as far as it is known.
+/// The bound of one end of the categories' order: the key of a rank, found byte by byte.
 struct KeyLimit {
-  std::uint64_t key;   ///< its upper bytes; when it is found, the others as if they were outermost
-  std::uint32_t rank;  ///< from 1, among the keys with these bytes
+  std::uint64_t key;   ///< upper bytes so far; when found, the lower bytes are set to the outermost values
+  std::uint32_t rank;  ///< from 1, among keys with these bytes
   bool found;
 };
 
-constexpr std::uint32_t kMostSelected = kSplitThreads / 2;  ///< categories at one end of many that are sorted, at most
-constexpr std::uint32_t kDigits = 256;                      ///< of a byte of a key
+constexpr std::uint32_t kMostSelected =
+    kSplitThreads / 2;                  ///< most categories at one end of a long order that are sorted
+constexpr std::uint32_t kDigits = 256;  ///< values of a byte of a key
 
 struct CategoryShared {
   std::uint64_t keys[kSharedCategories];
@@ -35,7 +36,7 @@ struct CategoryShared {
   typename SumScan::TempStorage scan;
 };
 
-/// The sums of one feature's categories in the histogram of a node. Another block may have written them.
+/// The sums of one feature's categories in a node's histogram. Another block may have written them.
 struct CategorySums {
   GradientSum* sums;
   std::uint64_t stride;
@@ -51,7 +52,7 @@ struct CategorySums {
     longlong2 const v = Load(category);
     return {v.x, v.y};
   }
-  /// Subtracts the sums of the built child, which begin at `built`.
+  /// Subtracts the sums of the built child, from `built` on.
   __device__ void Subtract(GradientSum const* built) const {
     for (BinIndex c = threadIdx.x; c < n; c += kSplitThreads) {
       longlong2 const v = Load(c), b = __ldcg(reinterpret_cast<longlong2 const*>(built + c * stride));
@@ -61,7 +62,7 @@ struct CategorySums {
   }
 };
 
-/// keys[0 … n) ascending, where there is a thread for each: it counts those below its own. By the whole block.
+/// Sorts keys[0 … n), ascending, with a thread for each: it counts the smaller keys. The whole block calls it.
 __device__ inline void SortFewKeys(std::uint64_t* keys, std::uint32_t n) {
   __syncthreads();
   std::uint64_t const own = keys[min(threadIdx.x, n - 1)];
@@ -75,7 +76,7 @@ __device__ inline void SortFewKeys(std::uint64_t* keys, std::uint32_t n) {
   __syncthreads();
 }
 
-/// Sorts keys, ascending: few as SortFewKeys does, more by a bitonic sort, for which there is room for a power of two.
+/// Sorts keys, ascending: few by SortFewKeys, more by a bitonic sort, which needs room for a power of two.
 __device__ inline void SortKeys(std::uint64_t* keys, std::uint32_t n) {
   if (n <= kSplitThreads) {
     SortFewKeys(keys, n);
@@ -91,7 +92,7 @@ __device__ inline void SortKeys(std::uint64_t* keys, std::uint32_t n) {
         std::uint32_t const i = 2 * pair - (pair & (distance - 1)), j = i + distance;
         std::uint64_t const a = keys[i], b = keys[j];
         bool const ascending = (i & run) == 0;
-        if ((a > b) == ascending) {  // no two are equal but those beyond the end
+        if ((a > b) == ascending) {  // only keys beyond the end are equal
           keys[i] = b;
           keys[j] = a;
         }
@@ -101,8 +102,8 @@ __device__ inline void SortKeys(std::uint64_t* keys, std::uint32_t n) {
   }
 }
 
-/// Finds one byte more of the key of a limit's rank, by one warp. digits: how many keys that have its bytes so far have
-/// which next one, at `shift`. is_last: keys from this one on are wanted; else up to this one.
+/// Finds the next byte of the key of a limit's rank. One warp calls it. digits: number of keys with the limit's bytes
+/// by their next byte, at `shift`. is_last: keys from the limit on are wanted; otherwise keys up to the limit.
 __device__ inline void NarrowLimit(std::uint32_t const* digits, int shift, bool is_last, KeyLimit* limit) {
   constexpr std::uint32_t kOwn = kDigits / 32;
   std::uint32_t const lane = threadIdx.x % 32, rank = limit->rank;
@@ -121,13 +122,13 @@ __device__ inline void NarrowLimit(std::uint32_t const* digits, int shift, bool 
   std::uint64_t const below = (std::uint64_t{1} << shift) - 1;
   limit->key |= std::uint64_t{digit} << shift;
   limit->rank = rank - before;
-  // All keys with these bytes are wanted.
+  // All keys with the limit's bytes are wanted.
   limit->found = is_last ? limit->rank == 1 : limit->rank == digits[digit];
   if (limit->found && !is_last) limit->key |= below;
 }
 
-/// The `wanted` least of keys[0 … n) and the `wanted` largest, ascending, to shared->ends: by the bytes of the keys
-/// of two ranks, the first ones first. By the whole block.
+/// Writes the `wanted` least and the `wanted` largest of keys[0 … n), ascending, to shared->ends: finds the keys of two
+/// ranks byte by byte from the first. The whole block calls it.
 __device__ inline void SelectEnds(std::uint64_t const* keys, std::uint32_t n, std::uint32_t wanted,
                                   CategoryShared* shared) {
   std::uint32_t const warp = threadIdx.x / 32;
@@ -163,7 +164,7 @@ __device__ inline void SelectEnds(std::uint64_t const* keys, std::uint32_t n, st
   SortKeys(shared->ends, 2 * wanted);
 }
 
-/// Keys of categories (category_ops.h), ascending: all of them, or those at either end that splits are tried at.
+/// Keys of categories (category_ops.h), ascending: all keys, or both ends where splits are tried.
 struct SortedKeys {
   std::uint64_t const* keys;
   std::uint32_t n;
@@ -172,7 +173,7 @@ struct SortedKeys {
   __device__ BinIndex FromBack(BinIndex i) const { return CategoryOf(keys[n - 1 - i]); }
 };
 
-/// By the whole block.
+/// Sorts the categories of a feature. The whole block calls it.
 __device__ inline SortedKeys SortCategories(DeviceCategories const& categories, SplitParams const& params,
                                             CategorySums const& sums, CategoryShared* shared) {
   bool const fits = sums.n <= kSharedCategories;
@@ -188,7 +189,7 @@ __device__ inline SortedKeys SortCategories(DeviceCategories const& categories, 
   return {keys, sums.n};
 }
 
-/// The best split by categories that a thread has seen.
+/// The best split by categories of a thread.
 struct BestDivision {
   unsigned long long key{0};
   SplitCandidate split;
@@ -201,7 +202,7 @@ struct BestDivision {
   }
 };
 
-/// What the splits of a node by one feature are judged with.
+/// The scores of a node's splits by one feature.
 template <bool kMonotone>
 struct CategoryJudge {
   SplitParams const& params;
@@ -231,7 +232,7 @@ __device__ void TryOneByOne(CategoryJudge<kMonotone> const& judge, CategorySums 
     longlong2 const own = c < sums.n ? sums.Load(c) : longlong2{0, 0};
     longlong2 up_to, all;
     SumScan(shared->scan).InclusiveScan(own, up_to, AddSums{}, all);
-    __syncthreads();  // the storage is used again
+    __syncthreads();  // the next turn reuses the storage
     present = AddSums{}(present, all);
   }
   GradientSum const missing{judge.total.grad - present.x, judge.total.hess - present.y};
@@ -253,25 +254,26 @@ __device__ void TrySorted(DeviceCategories const& categories, CategoryJudge<kMon
       longlong2 const own = in ? sums.Load(back == 0 ? sorted.FromFront(i) : sorted.FromBack(i)) : longlong2{0, 0};
       longlong2 up_to, all;
       SumScan(shared->scan).InclusiveScan(own, up_to, AddSums{}, all);
-      __syncthreads();  // the storage is used again
+      __syncthreads();  // the next turn reuses the storage
       longlong2 const end = AddSums{}(before, up_to);
       before = AddSums{}(before, all);
       if (!in) continue;
       judge.Consider(DivideSorted(i, back == 0, sums.n, {end.x, end.y}, judge.total), back == 0 ? i : splits + i, best);
     }
   }
-  __syncthreads();  // the keys are written again
+  __syncthreads();  // the keys are overwritten next
 }
 
-/// Best split of node n by one feature: written by the one thread that finds it. `active`: the feature is in the tree's
-/// sample; `allowed`: the node may be split by it. `built`: histogram of the sibling, to be subtracted, or nullptr.
+/// Finds the best split of node n by one feature; the thread that finds it writes it. `active`: the feature is in the
+/// tree's sample. `allowed`: the node may be split by it. `built`: histogram of the sibling, to be subtracted, or
+/// nullptr.
 template <bool kMonotone>
 __device__ void BestOfCategories(SplitView const& view, SplitParams const& params, FeatureIndex feature, NodeIndex n,
                                  bool active, bool allowed, GradientSum* own, GradientSum const* built,
                                  SplitShared* shared, CategoryShared* room, SplitCandidate* split) {
   CategorySums const sums{view.matrix, feature, own};
   BestDivision best;
-  __syncthreads();  // what a group of numbers before this one shared may still be read
+  __syncthreads();  // threads may still read the shared words of a group of numbers
   if (active && built != nullptr) sums.Subtract(built + view.matrix.first_cell(feature));
   if (active && allowed) {
     CategoryJudge<kMonotone> const judge{view, params, feature, n};
@@ -283,10 +285,10 @@ __device__ void BestOfCategories(SplitView const& view, SplitParams const& param
   }
   unsigned long long const top = LargestOfBlock(best.key, 0.0f, shared).key;
   if (top == 0 ? threadIdx.x == 0 : best.key == top) *split = best.split;
-  __syncthreads();  // the shared words are used again
+  __syncthreads();  // the next call reuses the shared words
 }
 
-/// The whole block: writes the set of node n's best split, if that is by categories.
+/// Writes the set of node n's best split, if it is by categories. The whole block calls it.
 __device__ inline void WriteNodeSet(SplitView const& view, SplitParams const& params, NodeIndex n, GradientSum* own,
                                     CategoryShared* room) {
   __threadfence();  // other blocks have subtracted
@@ -295,7 +297,7 @@ __device__ inline void WriteNodeSet(SplitView const& view, SplitParams const& pa
   CategorySums const sums{view.matrix, split.feature, own};
   std::uint32_t* const set = view.categories.set(static_cast<std::uint32_t>(n));
   bool const one = SplitsOneByOne(params, sums.n);
-  // Those at the nearer end are written down, or left out of all.
+  // Writes the categories at the nearer end as members, or as the only non-members.
   bool const all_but = !one && split.bin > SortedSplits(params, sums.n);
   for (std::uint32_t w = threadIdx.x; w < view.categories.words; w += kSplitThreads) {
     std::uint32_t const there = min(sums.n - min(sums.n, 32 * w), 32U);
@@ -311,7 +313,7 @@ __device__ inline void WriteNodeSet(SplitView const& view, SplitParams const& pa
     for (BinIndex i = threadIdx.x; i < flipped; i += kSplitThreads) {
       flip(all_but ? sorted.FromBack(i) : sorted.FromFront(i));
     }
-    __syncthreads();  // the keys are written again
+    __syncthreads();  // the keys are overwritten next
   }
   if (threadIdx.x != 0) return;
   DeviceMatrixView const& m = view.matrix;

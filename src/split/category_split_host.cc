@@ -1,3 +1,4 @@
+// Finds splits by categories on the host, and writes their sets.
 #include <algorithm>
 #include <vector>
 

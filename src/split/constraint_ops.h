@@ -1,4 +1,4 @@
-/// The formulas of constrained splits, as XGBoost 1.7's hist has them.
+/// The formulas of constrained splits, equal to XGBoost 1.7's hist.
 #ifndef XGBGPU_SPLIT_CONSTRAINT_OPS_H_
 #define XGBGPU_SPLIT_CONSTRAINT_OPS_H_
 
@@ -10,38 +10,39 @@
 
 namespace xgbgpu {
 
-/// What the formulas ask of a node that is to be split.
+/// Terms of a node in the formulas.
 struct NodeTerms {
   double gain;  ///< NodeGain or BoundedGain
   WeightBounds bounds;
 };
 
-/// NodeWeight, clipped to the bounds and rounded to float. Rounding keeps the order, so the float is in the bounds too.
+/// Returns NodeWeight, clipped to the bounds and rounded to float. Rounding keeps the order, so the float is within the
+/// bounds, too.
 XGBGPU_HD float BoundedWeight(SplitParams const& p, LossSum s, WeightBounds bounds) {
   double const w = NodeWeight(p, s);
   return static_cast<float>(w < bounds.lower ? bounds.lower : (w > bounds.upper ? bounds.upper : w));
 }
 
-/// What a leaf adds to a margin, before the learning rate. `bounds`: nullptr without monotone constraints.
+/// Returns a leaf's addition to margins, before the learning rate. `bounds`: nullptr without monotone constraints.
 XGBGPU_HD float LeafWeight(SplitParams const& p, LossSum s, WeightBounds const* bounds) {
   return bounds == nullptr ? static_cast<float>(NodeWeight(p, s)) : BoundedWeight(p, s, *bounds);
 }
 
-/// Twice the loss that the output `weight` takes away. As in XGBoost, the L1 penalty of the weight is not part of it.
+/// Returns twice the reduction of the loss by the output `weight`. As in XGBoost, the weight's L1 penalty is left out.
 XGBGPU_HD double BoundedGain(SplitParams const& p, LossSum s, float weight) {
   if (s.hess <= 0.0) return 0.0;
   double const w = weight;
   return -(2.0 * s.grad * w + (s.hess + p.reg_lambda) * (w * w));
 }
 
-/// kMonotone: some feature has a direction, so weights have bounds.
+/// kMonotone: a feature has a direction, so weights have bounds.
 template <bool kMonotone>
 XGBGPU_HD NodeTerms TermsOf(SplitParams const& p, GradientSum total, WeightBounds bounds) {
   LossSum const s = ToLoss(p, total);
   return {kMonotone ? BoundedGain(p, s, BoundedWeight(p, s, bounds)) : NodeGain(p, s), bounds};
 }
 
-/// SplitGain with the weights that the bounds allow; 0 as well if they go against the feature's `direction`.
+/// Returns SplitGain with weights within the bounds; 0 if the weights violate the feature's `direction`.
 template <bool kMonotone>
 XGBGPU_HD float SplitGain(SplitParams const& p, GradientSum left, GradientSum right, NodeTerms const& node,
                           int direction) {
@@ -54,8 +55,8 @@ XGBGPU_HD float SplitGain(SplitParams const& p, GradientSum left, GradientSum ri
   return FiniteGain(BoundedGain(p, l, lw) + BoundedGain(p, r, rw) - node.gain);
 }
 
-/// Bounds of a child of a node with `bounds` that is split by a feature of `direction`, not 0. Below a constrained
-/// split the weights on either side stay on their side of the middle between the children's weights.
+/// Returns the bounds of a child of a node with `bounds` that is split by a feature of `direction`, not 0. Below a
+/// constrained split, weights on each side stay on their side of the middle between the children's weights.
 XGBGPU_HD WeightBounds BoundsBelow(WeightBounds bounds, int direction, float left, float right, bool is_right) {
   auto const middle = static_cast<float>((static_cast<double>(left) + static_cast<double>(right)) / 2.0);
   if ((direction > 0) == is_right) {
@@ -66,7 +67,7 @@ XGBGPU_HD WeightBounds BoundsBelow(WeightBounds bounds, int direction, float lef
   return bounds;
 }
 
-/// The same, of the sums of the children.
+/// The same from the sums of the children.
 XGBGPU_HD WeightBounds BoundsOfChild(SplitParams const& p, WeightBounds bounds, int direction, GradientSum left,
                                      GradientSum right, bool is_right) {
   if (direction == 0) return bounds;
@@ -74,9 +75,9 @@ XGBGPU_HD WeightBounds BoundsOfChild(SplitParams const& p, WeightBounds bounds, 
                      BoundedWeight(p, ToLoss(p, right), bounds), is_right);
 }
 
-/// May a node below the root be split by a feature? `node_sets`: the interaction sets that hold every feature above the
-/// node; `feature_sets`: those that hold the feature. There is none of the former only if the root was split by a
-/// feature in no set, which then is the only one in the tree (`is_first`: this one).
+/// Returns true if a node below the root may be split by a feature. `node_sets`: the interaction sets that hold every
+/// feature above the node. `feature_sets`: the interaction sets that hold the feature. node_sets is empty only if the
+/// root was split by a feature in no set. No other feature may then occur in the tree (`is_first`: it is this feature).
 XGBGPU_HD bool MayMeet(std::uint32_t const* node_sets, std::uint32_t const* feature_sets, std::uint32_t words,
                        bool is_first) {
   bool some = false;

@@ -1,3 +1,4 @@
+// Makes the tables of constraints and the limits of nodes.
 #include "split/constraints.h"
 
 #include <algorithm>

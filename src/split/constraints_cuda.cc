@@ -1,3 +1,4 @@
+// Copies constraints to a device and keeps the limits of nodes there.
 #include "split/constraints_cuda.h"
 
 #include <utility>
@@ -8,7 +9,7 @@ namespace {
 
 constexpr char kPart[] = "constraints";
 
-/// A buffer with room for `size` elements, of which the first `used` are those that it had.
+/// Returns a buffer with room for `size` elements and a copy of the first `used`.
 template <typename T>
 void Enlarge(DeviceBuffer<T>* buffer, std::size_t used, std::size_t size, DeviceArena* arena, Stream const& stream) {
   if (buffer->size() >= size) return;
@@ -23,7 +24,7 @@ void Enlarge(DeviceBuffer<T>* buffer, std::size_t used, std::size_t size, Device
 
 void DeviceConstraints::Set(Constraints constraints, std::size_t nodes, DeviceArena* arena, Stream const& stream) {
   if (constraints != constraints_) {
-    constraints_ = {};  // should memory run out
+    constraints_ = {};  // in case memory runs out
     auto const& directions = constraints.directions();
     auto const& sets = constraints.sets_of_features();
     Reserve(&directions_, arena, kPart, directions.size());
@@ -34,12 +35,12 @@ void DeviceConstraints::Set(Constraints constraints, std::size_t nodes, DeviceAr
     constraints_ = std::move(constraints);
   }
   if (constraints_.monotone() && Reserve(&bounds_, arena, kPart, nodes)) {
-    WeightBounds const root;  // nobody changes it
+    WeightBounds const root;  // constant
     CopyToDevice(bounds_.data(), &root, 1, stream, "copying constraints");
     stream.Wait("copying constraints");
   }
   if (Reserve(&sets_, arena, kPart, nodes * constraints_.set_words())) {
-    FillBytes(sets_.data(), 0, sets_.size(), stream, "clearing new memory");  // the root's are copied, if never read
+    FillBytes(sets_.data(), 0, sets_.size(), stream, "clearing new memory");  // the root's are copied, but never read
   }
 }
 

@@ -1,11 +1,11 @@
-/// The kernel that looks for splits, by blocks. Whoever asks for splits says what the last block does with them.
+/// The kernel that finds splits, by blocks. A Plan defines the work of the last block.
 ///
-/// A Plan is passed to the kernel by value, and has
-///   Early               what it may read before the splits are known
-///   reduces             does it find the best of each node's candidates itself? At most kMostReducedGroups of them
-///   HasLast()           is there something for the last block to do?
-///   Begin(view)         Early, by one thread
-///   Finish<kMonotone>(view, early)  by the last block, of kPlanThreads threads, when all splits are known
+/// The kernel receives a Plan by value. Its members:
+///   Early        data that it may read before the splits are known
+///   reduces      it finds the best of each node's candidates itself, at most kMostReducedGroups of them
+///   HasLast()    the last block has work
+///   Begin(view)  returns Early; one thread calls it
+///   Finish<kMonotone>(view, early)  called by the last block, of kPlanThreads threads, when all splits are known
 #ifndef XGBGPU_SPLIT_FIND_SPLITS_CUDA_CUH_
 #define XGBGPU_SPLIT_FIND_SPLITS_CUDA_CUH_
 
@@ -21,11 +21,11 @@ namespace xgbgpu::cuda {
 
 static_assert(kSplitThreads == kPlanThreads);  // the last block plans
 
-/// Where a block is among its items; an item is a group of features of one child, then come those of the next child.
+/// The place of a block in its items. An item is a group of features of one child; the next child's items follow.
 struct ItemPlace {
   std::uint32_t child, group;
-  std::uint32_t children_apart, groups_apart;  ///< of two items that follow each other in a block
-  std::uint32_t left;                          ///< items of the block from here on
+  std::uint32_t children_apart, groups_apart;  ///< distance of consecutive items of a block
+  std::uint32_t left;                          ///< remaining items of the block
 
   __device__ void Next(std::uint32_t groups) {
     --left;
@@ -37,12 +37,13 @@ struct ItemPlace {
   }
 };
 
-/// The first item of a block whose items are as far apart as there are blocks, so that it keeps its group if it can.
+/// Returns the first item of a block. Items are as far apart as there are blocks, so that a block keeps its group if
+/// possible.
 __device__ inline ItemPlace FirstOfAll(std::uint32_t groups) {
   std::uint32_t const child = blockIdx.x / groups, apart = gridDim.x / groups;
   return {child, blockIdx.x - child * groups, apart, gridDim.x - apart * groups, 0};
 }
-/// The first of a run of items, of few children.
+/// Returns the first of a run of items, of few children.
 __device__ inline ItemPlace FirstOfRun(std::uint32_t groups, std::uint32_t children) {
   std::uint64_t const items = std::uint64_t{children} * groups;
   auto const begin = static_cast<std::uint32_t>(items * blockIdx.x / gridDim.x);
@@ -50,7 +51,7 @@ __device__ inline ItemPlace FirstOfRun(std::uint32_t groups, std::uint32_t child
   return {begin / groups, begin % groups, 0, 1, end - begin};
 }
 
-/// The block was the last of those that looked at the groups of a node: writes the node's best split.
+/// Writes the node's best split, in the block that has finished the node's last group.
 template <bool kCategories>
 __device__ void FinishNode(SplitView const& view, GroupItem const& item, SplitShared const& shared,
                            CategoryShared* room) {
@@ -64,7 +65,7 @@ __device__ void FinishNode(SplitView const& view, GroupItem const& item, SplitSh
   }
 }
 
-/// Counts what the block has looked at for the child. The child's last block writes its best split.
+/// Counts the block's groups of a child. The child's last block writes its best split.
 template <bool kCategories>
 __device__ void EndRunOfChild(SplitView const& view, std::uint32_t child, std::uint32_t groups_done,
                               GroupItem const& item, SplitShared const& shared, CategoryShared* room) {
@@ -78,29 +79,28 @@ __device__ void EndRunOfChild(SplitView const& view, std::uint32_t child, std::u
   }
   __syncthreads();
   if (last_group) FinishNode<kCategories>(view, item, shared, room);
-  __syncthreads();  // last_group is used again
+  __syncthreads();  // last_group is written again next
 }
 
-/// kMonotone: there are monotone constraints. kCategories: some features are categorical. keeps: see LevelBounds.
+/// kMonotone: there are monotone constraints. kCategories: there are categorical features. keeps: see LevelBounds.
 template <bool kMonotone, bool kCategories, typename Plan>
 __global__ void __launch_bounds__(kSplitThreads, kSplitResident)
     FindSplitsKernel(SplitView view, Plan plan, bool keeps) {
   __shared__ SplitShared shared;
-  __shared__ StagedBins staged;  // or room for categories, for which no bins are asked
+  __shared__ StagedBins staged;  // or room for categories, which stage no bins
   static_assert(sizeof(CategoryShared) <= sizeof(StagedBins) && alignof(CategoryShared) <= alignof(StagedBins));
   auto* const room = reinterpret_cast<CategoryShared*>(&staged);
   __shared__ typename Plan::Early early;  // for the last block
   std::uint32_t const groups = view.group_count;
   auto const stride = static_cast<std::uint32_t>(view.matrix.cell_stride());
-  // Where each node has its last block, the fewer blocks a node has the better.
+  // If each node has its own last block, few blocks per node are best.
   bool const in_runs = !plan.reduces;
   ItemPlace place = FirstOfAll(groups);
-  SplitGroup group = view.groups[place.group];  // what no kernel of the tree writes can be read early
+  SplitGroup group = view.groups[place.group];  // constant during a tree, so read early
   WaitForKernelBefore();
-  // All of these loads are on their way together. There is a family for the first item of every block, even if it is
-  // not in use.
+  // All of the loads are in flight together. A family exists for the first item of every block, even if it is unused.
   Family family = view.tree.families[place.child / 2];
-  bool const root = view.tree.families[0].sibling_slot < 0;  // has no sibling; every other family has one
+  bool const root = view.tree.families[0].sibling_slot < 0;  // the root has no sibling, every other family has one
   std::uint32_t const children = view.tree.state->families * (root ? 1 : 2);
   if (threadIdx.x == 0) {
     early = plan.Begin(view);
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(kSplitThreads, kSplitResident)
       groups_done = 0;
       least = 0.0f;
     }
-    if (kCategories) ask_ahead();  // till here the room was in use
+    if (kCategories) ask_ahead();  // the room was in use until here
     place = ahead;
     item = next_item;
     group = next_group;
@@ -169,12 +169,12 @@ __global__ void __launch_bounds__(kSplitThreads, kSplitResident)
   }
 }
 
-/// Enqueues the subtraction that makes siblings' histograms, and the search for the best split of every child.
+/// Enqueues the subtraction of siblings' histograms and the search for the best split of every child.
 template <typename Plan>
 void FindSplitsByBlocks(SplitView const& view, LevelBounds const& bounds, Plan const& plan, DeviceLimits const& limits,
                         cudaStream_t stream) {
   unsigned blocks = Blocks(2 * bounds.families * view.group_count, 1, limits, kSplitResident);
-  if (plan.reduces && blocks > view.group_count) blocks -= blocks % view.group_count;  // it keeps its group
+  if (plan.reduces && blocks > view.group_count) blocks -= blocks % view.group_count;  // a block keeps its group
   bool const categories = view.categories.sets != nullptr;
   auto* const kernel = view.limits.directions != nullptr
                            ? (categories ? FindSplitsKernel<true, true, Plan> : FindSplitsKernel<true, false, Plan>)

@@ -1,6 +1,6 @@
-/// Splits by the features of a group, found by one block: a thread looks at neighbouring bins of one feature. Nearly
-/// all candidates are told to be worse than another by a bound in float (score_bound_ops.h); divisions in double
-/// precision are left to the few that may be the best.
+/// Splits by the features of a group, found by one block. A thread takes neighbouring bins of one feature. A bound in
+/// float rejects nearly all candidates (score_bound_ops.h), which leaves divisions in double precision to the few that
+/// may be the best.
 #ifndef XGBGPU_SPLIT_GROUP_SPLIT_CUDA_CUH_
 #define XGBGPU_SPLIT_GROUP_SPLIT_CUDA_CUH_
 
@@ -13,41 +13,40 @@
 
 namespace xgbgpu::cuda {
 
-/// The order of candidates in a block: the smaller feature first, then the order of the scans (missing right, bins
-/// ascending; missing left, bins descending).
+/// Returns the order of a candidate in a block: the smaller feature first, then the order of the scans (missing right,
+/// bins ascending; missing left, bins descending).
 __device__ inline std::uint32_t OrderOf(std::uint32_t column, bool forward, std::uint32_t bin) {
   return (column << 18) | (forward ? bin : (1U << 18) - 1 - bin);  // 256 columns, 2^17 bins
 }
 
-/// Returns the sum as a value of which the compiler knows nothing: what depends on it stays in the branch that needs
-/// it, instead of being computed by all threads before a loop.
+/// Returns the sum as an opaque value for the compiler. Its uses stay in the branch that needs them, instead of being
+/// computed by all threads before a loop.
 __device__ inline GradientSum Opaque(GradientSum sum) {
   long long grad = sum.grad, hess = sum.hess;
   asm volatile("" : "+l"(grad), "+l"(hess));
   return {grad, hess};
 }
 
-/// The bins that one thread looks at: `n` of them, from `first` on; none of categories, which others look at, and of a
-/// feature outside the sample of the tree.
+/// The bins of one thread: `n` of them, from `first` on. Empty for categories, which other code searches, and for a
+/// feature outside the tree's sample.
 struct BinSegment {
   FeatureIndex feature;
-  std::uint32_t columns;   ///< of the group, as many as threads are dealt to: a power of two
+  std::uint32_t columns;   ///< of the group, for the division of threads: a power of two
   std::uint32_t first, n;  ///< bins
-  std::uint32_t runs;      ///< of kSplitBins bins, of the longest segment of the group
-  std::uint64_t cell;      ///< cell of its first bin
+  std::uint32_t runs;      ///< runs of kSplitBins bins in the longest segment of the group
+  std::uint64_t cell;      ///< cell of the first bin
 
   __device__ std::uint32_t column() const { return threadIdx.x & (columns - 1); }
 };
 
 __device__ inline BinSegment SegmentOf(SplitView const& view, SplitGroup const& group) {
-  // Everything here is a power of two, and shifts are faster than divisions.
+  // All numbers are powers of two, and shifts are faster than divisions.
   int const segment_bits = __ffs(group.segments) - 1, column_bits = __ffs(kSplitThreads) - 1 - segment_bits;
   auto const per_part = [&](FeatureIndex f) { return (view.matrix.bins(f) + group.segments - 1) >> segment_bits; };
   BinSegment s{};
   s.columns = 1U << column_bits;
   s.feature = group.first + s.column();
-  s.runs =
-      max((per_part(group.first) + kSplitBins - 1) / kSplitBins, 1U);  // of more than one only a single feature has
+  s.runs = max((per_part(group.first) + kSplitBins - 1) / kSplitBins, 1U);  // only a single feature has more than one
   if (group.categorical || s.column() >= group.features || !IsIn(view.features.of_tree, s.feature)) return s;
   std::uint32_t const bins = view.matrix.bins(s.feature);
   s.first = min((threadIdx.x >> column_bits) * per_part(s.feature), bins);
@@ -56,18 +55,18 @@ __device__ inline BinSegment SegmentOf(SplitView const& view, SplitGroup const& 
   return s;
 }
 
-/// Bins on their way from device memory to the threads that will look at them, of one item while the block is still
-/// busy with the one before. A thread reads what it has asked for itself.
+/// Bins of the next item on their way from device memory, while the block works on the current item. A thread reads
+/// only the bins that it has staged.
 struct StagedBins {
   longlong2 own[kSplitBins][kSplitThreads];
   longlong2 built[kSplitBins][kSplitThreads];
 };
 
-/// Sums of kSplitBins neighbouring bins in registers: all of them are on their way before the first is used.
+/// Sums of kSplitBins neighbouring bins in registers. All loads are in flight before the first use.
 struct BinRun {
   GradientSum sum[kSplitBins];
 
-  /// Bins `from` … of the segment; those beyond its end are zero.
+  /// Loads bins `from` … of the segment, with zeros beyond its end.
   __device__ void Load(BinSegment const& s, std::uint32_t stride, std::uint32_t from, GradientSum const* sums) {
     auto const* const at = reinterpret_cast<longlong2 const*>(sums + (s.cell + std::uint64_t{from} * stride));
 #pragma unroll
@@ -76,7 +75,7 @@ struct BinRun {
       sum[i] = {v.x, v.y};
     }
   }
-  /// Loads the bins that were staged.
+  /// Loads staged bins.
   __device__ void Load(BinSegment const& s, longlong2 const (*staged)[kSplitThreads]) {
 #pragma unroll
     for (std::uint32_t i = 0; i < kSplitBins; ++i) {
@@ -103,7 +102,7 @@ struct BinRun {
   }
 };
 
-/// Prefix sums over the segments of a feature: the sum of those below this thread's, and of all.
+/// Computes prefix sums over the segments of a feature: the sum below this thread's segment, and the sum of all.
 __device__ inline void SumBelow(BinSegment const& s, GradientSum mine, SplitShared* shared, GradientSum* below,
                                 GradientSum* present) {
   std::uint32_t const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -126,7 +125,7 @@ __device__ inline void SumBelow(BinSegment const& s, GradientSum mine, SplitShar
   if (s.columns <= 32) {
 #pragma unroll
     for (std::uint32_t w = 0; w < kSplitThreads / 32; ++w) add(w);
-  } else {  // from the warp that holds the column's first segment on
+  } else {  // from the warp of the column's first segment on
 #pragma unroll 1
     for (std::uint32_t w = s.column() / 32; w < kSplitThreads / 32; w += s.columns / 32) add(w);
   }
@@ -134,14 +133,14 @@ __device__ inline void SumBelow(BinSegment const& s, GradientSum mine, SplitShar
   *present = all;
 }
 
-/// The splits on either side of the bins of a run, and their numbers: 2 i, before bin i, missing values go left; 2 i +
-/// 1, after it, they go right.
+/// The splits on either side of the bins of a run, with their numbers: 2 i before bin i, with missing values left; 2 i
+/// + 1 after bin i, with missing values right.
 struct RunSplits {
   BinRun run;
-  GradientSum total, present;  ///< sums of the node, and of its rows that have the feature
-  GradientSum below;           ///< sum of its values below the run
+  GradientSum total, present;  ///< sums over the node, and over its rows with the feature
+  GradientSum below;           ///< sum of the values below the run
 
-  /// The sum of what goes left.
+  /// Returns the sum of the left side.
   __device__ GradientSum Left(int number) const {
     GradientSum left = number % 2 == 0 ? below + (total - present) : below;
 #pragma unroll
@@ -152,11 +151,11 @@ struct RunSplits {
   }
 };
 
-/// The bounds of these splits; -1 where there is no candidate.
+/// The bounds of a run's splits; -1 if there is no candidate.
 template <bool kMonotone>
 struct RunBounds {
   float bound[2 * kSplitBins];
-  float likely{0.0f};  ///< largest of those that do not seem to go against the feature's direction
+  float likely{0.0f};  ///< largest bound of splits that do not seem to violate the feature's direction
 
   __device__ RunBounds(SplitFilter const& filter, RunSplits const& splits, int direction) {
     Find(filter, splits, direction, 1, splits.below);
@@ -167,7 +166,7 @@ struct RunBounds {
       for (int i = 0; i < kSplitBins; ++i) bound[2 * i] = -1.0f;
     }
   }
-  /// Bit set of the splits whose bound is `least` or more, which is not negative.
+  /// Returns the mask of splits whose bound is at least `least`, which is not negative.
   __device__ std::uint32_t Reaching(float least) const {
     std::uint32_t splits = 0;
 #pragma unroll
@@ -183,7 +182,7 @@ struct RunBounds {
       left += sum;
       GradientSum const on_left = after != 0 ? left : before, on_right = splits.total - on_left;
       float const score = ScoreBound(filter.lambda, on_left, on_right);
-      // An empty bin, or one beyond the end, repeats its neighbour's candidate, which comes first in the order.
+      // An empty bin, or a bin beyond the end, repeats its neighbour's candidate, which comes first in the order.
       bool const is_candidate =
           (sum.grad | sum.hess) != 0 && on_left.hess >= filter.least_hess && on_right.hess >= filter.least_hess;
       bound[2 * i + after] = is_candidate ? score : -1.0f;
@@ -193,14 +192,14 @@ struct RunBounds {
   }
 };
 
-/// The best of some splits of a run.
+/// The best of a run's evaluated splits.
 struct BestOfRun {
   unsigned long long key{0};
   int number{0};
-  float least{0.0f};  ///< ScoreBound that a better one must have; 0 if that cannot be told
+  float least{0.0f};  ///< ScoreBound that a better split must have; 0 if unknown
 };
 
-/// Looks closely at the `wanted` splits. `bin`: the first of the run.
+/// Evaluates the `wanted` splits exactly. `bin`: the first bin of the run.
 template <bool kMonotone>
 __device__ BestOfRun LookClosely(SplitView const& view, NodeIndex n, RunSplits const& splits, std::uint32_t wanted,
                                  int direction, std::uint32_t column, std::uint32_t bin, SplitShared const& shared) {
@@ -227,7 +226,7 @@ __device__ BestOfRun LookClosely(SplitView const& view, NodeIndex n, RunSplits c
   return best;
 }
 
-/// Do the interaction constraints let node n be split by feature f?
+/// Returns true if the interaction constraints let node n be split by feature f.
 __device__ inline bool MayMeetAt(SplitView const& view, NodeIndex n, FeatureIndex f) {
   NodeLimitsView const& limits = view.limits;
   if (limits.set_words == 0 || n == 0) return true;
@@ -236,17 +235,17 @@ __device__ inline bool MayMeetAt(SplitView const& view, NodeIndex n, FeatureInde
                  f == view.tree.nodes[0].split.feature);
 }
 
-/// What a block has to do for one node and group.
+/// The work of a block for one node and group.
 struct GroupItem {
   NodeIndex node;
-  GradientSum total;             ///< sum of the node
+  GradientSum total;             ///< over the node's rows
   GradientSum* own;              ///< the node's histogram
   GradientSum const* built;      ///< the built child's histogram, to be subtracted from `own`, or nullptr
   std::uint32_t const* allowed;  ///< features, or nullptr: all
-  SplitCandidate* candidates;    ///< [groups] what is found
+  SplitCandidate* candidates;    ///< [groups] results
 };
 
-/// Asks for the bins of a thread's segment, if it is one run.
+/// Stages the bins of a thread's segment, if it is one run.
 __device__ inline void StageBins(BinSegment const& s, std::uint32_t stride, GroupItem const& item, StagedBins* staged) {
   if (s.runs > 1) return;
   auto const ask = [&](GradientSum const* sums, longlong2(*to)[kSplitThreads]) {
@@ -261,8 +260,8 @@ __device__ inline void StageBins(BinSegment const& s, std::uint32_t stride, Grou
   __pipeline_commit();
 }
 
-/// The sum of a segment of several runs, in registers none of which is kept. In a sibling a bin is what the parent has
-/// left, and is stored.
+/// Returns the sum of a segment of several runs, without keeping registers. In a sibling it subtracts the built child
+/// from the parent's bins, and stores them.
 __device__ inline GradientSum SumRuns(BinSegment const& s, std::uint32_t stride, GradientSum* own,
                                       GradientSum const* built) {
   GradientSum sum;
@@ -280,8 +279,8 @@ __device__ inline GradientSum SumRuns(BinSegment const& s, std::uint32_t stride,
   return sum;
 }
 
-/// The sum of this thread's segment, whose bins stay in `run` if that is all of it; in a sibling what the parent has
-/// left, stored if `keeps`.
+/// Returns the sum of this thread's segment. `run` keeps the bins if the segment is one run. In a sibling it subtracts
+/// the built child from the parent's bins, and stores them if `keeps`.
 __device__ inline GradientSum SumBins(BinSegment const& s, std::uint32_t stride, GroupItem const& item, bool keeps,
                                       StagedBins const& staged, BinRun* run) {
   if (s.runs > 1) return SumRuns(s, stride, item.own, item.built);
@@ -296,11 +295,12 @@ __device__ inline GradientSum SumBins(BinSegment const& s, std::uint32_t stride,
   return run->Total();
 }
 
-/// The largest key of the block's runs, and in `mine` that of this thread's. `bin`: its first one. *least: bound that a
-/// better split of the node must have, as far as it is known; 0 at first.
+/// Returns the largest key of the block's runs, and in `mine` the largest key of this thread's. `bin`: the first bin.
+/// *least: bound that a better split of the node must have, as far as known; 0 at first.
 ///
-/// The candidates with the largest bound, or one hardly smaller, are looked at first. No other can be better in most
-/// cases; where the bound is far above the gain (of penalties, limits or directions), those that may be follow.
+/// Evaluates the candidates with the largest bound, or a slightly smaller one, first. In most cases no other candidate
+/// can be better. If the bound is far above the gain (because of penalties, limits or directions), the remaining
+/// possible candidates follow.
 template <bool kMonotone>
 __device__ unsigned long long SearchRuns(SplitView const& view, NodeIndex n, RunSplits* splits, bool scanned,
                                          int direction, std::uint32_t column, std::uint32_t bin, SplitShared* shared,
@@ -311,7 +311,7 @@ __device__ unsigned long long SearchRuns(SplitView const& view, NodeIndex n, Run
     RunBounds<kMonotone> const bounds{shared->filter, *splits, direction};
     if (wanted < 0.0f) {
       float const largest = LargestOfBlock(scanned ? bounds.likely : 0.0f, shared);
-      // With directions there may be a larger one.
+      // With directions a larger bound may exist.
       if (!kMonotone && largest < *least) return 0;
       wanted = largest * kNearBound;
     }
@@ -321,12 +321,12 @@ __device__ unsigned long long SearchRuns(SplitView const& view, NodeIndex n, Run
     *least = fmaxf(*least, found.least);
     if (found.least >= wanted) return found.key;
     wanted = found.least;
-    __syncthreads();  // the shared words are used again
+    __syncthreads();  // the next turn reuses the shared words
   }
 }
 
-/// Best split of a node over the features of one group, unless it has a better one: written by the one thread that
-/// finds it. `least` as of SearchRuns. ask_ahead() asks for the bins of the next item.
+/// Finds the best split of a node over the features of one group, unless the node has a better one; the thread that
+/// finds it writes it. `least` is as in SearchRuns. ask_ahead() stages the bins of the next item.
 template <bool kMonotone, typename AskAhead>
 __device__ void BestOfGroup(SplitView const& view, BinSegment const& s, GroupItem const& item, bool keeps,
                             StagedBins const& staged, SplitShared* shared, float* least, SplitCandidate* best,
@@ -338,11 +338,11 @@ __device__ void BestOfGroup(SplitView const& view, BinSegment const& s, GroupIte
   bool const scanned = s.n != 0 && IsIn(item.allowed, s.feature) && MayMeetAt(view, item.node, s.feature);
   int const direction = kMonotone && scanned ? view.limits.directions[s.feature] : 0;
   SumBelow(s, sum, shared, &splits.below, &splits.present);
-  ask_ahead();                 // after the barrier: all threads have read what they had asked for
+  ask_ahead();                 // after the barrier: all threads have read their staged bins
   unsigned long long top = 0;  // largest key of the runs so far
   for (std::uint32_t from = 0; from < s.runs * kSplitBins; from += kSplitBins) {
     if (s.runs > 1) {
-      if (from > 0) __syncthreads();  // the shared words are used again
+      if (from > 0) __syncthreads();  // the shared words are written again
       splits.run.Load(s, stride, from, item.own);
     }
     BestOfRun mine;

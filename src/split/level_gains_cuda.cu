@@ -1,3 +1,4 @@
+// Scores the candidates of a symmetric tree's level on a device, and writes the chosen split.
 #include "cuda/block_scan.cuh"
 #include "cuda/grid.h"
 #include "split/category_ops.h"
@@ -34,12 +35,12 @@ __device__ BinSums SumsOf(DeviceMatrixView const& matrix, DeviceHistograms const
   return {histograms.slot(slot) + matrix.first_cell(feature), matrix.cell_stride()};
 }
 
-/// Sums over the block, step by step.
+/// Prefix sums over the block, step by step.
 class SumScan {
  public:
   __device__ explicit SumScan(PlanScan::TempStorage* storage) : storage_{*storage} {}
 
-  /// Returns the sum of all steps before this one, and of this step's threads before this one. All threads must call.
+  /// Returns the sum of all earlier steps, and of this step's earlier threads. All threads call it.
   __device__ GradientSum Before(GradientSum own) {
     auto const grad = static_cast<std::int64_t>(ScanStep(static_cast<unsigned long long>(own.grad), &grad_, storage_));
     auto const hess = static_cast<std::int64_t>(ScanStep(static_cast<unsigned long long>(own.hess), &hess_, storage_));
@@ -53,7 +54,7 @@ class SumScan {
   unsigned long long grad_{0}, hess_{0};
 };
 
-/// One block finds what dividing a node by each candidate of a feature gains.
+/// Computes the gains of dividing a node by each candidate of a feature. One block.
 template <bool kMonotone>
 __global__ void __launch_bounds__(kThreads)
     LevelGainsKernel(LevelView view, SplitParams params, std::uint32_t first, double* gains) {
@@ -106,7 +107,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// A thread for each candidate.
+/// Adds gains to scores. A thread takes a candidate.
 __global__ void __launch_bounds__(kThreads)
     AddGainsKernel(double const* gains, std::uint64_t candidates, std::uint32_t count, bool adds, double* scores) {
   std::uint64_t const c = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -116,7 +117,7 @@ __global__ void __launch_bounds__(kThreads)
   scores[c] = score;
 }
 
-/// A block for each node.
+/// Writes the split to nodes. A block takes a node.
 __global__ void __launch_bounds__(kThreads)
     WriteLevelSplitKernel(LevelView view, SplitCandidate split, std::uint32_t const* right_categories, Node* nodes,
                           GradientSum* lefts) {

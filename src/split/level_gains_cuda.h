@@ -1,5 +1,5 @@
-/// Stage 7 for symmetric trees on a CUDA device: the scores of all candidates of a level, and what the best one divides
-/// its nodes into. The host chooses in between (split/level_scores.h). docs/adr/0022-symmetric-trees.md
+/// Stage 7 for symmetric trees on a CUDA device: the scores of all candidates of a level, and the division of its nodes
+/// by the best one. The host chooses in between (split/level_scores.h). docs/adr/0022-symmetric-trees.md
 #ifndef XGBGPU_SPLIT_LEVEL_GAINS_CUDA_H_
 #define XGBGPU_SPLIT_LEVEL_GAINS_CUDA_H_
 
@@ -15,47 +15,47 @@
 
 namespace xgbgpu::cuda {
 
-/// A node of the level that can be divided.
+/// A divisible node of the level.
 struct LevelNodeInSlot {
   LevelNode node;
   NodeIndex number;
-  std::int32_t slot;  ///< of its histogram
+  std::int32_t slot;  ///< slot of its histogram
 };
 
 /// A feature that the level may be divided by.
 struct LevelFeature {
   FeatureIndex feature;
-  BinIndex sorted_splits;  ///< kSorted: candidates from either end
+  BinIndex sorted_splits;  ///< kSorted: number of candidates from either end
   CandidateKind kind;
-  std::int8_t direction;  ///< of a monotone constraint
+  std::int8_t direction;  ///< monotone constraint
 };
 
-/// What the kernels see of a level. Arrays are on the device.
+/// A view of a level for kernels. Arrays are on the device.
 struct LevelView {
   DeviceMatrixView matrix;
   DeviceHistograms histograms;
-  LevelNodeInSlot const* nodes;  ///< [nodes that can be divided] in the order of their paths
+  LevelNodeInSlot const* nodes;  ///< [divisible nodes] in the order of their paths
   LevelFeature const* features;  ///< [features of the level]
   std::uint32_t feature_count;
-  BinIndex const* sorted;  ///< [bins of all features] kSorted: categories of each feature in order
+  BinIndex const* sorted;  ///< [bins of all features] kSorted: ordered categories of each feature
   BinIndex bins;           ///< of all features
 };
 
-/// Makes the histograms of siblings, where families want it: the parent's less the built child's. Enqueued.
+/// Enqueues the subtraction of siblings' histograms, if families want it: the parent's less the built child's.
 void SubtractSiblings(GrowingTree const& tree, DeviceHistograms const& histograms, std::uint32_t families,
                       DeviceLimits const& limits, cudaStream_t stream);
 
-/// Adds the gains of dividing nodes [first, first + count) to `scores`, or, of the first ones, sets the scores to them.
+/// Adds the gains of dividing nodes [first, first + count) to `scores`, or, with first = 0, sets the scores to them.
 /// Enqueued.
 ///
 /// In      gains  [count, 2, bins] scratch; count < 65,536
-/// Out     scores [2, bins] of LevelScores; only those of the level's features mean something
-/// Same    bit-equal to host::LevelSplitFinder: a thread adds a candidate's gains in the order of nodes
+/// Out     scores [2, bins] of LevelScores; valid for the level's features only
+/// Same    bit-equal to host::LevelSplitFinder: one thread adds a candidate's gains in the order of nodes
 void AddLevelGains(LevelView const& view, SplitParams const& params, bool monotone, std::uint32_t first,
                    std::uint32_t count, double* gains, double* scores, cudaStream_t stream);
 
-/// Writes the split, with the sums of its two sides, to each of the level's `count` nodes, and those of the left side
-/// to `lefts` [count]. The split's `bin` is the number of its set, if it is by categories. Enqueued.
+/// Writes the split, with the sums of its two sides, to each of the level's `count` nodes, and the left sums to `lefts`
+/// [count]. For a split by categories its `bin` is the number of its set. Enqueued.
 void WriteLevelSplit(LevelView const& view, LevelSplit const& split, std::uint32_t const* right_categories,
                      std::uint32_t count, Node* nodes, GradientSum* lefts, cudaStream_t stream);
 

@@ -1,3 +1,4 @@
+// Chooses the best candidate of a symmetric tree's level from the scores.
 #include "split/level_scores.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// Scores of all candidates of a level of a symmetric tree, on the host: which one is best, and what it divides.
+/// Scores of all candidates of a symmetric tree's level, on the host, and the choice of the best.
 #ifndef XGBGPU_SPLIT_LEVEL_SCORES_H_
 #define XGBGPU_SPLIT_LEVEL_SCORES_H_
 
@@ -15,7 +15,7 @@
 
 namespace xgbgpu {
 
-/// A way to divide all nodes of a level. `score` 0 means that there is none.
+/// A split of all nodes of a level. `score` 0: none.
 struct LevelSplit {
   double score{0.0};
   FeatureIndex feature{0};
@@ -24,21 +24,21 @@ struct LevelSplit {
   bool categorical{false};
 };
 
-/// What a feature's candidates are.
+/// The kind of a feature's candidates.
 enum class CandidateKind : std::uint8_t { kNumbers, kOneByOne, kSorted };
 
-/// Every feature has as many candidates of two kinds as it has bins, at the places of its bins. By numbers: missing
-/// values go right, and bins up to the place's own go left; missing values go left, and bins from the place's own on go
-/// right. By categories: the first and the second kind of category_ops.h.
+/// The scores of candidates. Every bin of a feature has candidates of two kinds. By numbers: missing values go right,
+/// and bins up to this bin go left; or missing values go left, and bins from this bin on go right. By categories: the
+/// first and the second kind of category_ops.h.
 ///
 /// Memory  16 bytes a bin
 class LevelScores {
  public:
   explicit LevelScores(Cuts const& cuts);
 
-  /// Forgets the last tree. `params` must outlive the next one.
+  /// Drops the last tree. `params` must outlive the next tree.
   void BeginTree(SplitParams const& params);
-  /// Forgets the scores of the last level. `features` of the next, ascending.
+  /// Drops the scores of the last level. `features` of the next level ascend.
   void BeginLevel(std::vector<FeatureIndex> features);
   std::vector<FeatureIndex> const& features() const { return features_; }
   CandidateKind KindOf(FeatureIndex feature) const;
@@ -47,17 +47,16 @@ class LevelScores {
   double* first() { return first_.data(); }
   double* second() { return second_.data(); }
 
-  /// Sorts the categories of a feature by G / (H + lambda) of `sums` [categories] over all rows of the tree, whatever
-  /// min_child_weight, reg_alpha and max_delta_step are: a category is no leaf. May be called for several features at
-  /// the same time.
+  /// Sorts the categories of a feature by G / (H + lambda) of `sums` [categories] over all rows of the tree. Ignores
+  /// min_child_weight, reg_alpha and max_delta_step, because a category is no leaf. Thread-safe for different features.
   void SortCategories(FeatureIndex feature, Span<GradientSum const> sums);
-  /// The categories of a feature in order: those at either end, where splits are tried; any between them.
+  /// Returns the categories of a feature: ordered at both ends, where splits are tried; any between.
   std::vector<BinIndex> const& sorted(FeatureIndex feature) const { return sorted_[feature]; }
 
-  /// The best candidate: that of the largest score, of equal ones that which comes first in the order of
-  /// EvaluateSplits. Writes its set of categories.
+  /// Returns the candidate with the largest score, with equal scores the first in the order of EvaluateSplits. Writes
+  /// its set of categories.
   LevelSplit Best();
-  /// The sets of all splits by categories that were found.
+  /// Returns the sets of all splits by categories so far.
   CategorySets category_sets() const { return {category_sets_, set_words_}; }
 
   std::size_t bytes() const { return first_.bytes() + second_.bytes(); }
@@ -70,8 +69,8 @@ class LevelScores {
   std::vector<FeatureIndex> features_;  ///< of the level
   Buffer<double> first_, second_;
   std::vector<std::vector<BinIndex>> sorted_;  ///< [features]
-  std::size_t set_words_;                      ///< of one set of categories; 0: no feature is categorical
-  std::vector<std::uint32_t> category_sets_;   ///< one after the other
+  std::size_t set_words_;                      ///< words of one set of categories; 0: no feature is categorical
+  std::vector<std::uint32_t> category_sets_;   ///< consecutive
 };
 
 }  // namespace xgbgpu

@@ -1,3 +1,4 @@
+// Finds the best split of a symmetric tree's level on a device, without the host.
 #include "cuda/grid.h"
 #include "cuda/launch.h"
 #include "split/level_search_cuda.h"
@@ -12,7 +13,7 @@ constexpr unsigned kBestThreads = kLevelSearchThreads;
 
 /// Some of the level's nodes, in the order of their paths. The root is a level of its own.
 struct Chunk {
-  std::uint32_t first, end;  ///< counted from the level's first node
+  std::uint32_t first, end;  ///< relative to the level's first node
 
   __device__ Chunk(GrowingTree const& tree, std::uint32_t begin, std::uint32_t most) {
     bool const is_root = tree.families[0].sibling_slot < 0;
@@ -22,15 +23,15 @@ struct Chunk {
   }
 };
 
-/// The level's first node, as families tell it: the children of all families lie side by side.
+/// Returns the level's first node: the children of all families are contiguous.
 __device__ NodeIndex FirstOfLevel(GrowingTree const& tree) { return tree.families[0].left; }
 
-/// May the level be divided by the feature?
+/// Returns true if the level may be divided by the feature.
 __device__ bool MayDivide(SplitView const& view, LevelSearchView const& search, FeatureIndex f) {
   return IsIn(search.features, f) && MayMeetAt(view, FirstOfLevel(view.tree), f);
 }
 
-/// Writes what dividing the node at each bin of a run gains. `first`: the run's first bin; `to`: [kinds, bins] of the
+/// Writes the gains of dividing the node at each bin of a run. `first`: the run's first bin; `to`: [kinds, bins] of the
 /// node, from the feature's first bin on.
 template <bool kMonotone>
 __device__ void WriteGains(SplitParams const& params, LevelSearchView const& search, LevelNode const& node,
@@ -48,7 +49,7 @@ __device__ void WriteGains(SplitParams const& params, LevelSearchView const& sea
     double const missing_right = gain(to_here);
     to[first + i] = missing_right;
     if (search.kinds == 2) {
-      // Where nothing is missing, this divides as the bin before did.
+      // Without missing values the gain is the bin before's.
       double const missing_left = misses || i == 0 ? gain(before + (splits.total - splits.present)) : gain_before;
       to[search.bins + first + i] = missing_left;
     }
@@ -57,8 +58,8 @@ __device__ void WriteGains(SplitParams const& params, LevelSearchView const& sea
   }
 }
 
-/// Finds what dividing each of a chunk's nodes by each candidate gains: a block looks at a group of features of one
-/// node. In a sibling a bin is what the parent has left, and is stored.
+/// Computes the gains of dividing each of a chunk's nodes by each candidate. A block takes a group of features of one
+/// node. In a sibling it subtracts the built child from the parent's bins, and stores them.
 template <bool kMonotone>
 __global__ void __launch_bounds__(kSplitThreads, kResident)
     NodeGainsKernel(SplitView view, LevelSearchView search, std::uint32_t begin, std::uint32_t most) {
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(kSplitThreads, kResident)
       }
       mine = splits.run.Total();
     }
-    SumBelow(s, mine, &shared, &splits.below, &splits.present);  // a barrier: the parameters are there
+    SumBelow(s, mine, &shared, &splits.below, &splits.present);  // a barrier, after which the parameters are valid
     splits.total = item.total;
     if (s.n != 0 && MayDivide(view, search, s.feature)) {
       LevelNode const node = LevelNodeOf<kMonotone>(view.tree, search.nodes, shared.params, item.node);
@@ -101,12 +102,12 @@ __global__ void __launch_bounds__(kSplitThreads, kResident)
         splits.below += splits.run.Total();
       }
     }
-    __syncthreads();  // the shared sums are used again
+    __syncthreads();  // the next turn reuses the shared sums
   }
 }
 
-/// The best of a block's candidates, one from each thread: in the thread that had it true is returned; in all others,
-/// or if no score is above 0, false.
+/// Finds the best of a block's candidates, one from each thread. Returns true in the thread with the best candidate,
+/// and false in all other threads, or in all threads if no score is above 0.
 __device__ bool IsBestOfBlock(double score, std::uint64_t order) {
   __shared__ double scores[kBestThreads / 32];
   __shared__ std::uint64_t orders[kBestThreads / 32];
@@ -120,7 +121,7 @@ __device__ bool IsBestOfBlock(double score, std::uint64_t order) {
   for (int d = 16; d > 0; d /= 2) {
     consider(__shfl_xor_sync(kAllLanes, best, d), __shfl_xor_sync(kAllLanes, first, d));
   }
-  __syncthreads();  // of a former call
+  __syncthreads();  // the last call may still read
   if (threadIdx.x % 32 == 0) {
     scores[threadIdx.x / 32] = best;
     orders[threadIdx.x / 32] = first;
@@ -132,9 +133,9 @@ __device__ bool IsBestOfBlock(double score, std::uint64_t order) {
 
 __device__ LevelBest None() { return {0.0, ~std::uint64_t{0}, 0, 0, false}; }
 
-/// The feature of a place among all bins.
+/// Returns the feature of a place among all bins.
 __device__ FeatureIndex FeatureAt(DeviceMatrixView const& matrix, std::uint64_t place) {
-  FeatureIndex low = 0, high = matrix.features;  // the last one that begins at `place` or before is in [low, high)
+  FeatureIndex low = 0, high = matrix.features;  // [low, high) has the last feature that begins at or before `place`
   while (high - low > 1) {
     FeatureIndex const middle = low + (high - low) / 2;
     (matrix.cut_ptr[middle] <= place ? low : high) = middle;
@@ -142,8 +143,8 @@ __device__ FeatureIndex FeatureAt(DeviceMatrixView const& matrix, std::uint64_t 
   return low;
 }
 
-/// Adds the gains of a chunk to the scores before it: a thread has both candidates of a bin. If `ends`, the scores are
-/// those of the level, and the last block writes the best.
+/// Adds the gains of a chunk to the scores of earlier chunks. A thread takes both candidates of a bin. If `ends`, the
+/// scores are the level's, and the last block writes the best.
 __global__ void __launch_bounds__(kBestThreads)
     BestOfLevelKernel(SplitView view, LevelSearchView search, std::uint32_t begin, std::uint32_t most, bool ends) {
   std::uint64_t const place = std::uint64_t{blockIdx.x} * kBestThreads + threadIdx.x;

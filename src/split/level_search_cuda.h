@@ -1,5 +1,5 @@
-/// Stage 7 for device-driven symmetric trees: sums → the best split of a level as a whole, without
-/// the host. docs/adr/0022-symmetric-trees.md
+/// Stage 7 for symmetric trees in device-driven growth: sums → the best split of a whole level, without the host.
+/// docs/adr/0022-symmetric-trees.md
 #ifndef XGBGPU_SPLIT_LEVEL_SEARCH_CUDA_H_
 #define XGBGPU_SPLIT_LEVEL_SEARCH_CUDA_H_
 
@@ -16,9 +16,9 @@
 
 namespace xgbgpu::cuda {
 
-/// The candidate of the largest score among some; of equal scores the smallest order.
+/// A candidate with the largest score, with equal scores the smallest order.
 struct alignas(16) LevelBest {
-  double score;         ///< 0: none is above that
+  double score;         ///< 0: no candidate has more
   std::uint64_t order;  ///< smaller features first, then the order of LevelScores::Best
   FeatureIndex feature;
   BinIndex bin;  ///< first feature-local bin that goes right
@@ -26,39 +26,39 @@ struct alignas(16) LevelBest {
 };
 
 constexpr unsigned kLevelSearchThreads = 128;
-/// Returns the number of blocks that add up the scores of `bins` bins.
+/// Returns the number of blocks that sum the scores of `bins` bins.
 XGBGPU_HD std::uint32_t LevelSearchBlocks(std::uint64_t bins) {
   return static_cast<std::uint32_t>((bins + kLevelSearchThreads - 1) / kLevelSearchThreads);
 }
 
-/// What the search for the split of a level sees beside SplitView. Arrays are on the device. A feature has candidates of
-/// two kinds at the places of its bins, as in LevelScores; where no value is missing the second kind is left out.
+/// The search for the split of a level, beside SplitView. Arrays are on the device. Every bin has candidates of two
+/// kinds, as in LevelScores. Without missing values the second kind is left out.
 struct LevelSearchView {
-  LevelNode* nodes;               ///< [nodes of the tree] but the root, which is made of its sums
-  double* gains;                  ///< [nodes of a chunk, kinds, bins] what dividing a node gains
-  double* scores;                 ///< [kinds, bins] over the chunks before
-  LevelBest* bests;               ///< [blocks] of parts of the candidates, and behind them that of the level
-  std::uint32_t const* features;  ///< bit set of those that the level may be divided by; nullptr: all
+  LevelNode* nodes;               ///< [nodes of the tree] without the root, which is made from its sums
+  double* gains;                  ///< [nodes of a chunk, kinds, bins] gains of dividing a node
+  double* scores;                 ///< [kinds, bins] over earlier chunks
+  LevelBest* bests;               ///< [blocks] best of a part of the candidates, then the level's best
+  std::uint32_t const* features;  ///< bit set of the level's features; nullptr: all
   std::uint64_t bins;             ///< of all features
   std::uint32_t kinds;
 
   XGBGPU_HD LevelBest* best() const { return bests + LevelSearchBlocks(bins); }
 };
 
-/// Returns a node of the level. `params`: in the units of the tree.
+/// Returns a node of the level. `params` are in the units of the tree.
 template <bool kMonotone>
 XGBGPU_HD LevelNode LevelNodeOf(GrowingTree const& tree, LevelNode const* nodes, SplitParams const& params,
                                 NodeIndex n) {
   return n == 0 ? LevelRoot<kMonotone>(params, tree.nodes[0].sum) : nodes[n];
 }
 
-/// Makes the histograms of siblings by subtraction, as FindSplits does, and finds the best split of the level. Numbers
-/// only: no feature is categorical. Enqueued.
+/// Makes the histograms of siblings by subtraction, like FindSplits, and finds the best split of the level. No feature
+/// may be categorical. Enqueued.
 ///
-/// In      view.features is not looked at: the level's are search.features and what interaction constraints leave to
-///         its first node, which they leave to all. chunk: nodes whose gains there is room for, an even number
+/// In      view.features is unused: the level's features are search.features and the interaction constraints of its
+///         first node, which are equal for all its nodes. chunk: nodes with room for gains, an even number
 /// Out     *search.best()
-/// Same    bit-equal to host::LevelSplitFinder: a thread adds a candidate's gains in the order of nodes
+/// Same    bit-equal to host::LevelSplitFinder: one thread adds a candidate's gains in the order of nodes
 void FindLevelSplit(SplitView const& view, LevelSearchView const& search, LevelBounds const& bounds,
                     std::uint32_t chunk, DeviceLimits const& limits, cudaStream_t stream);
 
@@ -68,9 +68,9 @@ class LevelSearchWorkspace {
   /// Both must outlive it.
   LevelSearchWorkspace(DeviceMatrix const& matrix, ClearedWorkspace* workspace);
 
-  /// Makes room for trees of so many nodes, with levels of at most `widest`.
+  /// Makes room for trees of `nodes` nodes, with levels of at most `widest`.
   void Reserve(std::size_t nodes, std::size_t widest);
-  /// Returns how many bytes Reserve takes for these, at most.
+  /// Returns the most bytes that Reserve takes for these arguments.
   std::size_t BytesFor(std::size_t nodes, std::size_t widest) const;
   /// Copies the features of the `levels` levels of the next tree, unless all may divide all. Waits if it copies. True
   /// if the memory has moved.

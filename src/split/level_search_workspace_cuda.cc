@@ -1,3 +1,4 @@
+// Reserves the memory of the search for splits of whole levels on a device.
 #include <algorithm>
 #include <vector>
 
@@ -8,7 +9,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-/// Does a row miss a feature, as far as the matrix tells?
+/// Returns true if a row of the matrix may miss a feature.
 bool MayMiss(DeviceMatrix const& matrix) {
   return !matrix.view.dense || std::any_of(matrix.tiles.begin(), matrix.tiles.end(),
                                            [](DeviceTile const& tile) { return tile.symbols > tile.bins; });

@@ -1,3 +1,4 @@
+// Finds the split of a symmetric tree's level on the host: sums gains over nodes, in order.
 #include "split/level_split.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ void LevelSplitFinder::Begin(SplitParams const& params, Constraints const& const
   scores_.BeginTree(params);
 }
 
-/// False if no row of any shard misses the feature.
+/// Returns false if no row of any shard misses the feature.
 bool LevelSplitFinder::MayMiss(FeatureIndex feature) const {
   bool const is_dense = matrix_.dense();
   return !is_dense || matrix_.cell_ptr[feature + 1] - matrix_.cell_ptr[feature] > matrix_.cuts.bins(feature);
@@ -60,7 +61,7 @@ void LevelSplitFinder::AddFeature(FeatureIndex feature, GradientSum const* sums,
   monotone ? AddNumbers<true>(feature, sums, node, gains.data()) : AddNumbers<false>(feature, sums, node, gains.data());
 }
 
-/// Adds the gains of dividing a node at each bin. An empty bin divides it as the bin before did.
+/// Adds the gains of dividing a node at each bin. An empty bin divides it like the bin before.
 template <bool kMonotone>
 void LevelSplitFinder::AddNumbers(FeatureIndex feature, GradientSum const* sums, LevelNode const& node, double* gains) {
   SplitParams const& p = *params_;
@@ -78,8 +79,8 @@ void LevelSplitFinder::AddNumbers(FeatureIndex feature, GradientSum const* sums,
     gains[b] = gain;
   }
   for (BinIndex b = 0; b < n; ++b) missing_right[b] += gains[b];
-  if (!MayMiss(feature)) return;  // with missing values left the same candidates would come once more
-  if (moved == node.total) {      // they do for this node
+  if (!MayMiss(feature)) return;  // missing values left would repeat the same candidates
+  if (moved == node.total) {      // the same holds for this node
     for (BinIndex b = 1; b < n; ++b) missing_left[b] += gains[b - 1];
     return;
   }
@@ -122,7 +123,7 @@ void LevelSplitFinder::AddCategories(FeatureIndex feature, GradientSum const* su
   }
 }
 
-/// Sorts the categories of all features of the tree by the histogram of the root.
+/// Sorts the categories of all features of the tree by the root's histogram.
 void LevelSplitFinder::SortCategories(GradientSum const* root) {
   std::vector<FeatureIndex> features;
   for (FeatureBlock const& block : *blocks_) {

@@ -1,4 +1,4 @@
-/// Stage 7 for symmetric trees: sums per bin of all nodes of a level → the one split that divides them all.
+/// Stage 7 for symmetric trees: sums per bin of all nodes of a level → one split for all nodes.
 #ifndef XGBGPU_SPLIT_LEVEL_SPLIT_H_
 #define XGBGPU_SPLIT_LEVEL_SPLIT_H_
 
@@ -17,33 +17,32 @@
 
 namespace xgbgpu::host {
 
-/// Finds the best split of a level: that of the largest sum of DivisionGain over its nodes, added in the order of their
-/// paths. Candidates are those of EvaluateSplits; sorted categories are in the order of their sums over all rows of the
-/// tree.
+/// Finds the best split of a level: the largest sum of DivisionGain over its nodes, added in the order of their paths.
+/// Candidates are EvaluateSplits's. Sorted categories have the order of their sums over all rows of the tree.
 ///
-/// Scores are added up while families come, so histograms need not be in memory all at once.
+/// Scores are summed as families come, so histograms need not be in memory all at once.
 ///
 /// Memory  16 bytes a bin
 /// Cost    reads the histograms of the level once or twice; one division pair per bin that is not empty
-/// Same    bit-equal on every backend and thread count: a feature's scores are added by one thread, in order
+/// Same    bit-equal on every backend and thread count: one thread adds a feature's scores, in order
 class LevelSplitFinder {
  public:
   /// `matrix` has the cuts and cells of all pages and shards.
   LevelSplitFinder(QuantisedMatrix const& matrix, int threads);
 
-  /// Forgets the last tree. All three arguments must outlive the next one.
+  /// Drops the last tree. All three arguments must outlive the next tree.
   void Begin(SplitParams const& params, Constraints const& constraints, std::vector<FeatureBlock> const& blocks);
-  /// Forgets the last level. `features` of the next, ascending.
+  /// Drops the last level. `features` of the next level ascend.
   void BeginLevel(std::vector<FeatureIndex> features) { scores_.BeginLevel(std::move(features)); }
-  /// Subtracts, where that is wanted, and adds the families' part of all scores. Families come in the order of paths;
-  /// the first one of a tree is its root. `nodes`: of the level, of which `first` is the number of the first.
+  /// Subtracts siblings, where families want it, and adds the families' part of all scores. Families come in the order
+  /// of paths. The first family of a tree is its root. `nodes` are the level's, and `first` is the number of the first.
   void Add(Span<SplitFamily const> families, Span<LevelNode const> nodes, NodeIndex first);
-  /// The best split, when all families have been added.
+  /// Returns the best split after all families have been added.
   LevelSplit Best() { return scores_.Best(); }
-  /// The sum over the rows that go left of a node with these sums [cells].
+  /// Returns the sum over the rows of a node that go left. `sums` [cells] are the node's.
   GradientSum LeftOf(LevelSplit const& split, GradientSum const* sums, GradientSum total) const;
 
-  /// The sets of all splits by categories that were found.
+  /// Returns the sets of all splits by categories so far.
   CategorySets category_sets() const { return scores_.category_sets(); }
   std::size_t bytes() const { return scores_.bytes(); }
 
@@ -63,7 +62,7 @@ class LevelSplitFinder {
   Constraints const* constraints_{nullptr};
   std::vector<FeatureBlock> const* blocks_{nullptr};
   LevelScores scores_;
-  std::vector<std::vector<double>> gains_;  ///< [threads] scratch, of the bins of one feature
+  std::vector<std::vector<double>> gains_;  ///< [threads] scratch for the bins of one feature
 };
 
 }  // namespace xgbgpu::host

@@ -1,4 +1,4 @@
-/// What the kernels that look for splits have in common: what there is to do for a child, and the best that was found.
+/// The work for a child and its best split, for all kernels that find splits.
 #ifndef XGBGPU_SPLIT_NODE_SPLIT_CUH_
 #define XGBGPU_SPLIT_NODE_SPLIT_CUH_
 
@@ -10,14 +10,15 @@
 
 namespace xgbgpu::cuda {
 
-/// Best split of a node among `n` candidates of ascending features: found by one warp, written to the node.
+/// Finds the best split of a node among `n` candidates of ascending features, and writes it to the node. One warp calls
+/// it.
 __device__ inline void BestOfNode(SplitCandidate const* candidates, std::uint32_t n, Node* node) {
   std::uint32_t const lane = threadIdx.x % 32;
   unsigned long long best = 0;
   std::uint32_t place = 0;
   for (std::uint32_t g = lane; g < n; g += 32) {
     float const gain = __ldcg(&candidates[g].gain);
-    // Of equal gains the first wins.
+    // With equal gains the first wins.
     unsigned long long const key = CandidateKey(gain, g);
     if (key > best) {
       best = key;
@@ -28,16 +29,16 @@ __device__ inline void BestOfNode(SplitCandidate const* candidates, std::uint32_
   if (top == 0 ? lane == 0 : best == top) node->split = LoadFresh(candidates + place);
 }
 
-/// The features that a child may be split by, or nullptr: all.
+/// Returns the features that a child may be split by; nullptr: all.
 __device__ inline std::uint32_t const* SetOf(SplitView const& view, std::uint32_t family, bool right) {
   if (view.features.of_nodes == nullptr) return nullptr;
   return view.features.of_nodes + std::uint64_t{2 * family + right} * view.features.words;
 }
 
-/// What there is to do for a child, counted over all families; `family` is its own.
+/// Returns the work for a child, numbered over all families. `family` is its own.
 __device__ inline GroupItem ItemOf(SplitView const& view, std::uint32_t child, Family const& family) {
   auto const sums = [&](std::int32_t slot) { return view.histograms.slot(slot); };
-  bool const second = child % 2 != 0;  // not of the root
+  bool const second = child % 2 != 0;  // false for the root
   GroupItem item;
   item.node = second ? family.sibling() : family.built();
   bool const right = item.node != family.left;
@@ -49,8 +50,8 @@ __device__ inline GroupItem ItemOf(SplitView const& view, std::uint32_t child, F
   return item;
 }
 
-/// How a kernel that looks for splits is launched. Blocks that come early crowd on the multiprocessors that are the
-/// first to be done with their sums.
+/// Returns the limits for launches of kernels that find splits. Blocks that start early crowd on the multiprocessors
+/// that finish their sums first.
 inline DeviceLimits LimitsOfSplits(SplitView const& view, DeviceLimits limits) {
   limits.starts_early = limits.starts_early && view.matrix.rows <= kMostEarlyRows;
   return limits;

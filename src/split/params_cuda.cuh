@@ -1,4 +1,4 @@
-/// Parameters of splits, in the units of a tree whose format was chosen on the device.
+/// Parameters of splits in the units of a format that the device has chosen.
 #ifndef XGBGPU_SPLIT_PARAMS_CUDA_CUH_
 #define XGBGPU_SPLIT_PARAMS_CUDA_CUH_
 
@@ -7,7 +7,7 @@
 
 namespace xgbgpu::cuda {
 
-/// `params` without units, and the format of the tree's gradients; both on the device.
+/// Returns `without_units` with the units of the format. Both arguments are on the device.
 __device__ inline SplitParams ParamsOf(SplitParams const& without_units, GradientFormat const& format) {
   SplitParams params = without_units;
   params.grad_unit = ScaleByPowerOfTwo(1.0, -format.grad_shift);

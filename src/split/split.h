@@ -13,9 +13,9 @@
 
 namespace xgbgpu {
 
-/// What the formulas need, in double precision, and the unit of the integer sums.
+/// Parameters of the formulas in double precision, and the units of the integer sums.
 struct SplitParams {
-  SplitParams() = default;  ///< without values, as shared memory is
+  SplitParams() = default;  ///< uninitialised, as in shared memory
   SplitParams(TrainParams const& p, GradientFormat format);
 
   double reg_lambda;
@@ -28,7 +28,7 @@ struct SplitParams {
   double hess_unit;
 };
 
-/// A node's weight must lie between these, so that no leaf below it breaks a monotone constraint above it.
+/// The range of a node's weight that keeps the monotone constraints above the node.
 struct WeightBounds {
   float lower{-3.402823466e+38f};
   float upper{3.402823466e+38f};
@@ -36,17 +36,17 @@ struct WeightBounds {
 
 namespace host {
 
-/// Best split of one node over `features`.
+/// Returns the best split of one node over `features`.
 ///
 /// For every feature two scans: missing values to the right, bins ascending; then, if the node has rows without the
-/// feature, missing values to the left, bins descending. The total order on candidates: gain (rounded to float) first,
-/// then the smaller feature, then the order of these scans. Empty bins repeat the previous candidate and are skipped.
+/// feature, missing values to the left, bins descending. Total order of candidates: gain (rounded to float) first, then
+/// the smaller feature, then the order of the scans. Empty bins repeat the previous candidate and are skipped.
 /// Categorical features: category_split.h.
 ///
 /// In      sums      [cells] of the node
-///         total     sum over all rows of the node, missing ones included
+///         total     sum over all rows of the node, missing values included
 ///         features  ascending
-///         directions  [all features] of monotone constraints; empty: there are none, and `bounds` does not count
+///         directions  [all features] of monotone constraints; empty: none, and `bounds` is unused
 ///         bounds    of the node's weight
 /// Cost    reads the bins of `features` once or twice; one division pair per bin that is not empty
 /// Same    bit-equal on every backend: the sums are integers, the formulas a fixed sequence of double operations

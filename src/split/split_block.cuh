@@ -1,4 +1,4 @@
-/// What the blocks of the split kernel share: candidates in an order that a maximum can find.
+/// Shared state of the split kernel's blocks: candidates as keys whose maximum is the best.
 #ifndef XGBGPU_SPLIT_SPLIT_BLOCK_CUH_
 #define XGBGPU_SPLIT_SPLIT_BLOCK_CUH_
 
@@ -11,7 +11,7 @@
 
 namespace xgbgpu::cuda {
 
-/// What tells of the splits of a tree that they are not the best.
+/// The quick tests that reject splits of a tree.
 struct SplitFilter {
   float lambda;             ///< ScoreUnits::lambda
   std::int64_t least_hess;  ///< LeastHessian
@@ -20,13 +20,13 @@ __device__ inline SplitFilter FilterOf(SplitParams const& params) {
   return {ScoreUnits{params}.lambda, LeastHessian(params)};
 }
 
-/// What a warp has found: the largest key, and the least bound that a better candidate must have.
+/// The result of a warp: the largest key, and the least bound of a better candidate.
 struct FoundByWarp {
   unsigned long long key;
   float least;
 };
 
-/// What the threads of a block share: for all of its items, then for one.
+/// The shared memory of a block: first data of all its items, then of one item.
 struct SplitShared {
   SplitParams params;  ///< in the units of the tree
   SplitFilter filter;
@@ -35,13 +35,13 @@ struct SplitShared {
   FoundByWarp found[kSplitThreads / 32];
 };
 
-/// A key that puts the larger gain first, then the smaller `order`. 0: no candidate.
+/// Returns a key that orders by the larger gain, then the smaller `order`. 0: no candidate.
 __device__ inline unsigned long long CandidateKey(float gain, std::uint32_t order) {
   if (!(gain > 0.0f)) return 0;
   return (static_cast<unsigned long long>(__float_as_uint(gain)) << 32) | (0xFFFFFFFFU - order);
 }
 
-/// The gain that a key was made of.
+/// Returns the gain of a key.
 __device__ inline float GainOf(unsigned long long key) {
   return __uint_as_float(static_cast<std::uint32_t>(key >> 32));
 }
@@ -52,12 +52,12 @@ __device__ inline unsigned long long WarpMax(unsigned long long key) {
   return (static_cast<unsigned long long>(top) << 32) | WarpMax(high == top ? low : 0);
 }
 
-/// The maximum of numbers that are not negative, whose bits compare as they do.
+/// Returns the maximum of non-negative numbers, whose bits order like the numbers.
 __device__ inline float WarpMax(float value) { return __uint_as_float(WarpMax(__float_as_uint(value))); }
 
-// Each of the following is a barrier. What it shares must not be written before one more barrier.
+// Each function below is a barrier. Its shared memory must not be written before another barrier.
 
-/// Returns in every thread the largest of the block's numbers, none of which is negative.
+/// Returns in every thread the largest of the block's non-negative numbers.
 __device__ inline float LargestOfBlock(float value, SplitShared* shared) {
   float const of_warp = WarpMax(value);
   if (threadIdx.x % 32 == 0) shared->warp_bound[threadIdx.x / 32] = of_warp;
@@ -65,7 +65,7 @@ __device__ inline float LargestOfBlock(float value, SplitShared* shared) {
   return WarpMax(shared->warp_bound[threadIdx.x % (kSplitThreads / 32)]);
 }
 
-/// Returns in every thread the largest key and the largest `least` of the block, each by itself.
+/// Returns in every thread the largest key and the largest `least` of the block, independently.
 __device__ inline FoundByWarp LargestOfBlock(unsigned long long key, float least, SplitShared* shared) {
   FoundByWarp const of_warp{WarpMax(key), WarpMax(least)};
   if (threadIdx.x % 32 == 0) shared->found[threadIdx.x / 32] = of_warp;

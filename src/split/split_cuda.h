@@ -17,28 +17,27 @@
 
 namespace xgbgpu::cuda {
 
-/// What the search for splits sees. Arrays are on the device.
+/// The input and output of the search for splits. Arrays are on the device.
 struct SplitView {
   GrowingTree tree;
   DeviceMatrixView matrix;
-  DeviceHistograms histograms;    ///< those of siblings are made on the way, by subtraction
-  SplitParams const* params;      ///< its units are not set
+  DeviceHistograms histograms;    ///< the search makes siblings' histograms by subtraction
+  SplitParams const* params;      ///< units are not set
   GradientState const* gradient;  ///< has the units
   SplitGroup const* groups;       ///< [group_count]
   std::uint32_t group_count;
-  WarpGroup const* warp_groups;  ///< [warp_group_count] looked at instead of groups, if there are any
+  WarpGroup const* warp_groups;  ///< [warp_group_count] searched instead of groups, if there are any
   std::uint32_t warp_group_count;
   SplitCandidate* candidates;  ///< [children of the families, group_count]
   FeatureSetsView features;    ///< the features that nodes may be split by
-  NodeLimitsView limits;       ///< what constraints leave to each node
+  NodeLimitsView limits;       ///< limits of constraints on each node
   DeviceCategories categories;
-  bool all_rows_here{
-      true};  ///< is there no other device, so that a node's sums are of the rows that the node has here?
+  bool all_rows_here{true};  ///< one device only: a node's sums are over its rows on this device
 };
 
-constexpr std::size_t kWarpSplitStaticBytes = 8 << 10;  ///< of shared memory at most, beside the cells of the warps
+constexpr std::size_t kWarpSplitStaticBytes = 8 << 10;  ///< most static shared memory, beside the cells of the warps
 
-/// Has a block that looks for splits by warps room for the cells of its warps? Not before compute capability 8.0.
+/// Returns true if a block that finds splits by warps has room for its warps' cells: from compute capability 8.0 on.
 bool WarpSplitsFit(DeviceLimits const& limits);
 
 }  // namespace xgbgpu::cuda

@@ -1,3 +1,4 @@
+// Finds the best splits of a level's nodes on the host, in blocks of features.
 #include "split/split_finder.h"
 
 #include <algorithm>

@@ -17,24 +17,24 @@
 
 namespace xgbgpu::host {
 
-/// A node whose best split is wanted.
+/// A node and its best split.
 struct SplitJob {
   NodeIndex node;
   GradientSum* sums;  ///< [cells]
   GradientSum total;  ///< over all rows of the node
   WeightBounds bounds;
-  std::optional<std::vector<FeatureIndex>> features;  ///< ascending; none given: all of the tree
-  SplitCandidate best;                                ///< out
+  std::optional<std::vector<FeatureIndex>> features;  ///< ascending; nullopt: all features of the tree
+  SplitCandidate best;                                ///< output
 };
 
-/// The children of one node, the one whose rows were summed first, or a root alone.
+/// The children of one node, first the child whose rows were summed, or a root alone.
 struct SplitFamily {
   std::vector<SplitJob> jobs;
-  /// The second child's `sums` are still those of the parent: what is left without the first child's is its own.
+  /// The second child's `sums` are still the parent's. Subtracting the first child's sums leaves its own.
   bool subtract;
 };
 
-/// Finds the best splits of many nodes at once: EvaluateSplits of each, over blocks of features.
+/// Finds the best splits of many nodes at once: EvaluateSplits of each, in blocks of features.
 ///
 /// Same    bit-equal for any number of threads: candidates have a total order
 class SplitFinder {
@@ -42,12 +42,12 @@ class SplitFinder {
   /// `matrix` has the cuts and cells of all pages and shards.
   SplitFinder(QuantisedMatrix const& matrix, int threads);
 
-  /// Forgets the last tree. All three arguments must outlive the next one.
+  /// Drops the last tree. All three arguments must outlive the next tree.
   void Begin(SplitParams const& params, Constraints const& constraints, std::vector<FeatureBlock> const& blocks);
-  /// Subtracts, where that is wanted, and writes `best` of every job. The `bin` of a split by categories is the number
-  /// of a set.
+  /// Subtracts siblings, where families want it, and writes `best` of every job. The `bin` of a split by categories is
+  /// the number of a set.
   void Find(Span<SplitFamily> families);
-  /// The sets of all splits by categories that were found.
+  /// Returns the sets of all splits by categories so far.
   CategorySets category_sets() const { return {category_sets_, set_words_}; }
 
  private:
@@ -59,8 +59,8 @@ class SplitFinder {
   SplitParams const* params_{nullptr};
   Constraints const* constraints_{nullptr};
   std::vector<FeatureBlock> const* blocks_{nullptr};
-  std::size_t set_words_;                     ///< of one set of categories; 0: no feature is categorical
-  std::vector<std::uint32_t> category_sets_;  ///< one after the other
+  std::size_t set_words_;                     ///< words of one set of categories; 0: no feature is categorical
+  std::vector<std::uint32_t> category_sets_;  ///< consecutive
 };
 
 }  // namespace xgbgpu::host

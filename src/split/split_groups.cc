@@ -1,3 +1,4 @@
+// Divides the features of a matrix into groups for blocks and warps.
 #include "split/split_groups.h"
 
 #include <algorithm>
@@ -41,7 +42,7 @@ std::vector<SplitGroup> MakeSplitGroups(DeviceMatrix const& matrix) {
 
 namespace {
 
-/// log2 of the lanes that share `bins` bins.
+/// Returns log2 of the lanes for `bins` bins.
 int SegmentBits(BinIndex bins) {
   int bits = 0;
   while ((kWarpSplitBins << bits) < bins) ++bits;
@@ -58,14 +59,15 @@ std::vector<WarpGroup> MakeWarpGroups(Cuts const& cuts, std::size_t places) {
     if (bits > 5) return {};  // 32 lanes
     auto const limit = std::min<FeatureIndex>(cuts.features(), first + (kWarpSplitRounds * 32 >> bits));
     for (end = first + 1; end < limit; ++end) {
-      // Nor with many fewer bins: lanes would have nothing to do.
+      // Features with many fewer bins begin a new group, too: lanes would be idle.
       int const fewer = bits - SegmentBits(cuts.bins(end));
       if (fewer < 0 || fewer > 2) break;
     }
     groups.push_back({cuts.ptr[first], first, static_cast<std::uint16_t>(end - first),
                       static_cast<std::uint16_t>(cuts.ptr[end] - cuts.ptr[first]), static_cast<std::uint8_t>(bits)});
   }
-  // Blocks of a child: runs of kWarpRun or more but for the first, of which it may have the end only.
+  // A child's blocks have runs of at least kWarpRun groups, except the first block, which may have the end of a run
+  // only.
   if (groups.size() + kWarpRun - 2 >= places * kWarpRun) return {};
   return groups;
 }

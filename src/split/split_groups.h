@@ -1,4 +1,4 @@
-/// How the split kernel deals features and bins to its threads.
+/// The division of features and bins among threads of the split kernel.
 #ifndef XGBGPU_SPLIT_SPLIT_GROUPS_H_
 #define XGBGPU_SPLIT_SPLIT_GROUPS_H_
 
@@ -15,14 +15,14 @@ class DeviceMatrix;
 
 namespace xgbgpu::cuda {
 
-constexpr int kSplitThreads = 256;  ///< threads that look at one item
-constexpr int kSplitResident = 2;   ///< blocks of the split kernel on a multiprocessor, at most
-constexpr int kSplitBins = 4;  ///< neighbouring bins of a feature that one thread of the split kernel looks at at once
+constexpr int kSplitThreads = 256;  ///< threads of one item
+constexpr int kSplitResident = 2;   ///< most blocks of the split kernel on a multiprocessor
+constexpr int kSplitBins = 4;       ///< neighbouring bins of a feature that one thread takes at once
 
-/// The split kernel starts early for matrices of at most so many rows: their levels are little more than launches.
+/// Most rows of matrices whose split kernel starts early: their levels are little more than launches.
 constexpr std::uint64_t kMostEarlyRows = 1 << 20;
 
-/// Features that one item of the split kernel looks at.
+/// The features of one item of the split kernel.
 struct SplitGroup {
   FeatureIndex first;
   std::uint16_t features;
@@ -30,32 +30,31 @@ struct SplitGroup {
   bool categorical;        ///< one feature, for the whole block
 };
 
-/// Groups of neighbouring features, ascending, never of two tiles.
+/// Returns groups of neighbouring features, ascending. A group has features of one tile only.
 std::vector<SplitGroup> MakeSplitGroups(DeviceMatrix const& matrix);
 
-/// With at most so many groups, the block that chooses the next level finds the best of each node's candidates.
+/// Most groups for which the block that plans the next level finds the best of each node's candidates.
 constexpr std::uint32_t kMostReducedGroups = 16;
 
-// Where a sparse matrix has more groups, a warp looks at a few features at a time, and waits for no other.
+// With more groups in a sparse matrix, each warp takes a few features at a time, without barriers.
 
-constexpr std::uint32_t kWarpSplitBins = 8;  ///< neighbouring bins of a feature that one lane looks at
-constexpr int kWarpSplitRounds = 2;          ///< of 32 lanes, whose bins a warp loads together
+constexpr std::uint32_t kWarpSplitBins = 8;  ///< neighbouring bins of a feature that one lane takes
+constexpr int kWarpSplitRounds = 2;          ///< rounds of 32 lanes whose bins a warp loads together
 
-/// Neighbouring features of a sparse matrix that a warp looks at together, those of a round and then those of the next.
+/// Neighbouring features of a sparse matrix that a warp takes together: features of one round, then of the next.
 struct alignas(16) WarpGroup {
-  BinIndex cell;  ///< first one in a histogram
+  BinIndex cell;  ///< first cell in a histogram
   FeatureIndex first;
   std::uint16_t features;
   std::uint16_t cells;
-  std::uint8_t segment_bits;  ///< log2 of the lanes that share the bins of a feature
+  std::uint8_t segment_bits;  ///< log2 of the lanes of a feature
 };
 
-constexpr std::uint32_t kWarpRun = 8;  ///< groups of a block at least, one for each of its warps
+constexpr std::uint32_t kWarpRun = 8;  ///< least groups of a block, one for each of its warps
 
-/// Groups of all children, in order, dealt to blocks in runs. The groups of a child are looked at by blocks that follow
-/// one another.
+/// Groups of all children, in order, divided among blocks in runs. Consecutive blocks take the groups of a child.
 struct WarpGroupRuns {
-  std::uint32_t groups;  ///< of a child
+  std::uint32_t groups;  ///< groups of a child
   std::uint32_t all;
   std::uint32_t blocks;
 
@@ -67,14 +66,14 @@ struct WarpGroupRuns {
   XGBGPU_HD std::uint32_t Begin(std::uint32_t block) const {
     return static_cast<std::uint32_t>(std::uint64_t{all} * block / blocks);
   }
-  /// The last block that begins at `at` or before.
+  /// Returns the last block that begins at or before `at`.
   XGBGPU_HD std::uint32_t BlockOf(std::uint32_t at) const {
     return static_cast<std::uint32_t>(((std::uint64_t{at} + 1) * blocks - 1) / all);
   }
 };
 
-/// Groups of all features, ascending. There are none if one is categorical, or has more bins than a warp can look at;
-/// nor if so many blocks may look at a child that their candidates need more than `places`.
+/// Returns groups of all features, ascending. Returns none if a feature is categorical or has more bins than a warp
+/// takes, or if the candidates of all blocks of a child need more than `places`.
 std::vector<WarpGroup> MakeWarpGroups(Cuts const& cuts, std::size_t places);
 
 }  // namespace xgbgpu::cuda

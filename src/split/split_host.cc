@@ -1,3 +1,4 @@
+// Evaluates the splits of one node on the host.
 #include "split/category_split.h"
 #include "split/constraint_ops.h"
 #include "split/split.h"
@@ -19,8 +20,9 @@ namespace host {
 
 namespace {
 
-/// One scan over the bins of a feature. kForward: bins join the left side one after the other, missing values stay
-/// right; else they join the right side from the last bin down, missing values stay left. Returns the sum of the bins.
+/// Scans the bins of a feature. kForward: bins join the left side one after the other, and missing values stay right.
+/// Otherwise bins join the right side from the last bin down, and missing values stay left. Returns the sum of the
+/// bins.
 template <bool kForward, bool kMonotone>
 GradientSum Scan(SplitParams const& p, GradientSum const* bins, BinIndex n, GradientSum total, NodeTerms const& node,
                  int direction, FeatureIndex feature, SplitCandidate* best) {

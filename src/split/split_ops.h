@@ -1,7 +1,7 @@
-/// The formulas of gradient boosting: weight of a leaf, gain of a split.
+/// The formulas of gradient boosting: the weight of a leaf, the gain of a split.
 ///
-/// From  Chen & Guestrin, "XGBoost: A Scalable Tree Boosting System", KDD 2016, equations 5 to 7; with the L1 term and
-///       the clipped weight (max_delta_step) as XGBoost defines them
+/// From  Chen & Guestrin, "XGBoost: A Scalable Tree Boosting System", KDD 2016, equations 5 to 7; the L1 term and the
+///       clipped weight (max_delta_step) are XGBoost's
 #ifndef XGBGPU_SPLIT_SPLIT_OPS_H_
 #define XGBGPU_SPLIT_SPLIT_OPS_H_
 
@@ -21,12 +21,13 @@ XGBGPU_HD LossSum ToLoss(SplitParams const& p, GradientSum sum) {
   return {static_cast<double>(sum.grad) * p.grad_unit, static_cast<double>(sum.hess) * p.hess_unit};
 }
 
-/// sign(g) · max(|g| - alpha, 0)
+/// Returns sign(g) · max(|g| - alpha, 0).
 XGBGPU_HD double SoftThreshold(double g, double alpha) {
   return g > alpha ? g - alpha : (g < -alpha ? g + alpha : 0.0);
 }
 
-/// Best output of a node: -soft(G, alpha) / (H + lambda), clipped to ±max_delta_step; 0 below min_child_weight.
+/// Returns the best output of a node: -soft(G, alpha) / (H + lambda), clipped to ±max_delta_step; 0 below
+/// min_child_weight.
 XGBGPU_HD double NodeWeight(SplitParams const& p, LossSum s) {
   if (s.hess < p.min_child_weight || s.hess <= 0.0) return 0.0;
   double const w = -SoftThreshold(s.grad, p.reg_alpha) / (s.hess + p.reg_lambda);
@@ -34,7 +35,7 @@ XGBGPU_HD double NodeWeight(SplitParams const& p, LossSum s) {
   return w > p.max_delta_step ? p.max_delta_step : (w < -p.max_delta_step ? -p.max_delta_step : w);
 }
 
-/// Twice the loss that a node's best output takes away.
+/// Returns twice the reduction of the loss by a node's best output.
 XGBGPU_HD double NodeGain(SplitParams const& p, LossSum s) {
   if (s.hess <= 0.0) return 0.0;
   if (p.max_delta_step == 0.0) {
@@ -45,13 +46,13 @@ XGBGPU_HD double NodeGain(SplitParams const& p, LossSum s) {
   return -(2.0 * s.grad * w + (s.hess + p.reg_lambda) * (w * w));
 }
 
-/// The gain rounded once to float; 0 for NaN and infinity, which lambda = 0 can make.
+/// Returns the gain rounded once to float; 0 for NaN and infinity, which lambda = 0 can cause.
 XGBGPU_HD float FiniteGain(double gain) {
   auto const rounded = static_cast<float>(gain);
   return rounded < 3.402823466e+38f ? rounded : 0.0f;
 }
 
-/// FiniteGain of dividing a node of gain `node_gain`; 0 if a side is too light.
+/// Returns FiniteGain of dividing a node of gain `node_gain`; 0 if a side is too light.
 XGBGPU_HD float SplitGain(SplitParams const& p, GradientSum left, GradientSum right, double node_gain) {
   if (left.hess <= 0 || right.hess <= 0) return 0.0f;
   LossSum const l = ToLoss(p, left), r = ToLoss(p, right);

@@ -7,10 +7,10 @@
 namespace xgbgpu {
 
 struct SplitPolicy {
-  /// The candidates of a level take at most so much memory; deeper trees are host-driven.
+  /// Most memory of a level's candidates; deeper trees grow host-driven.
   std::size_t most_candidate_bytes{std::size_t{256} << 20};
-  /// The gains of a symmetric tree's level are found for as many nodes at a time as fit into so much memory: that of a
-  /// second-level cache.
+  /// Memory for gains of a symmetric tree's level: the size of a second-level cache. It bounds the nodes whose gains
+  /// are computed at a time.
   std::size_t most_gain_bytes{std::size_t{32} << 20};
 };
 

@@ -1,3 +1,4 @@
+// Divides the tiles of a dense matrix among devices that search a share of the features.
 #include "split/split_shares.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-/// Returns the tile that begins nearest to a cell, one of [least, most].
+/// Returns the tile of [least, most] that begins nearest to a cell.
 std::size_t TileNear(std::vector<DeviceTile> const& tiles, std::uint64_t cell, std::size_t least, std::size_t most) {
   auto const distance = [&](std::size_t t) {
     std::uint64_t const first = tiles[t].first_cell;

@@ -1,4 +1,4 @@
-/// Devices that search a share of the features each: which features, and which cells of a histogram these have.
+/// The features, and the cells of a histogram, of each device when devices search a share of the features.
 #ifndef XGBGPU_SPLIT_SPLIT_SHARES_H_
 #define XGBGPU_SPLIT_SPLIT_SHARES_H_
 
@@ -11,23 +11,23 @@
 
 namespace xgbgpu::cuda {
 
-/// Device d searches groups [group[d], group[d + 1]), whose features have exactly the cells of its share.
+/// Device d searches groups [group[d], group[d + 1]). Their features have exactly the cells of its share.
 struct SplitShares {
   CellShares cells;
-  std::vector<std::uint32_t> group;  ///< [devices + 1], if there are shares
+  std::vector<std::uint32_t> group;  ///< [devices + 1]; empty without shares
 
   bool used() const { return cells.used(); }
 };
 
-/// Deals the tiles of a dense matrix to `devices` devices: neighbouring ones, about as many cells to each, at least one
-/// tile. A tile's cells are not in the order of its features, so no tile is cut. `groups` are those of MakeSplitGroups.
+/// Divides the tiles of a dense matrix among `devices` devices: neighbouring tiles, with about equal numbers of cells,
+/// at least one tile each. A tile's cells are not in the order of its features, so tiles stay whole. `groups` are from
+/// MakeSplitGroups.
 ///
-/// There are no shares (every device searches all features) with one device or more than CellShares::kMost, where
-/// histograms have fewer than LeastSharedBytes(least_bytes, devices), of sparse matrices, whose rows lie where their
-/// values do, with categorical features, whose sets of categories are written by the device that has all sums, and where
-/// tiles are fewer than devices.
+/// There are no shares (every device searches all features) in five cases: one device, or more than CellShares::kMost;
+/// histograms smaller than LeastSharedBytes(least_bytes, devices); sparse matrices, whose rows lie where their values
+/// do; categorical features, whose sets are written by the device with all sums; fewer tiles than devices.
 ///
-/// Same    on all devices: it depends on the layout, which shards share, and on the number of devices alone
+/// Same    on all devices: a function of the common layout and the number of devices
 SplitShares MakeSplitShares(DeviceMatrix const& matrix, std::vector<SplitGroup> const& groups, int devices,
                             std::size_t least_bytes);
 

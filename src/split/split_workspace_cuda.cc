@@ -1,3 +1,4 @@
+// Reserves the memory of the search for splits on a device.
 #include "split/split_workspace_cuda.h"
 
 namespace xgbgpu::cuda {

@@ -1,4 +1,4 @@
-/// Memory of the search for splits, for a tree that grows on a device.
+/// Memory of the search for splits of a growing tree on a device.
 #ifndef XGBGPU_SPLIT_SPLIT_WORKSPACE_CUDA_H_
 #define XGBGPU_SPLIT_SPLIT_WORKSPACE_CUDA_H_
 
@@ -15,18 +15,18 @@
 
 namespace xgbgpu::cuda {
 
-/// Owns the groups of features, the candidates, and what constraints, samples of features and categories add.
+/// Owns the groups of features, the candidates, and the memory for constraints, column samples and categories.
 class SplitWorkspace {
  public:
   SplitWorkspace(DeviceMatrix const& matrix, DeviceLimits const& limits, ClearedWorkspace* workspace);
 
   std::vector<SplitGroup> const& groups() const { return groups_; }
-  /// Bytes of the candidates of one node.
+  /// Returns the bytes of the candidates of one node.
   std::size_t candidate_bytes() const { return groups_.size() * sizeof(SplitCandidate); }
   /// Makes room for the candidates of `nodes` nodes of a level, and for the sets of categories of `tree_nodes` nodes.
   void Reserve(std::size_t nodes, std::size_t tree_nodes);
-  /// Does the plan of the next level find the best of each node's candidates itself? Not where the last block of each
-  /// node has to: where groups are many, and where sets of categories are to be written.
+  /// Returns true if the plan of the next level finds the best of each node's candidates. Otherwise the last block of
+  /// each node does: with many groups, or with sets of categories to write.
   bool PlanReduces() const { return groups_.size() <= kMostReducedGroups && !categories_.any(); }
   SplitView View(GrowingTree const& tree, DeviceMatrixView const& matrix, DeviceHistograms const& histograms,
                  SplitParams const* params, GradientState const* gradient) const;

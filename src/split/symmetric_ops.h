@@ -1,7 +1,7 @@
-/// The formulas of symmetric trees: what a node of a level has, and what dividing it gains.
+/// The formulas of symmetric trees: the weights of a level's nodes, and the gains of dividing them.
 /// docs/adr/0022-symmetric-trees.md
 ///
-/// Rows are divided even where that makes a child which may have no weight of its own. It carries its parent's.
+/// A division may give a child too few hessians for a weight of its own. Such a child carries its parent's weight.
 #ifndef XGBGPU_SPLIT_SYMMETRIC_OPS_H_
 #define XGBGPU_SPLIT_SYMMETRIC_OPS_H_
 
@@ -12,12 +12,12 @@
 
 namespace xgbgpu {
 
-/// A node of a level that is to be divided. Its hessian is above 0.
+/// A node of a level that is to be divided. Its hessian sum is above 0.
 struct LevelNode {
   GradientSum total;
-  double gain;          ///< of its weight: its part of the scores of the level above
-  float weight;         ///< its own, or one that it carries
-  WeightBounds bounds;  ///< of its weight and of those below it; without monotone constraints they do not count
+  double gain;          ///< gain of its weight: its part of the scores of the level above
+  float weight;         ///< its own, or carried from its parent
+  WeightBounds bounds;  ///< of its weight and of the weights below; unused without monotone constraints
 };
 
 /// Weights of the two children of a node.
@@ -25,17 +25,17 @@ struct ChildWeights {
   float left, right;
 };
 
-/// Has a node with this sum a weight of its own?
+/// Returns true if a node with this sum has a weight of its own.
 XGBGPU_HD bool HasOwnWeight(SplitParams const& p, LossSum s) { return s.hess > 0.0 && s.hess >= p.min_child_weight; }
 
-/// The weight of a child: its own, or that of its parent.
+/// Returns the weight of a child: its own, or its parent's.
 template <bool kMonotone>
 XGBGPU_HD float WeightOrCarried(SplitParams const& p, LossSum s, LevelNode const& parent) {
   if (!HasOwnWeight(p, s)) return parent.weight;
   return kMonotone ? BoundedWeight(p, s, parent.bounds) : static_cast<float>(NodeWeight(p, s));
 }
 
-/// The weights of the children of a node that is divided by a feature of this direction.
+/// Returns the weights of the children of a node that is divided by a feature of this direction.
 template <bool kMonotone>
 XGBGPU_HD ChildWeights WeightsOfChildren(SplitParams const& p, LossSum left, LossSum right, LevelNode const& node,
                                          int direction) {
@@ -44,7 +44,8 @@ XGBGPU_HD ChildWeights WeightsOfChildren(SplitParams const& p, LossSum left, Los
   return breaks ? ChildWeights{node.weight, node.weight} : ChildWeights{l, r};
 }
 
-/// Twice the loss that a node's weight takes away. A weight that is carried pays the L1 penalty where one's own does.
+/// Returns twice the reduction of the loss by a node's weight. A carried weight pays the L1 penalty like a weight of
+/// its own.
 template <bool kMonotone>
 XGBGPU_HD double GainOfWeight(SplitParams const& p, LossSum s, float weight) {
   if (kMonotone) return BoundedGain(p, s, weight);
@@ -54,7 +55,7 @@ XGBGPU_HD double GainOfWeight(SplitParams const& p, LossSum s, float weight) {
   return gain - 2.0 * p.reg_alpha * static_cast<double>(weight < 0.0f ? -weight : weight);
 }
 
-/// What dividing a node into these adds to the score of a candidate; 0 if a side has no hessian.
+/// Returns the gain of a division, a term of the candidate's score; 0 if a side has no hessian.
 template <bool kMonotone>
 XGBGPU_HD double DivisionGain(SplitParams const& p, GradientSum left, GradientSum right, LevelNode const& node,
                               int direction) {
@@ -65,7 +66,7 @@ XGBGPU_HD double DivisionGain(SplitParams const& p, GradientSum left, GradientSu
   return GainOfWeight<kMonotone>(p, l, w.left) + GainOfWeight<kMonotone>(p, r, w.right) - node.gain;
 }
 
-/// The root of a tree. If it has no weight of its own, that is 0.
+/// Returns the root of a tree. Without a weight of its own it has the weight 0.
 template <bool kMonotone>
 XGBGPU_HD LevelNode LevelRoot(SplitParams const& p, GradientSum total) {
   LossSum const s = ToLoss(p, total);
@@ -75,7 +76,7 @@ XGBGPU_HD LevelNode LevelRoot(SplitParams const& p, GradientSum total) {
   return root;
 }
 
-/// The children of a node that is divided into `left` and `right`.
+/// Returns the children of a node that is divided into `left` and `right`.
 template <bool kMonotone>
 XGBGPU_HD void MakeLevelChildren(SplitParams const& p, GradientSum left, GradientSum right, LevelNode const& node,
                                  int direction, LevelNode* children) {

@@ -1,5 +1,5 @@
-/// The kernel that looks for splits, by warps, where sparse features are many. A Plan has what find_splits_cuda.cuh
-/// says, and kSharedBytes: the shared memory of its Finish.
+/// The kernel that finds splits by warps, for many sparse features. A Plan has the members of find_splits_cuda.cuh, and
+/// kSharedBytes: the shared memory of its Finish.
 #ifndef XGBGPU_SPLIT_WARP_FIND_SPLITS_CUDA_CUH_
 #define XGBGPU_SPLIT_WARP_FIND_SPLITS_CUDA_CUH_
 
@@ -21,7 +21,7 @@ static_assert(kSplitWarps == kWarpRun);
 constexpr int kWarpSplitResident = 2;
 constexpr std::size_t kWarpSplitBytes = kSplitWarps * kWarpCellBytes;
 
-/// What a block shares beside the cells of its warps.
+/// The shared memory of a block beside the cells of its warps.
 struct WarpSplitShared {
   SplitRules rules;
   SplitCandidate found[kSplitWarps];
@@ -30,7 +30,7 @@ struct WarpSplitShared {
   bool last;
 };
 
-/// What a warp finds in groups [begin, end) of a child, of which the block's warps look at one each.
+/// Finds the best split of a child in groups [begin, end). Each of the block's warps takes a group at a time.
 template <bool kMonotone>
 __device__ BestOfWarp LookAtChild(SplitView const& view, std::uint32_t child, std::uint32_t begin, std::uint32_t end,
                                   bool keeps, WarpSplitShared* shared) {
@@ -55,8 +55,8 @@ __device__ BestOfWarp LookAtChild(SplitView const& view, std::uint32_t child, st
   return best;
 }
 
-/// The best of what the block's warps have found for a child goes to its place among those of the blocks that looked at
-/// the child, and, if this was the last of them, the best of these to the node.
+/// Writes the best split of the block's warps for a child to its place among the child's blocks. The child's last block
+/// writes the best of all to the node.
 __device__ inline void FinishChild(SplitView const& view, WarpGroupRuns const& runs, std::uint32_t child,
                                    BestOfWarp const& best, WarpSplitShared* shared) {
   GroupItem const& item = shared->item;
@@ -78,7 +78,7 @@ __device__ inline void FinishChild(SplitView const& view, WarpGroupRuns const& r
     __syncwarp();
     if (shared->last) BestOfNode(item.candidates, last - first + 1, view.tree.nodes + item.node);
   }
-  __syncthreads();  // what is shared is used again
+  __syncthreads();  // the next call reuses the shared memory
 }
 
 /// kMonotone: there are monotone constraints. keeps: see LevelBounds.
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kWarpSplitThreads, kWarpSplitResident)
   static_assert(sizeof(WarpSplitShared) + Plan::kSharedBytes <= kWarpSplitStaticBytes);
   __shared__ WarpSplitShared shared;
   WaitForKernelBefore();
-  bool const root = view.tree.families[0].sibling_slot < 0;  // has no sibling; every other family has one
+  bool const root = view.tree.families[0].sibling_slot < 0;  // the root has no sibling, every other family has one
   std::uint32_t const children = view.tree.state->families * (root ? 1 : 2);
   if (threadIdx.x == 0) {
     shared.rules.params = ParamsOf(*view.params, view.gradient->format);
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(kWarpSplitThreads, kWarpSplitResident)
   }
 }
 
-/// Enqueues what FindSplitsByBlocks does, for a view that has warp_groups.
+/// FindSplitsByBlocks for a view that has warp_groups.
 template <typename Plan>
 void FindSplitsByWarps(SplitView const& view, LevelBounds const& bounds, Plan const& plan, DeviceLimits const& limits,
                        cudaStream_t stream) {

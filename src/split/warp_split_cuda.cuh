@@ -1,6 +1,6 @@
-/// Splits by a few features, found by one warp: the cells of a node are loaded together and dealt to lanes through
-/// shared memory, eight neighbouring bins to each. Nearly all candidates are told to be worse than another by a bound
-/// in float (score_bound_ops.h), most of them with one question to the warp.
+/// Splits by a few features, found by one warp. It loads the cells of a node together and divides them among lanes
+/// through shared memory, eight neighbouring bins to each. A bound in float rejects nearly all candidates
+/// (score_bound_ops.h), most of them with one vote of the warp.
 #ifndef XGBGPU_SPLIT_WARP_SPLIT_CUDA_CUH_
 #define XGBGPU_SPLIT_WARP_SPLIT_CUDA_CUH_
 
@@ -11,7 +11,7 @@
 
 namespace xgbgpu::cuda {
 
-/// Sums of a node of so few rows of the narrow format that they fit 32 bits, in any order (NarrowSums::kMaxRows).
+/// Sums of the narrow format for a node with few enough rows that any sum fits 32 bits (NarrowSums::kMaxRows).
 struct SmallSum {
   std::int32_t grad{0};
   std::int32_t hess{0};
@@ -31,13 +31,13 @@ __device__ Sum Shortened(longlong2 sum) {
   return {static_cast<decltype(Sum::grad)>(sum.x), static_cast<decltype(Sum::hess)>(sum.y)};
 }
 
-/// What splits are judged by. A block shares it.
+/// The rules that judge splits, shared by a block.
 struct SplitRules {
   SplitParams params;  ///< in the units of the tree
   SplitFilter filter;
 
-  /// ScoreBound of a candidate; -1 for what is none: a side is too light, or the bin is empty and repeats its
-  /// neighbour's candidate, which comes first in the order.
+  /// Returns the ScoreBound of a candidate, or -1 if there is none: a side is too light, or the bin is empty and
+  /// repeats its neighbour's candidate, which comes first in the order.
   template <typename Sum>
   __device__ float BoundOf(Sum left, Sum right, bool empty) const {
     bool const is_candidate = !empty && left.hess >= filter.least_hess && right.hess >= filter.least_hess;
@@ -45,20 +45,19 @@ struct SplitRules {
   }
 };
 
-/// Where a warp keeps a cell that it has loaded: with room in between, so that lanes that read eight neighbours each
-/// hit different banks.
+/// Returns the place of a loaded cell. Gaps make lanes that read eight neighbours each hit different banks.
 __device__ constexpr std::uint32_t PlaceOf(std::uint32_t cell) { return cell + cell / kWarpSplitBins; }
 constexpr std::size_t kWarpCellBytes = PlaceOf(kWarpSplitRounds * 32 * kWarpSplitBins) * sizeof(GradientSum);
 
-/// What a warp knows of a child, after the groups that it has looked at.
+/// A warp's best split of a child over its groups so far.
 struct BestOfWarp {
   float gain{0.0f};
   FeatureIndex feature{0};
-  float least{0.0f};  ///< bound that a better split must have, as far as that is known
+  float least{0.0f};  ///< bound that a better split must have, as far as known
 };
 
-/// Brings a group's cells of a node to shared memory. In a sibling a cell is what the parent has left, and is stored if
-/// the next level needs it.
+/// Loads a group's cells of a node into shared memory. In a sibling it subtracts the built child from the parent's
+/// cells, and stores them if the next level needs them.
 template <typename Sum>
 __device__ void LoadCells(WarpGroup const& group, GroupItem const& item, bool keeps, Sum* cells) {
   constexpr std::uint32_t kAtOnce = 4;
@@ -89,15 +88,16 @@ __device__ void LoadCells(WarpGroup const& group, GroupItem const& item, bool ke
   __syncwarp();
 }
 
-/// The bins that one lane looks at, and the sums around them.
+/// The bins of one lane, and the sums around them.
 template <typename Sum>
 struct LaneSplits {
-  Sum sum[kWarpSplitBins];  ///< those beyond the end are zero
-  Sum total, present;       ///< sums of the node, and of its rows that have the feature
-  Sum below;                ///< sum of its values below these bins
+  Sum sum[kWarpSplitBins];  ///< zero beyond the end
+  Sum total, present;       ///< sums over the node, and over its rows with the feature
+  Sum below;                ///< sum of the values below the bins
 
-  /// visit(left, empty) for the splits on either side of the bins, with the sum of what goes left: after each bin,
-  /// where missing values go right, then, if there are any, before each, where they go left. `empty`: the bin is.
+  /// Calls visit(left, empty) for the splits on either side of the bins, with the sum of the left side: after each bin,
+  /// with missing values right; then, if there are missing values, before each bin, with missing values left. `empty`:
+  /// the bin is empty.
   template <typename Visit>
   __device__ void ForEach(bool some_missing, Visit&& visit) const {
     Sum left = below;
@@ -116,7 +116,7 @@ struct LaneSplits {
   }
 };
 
-/// Prefix sums over the lanes of a feature.
+/// Computes prefix sums over the lanes of a feature.
 template <typename Sum>
 __device__ void SumBelowLanes(int segment_bits, LaneSplits<Sum>* splits) {
   Sum mine;
@@ -136,9 +136,9 @@ __device__ void SumBelowLanes(int segment_bits, LaneSplits<Sum>* splits) {
                      __shfl_sync(kAllLanes, up_to.hess, segments - 1, segments)};
 }
 
-/// Looks closely at the splits on either side of `n` bins whose bound is `wanted` or more. `below`: the sum of what
-/// lies below the first bin, number `bin` of the feature; `missing`: of rows without the feature; `left_of_best`: of
-/// what the best one leaves on the left.
+/// Evaluates the splits on either side of `n` bins whose bound is at least `wanted`. `below`: the sum below the first
+/// bin, which is bin `bin` of the feature. `missing`: the sum over rows without the feature. `left_of_best`: the left
+/// sum of the best split.
 template <bool kMonotone, typename Sum>
 __device__ BestOfRun LookAtLane(SplitRules const& rules, WeightBounds limits, int direction, GradientSum total,
                                 Sum const* cells, std::uint32_t first_cell, std::uint32_t n, Sum below, Sum missing,
@@ -168,8 +168,8 @@ __device__ BestOfRun LookAtLane(SplitRules const& rules, WeightBounds limits, in
   return best;
 }
 
-/// Looks at the features of one round of a group, and replaces what the warp has found for the child by anything
-/// better: *best, and in `found` by the lane that has it.
+/// Searches the features of one round of a group. A better split replaces the warp's split of the child: in *best, and
+/// in `found` by the lane that has it.
 template <bool kMonotone, typename Sum>
 __device__ void LookAtRound(SplitView const& view, WarpGroup const& group, GroupItem const& item, Sum const* cells,
                             std::uint32_t round, SplitRules const& rules, BestOfWarp* best, SplitCandidate* found) {
@@ -218,7 +218,7 @@ __device__ void LookAtRound(SplitView const& view, WarpGroup const& group, Group
     wanted = best->least;
   }
   unsigned long long const top = WarpMax(mine.key);
-  if (GainOf(top) <= best->gain) return;  // of equal ones the first is the best, and features ascend
+  if (GainOf(top) <= best->gain) return;  // with equal gains the first is the best, and features ascend
   std::uint32_t const winner = __ffs(static_cast<int>(__ballot_sync(kAllLanes, mine.key == top))) - 1;
   best->gain = GainOf(top);
   best->feature = __shfl_sync(kAllLanes, f, winner);
@@ -229,7 +229,7 @@ __device__ void LookAtRound(SplitView const& view, WarpGroup const& group, Group
   }
 }
 
-/// Goes through all rounds of a group. `room`: kWarpCellBytes of shared memory.
+/// Searches all rounds of a group. `room`: kWarpCellBytes of shared memory.
 template <bool kMonotone, typename Sum>
 __device__ void LookAtGroup(SplitView const& view, WarpGroup const& group, GroupItem const& item, bool keeps,
                             SplitRules const& rules, void* room, BestOfWarp* best, SplitCandidate* found) {
@@ -240,7 +240,7 @@ __device__ void LookAtGroup(SplitView const& view, WarpGroup const& group, Group
        ++round) {
     LookAtRound<kMonotone>(view, group, item, cells, round, rules, best, found);
   }
-  __syncwarp();  // before the room is used again
+  __syncwarp();  // the next group reuses the room
 }
 
 }  // namespace xgbgpu::cuda

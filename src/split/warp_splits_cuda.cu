@@ -1,3 +1,4 @@
+// Decides if blocks that find splits by warps fit a device.
 #include "split/warp_find_splits_cuda.cuh"
 
 namespace xgbgpu::cuda {

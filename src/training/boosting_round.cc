@@ -1,3 +1,4 @@
+// Grows the trees of a round: one by one from gradients of the caller, or all at once from gradients on a device.
 #include "xgbgpu/boosting_round.h"
 
 #include <algorithm>

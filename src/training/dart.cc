@@ -1,3 +1,4 @@
+// Remembers the weights of a dart's trees, and completes the leaf columns that its margins are made of.
 #include "xgbgpu/dart.h"
 
 #include <utility>

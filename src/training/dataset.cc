@@ -22,7 +22,7 @@ void CheckThreads(int threads) {
 
 std::shared_ptr<Dataset const> MakeShared(Place place, TrainingMatrix matrix) {
   return std::make_shared<Dataset const>(
-      std::make_unique<Dataset::Storage const>(Dataset::Storage{std::move(place), std::move(matrix)}));
+      std::make_unique<Dataset::Impl const>(Dataset::Impl{std::move(place), std::move(matrix)}));
 }
 
 /// Makes the matrix of a shard where some shards have no rows. Shards with rows bin on their devices; the others get an
@@ -48,7 +48,7 @@ std::shared_ptr<Dataset const> MakeDataset(RowSource const& source, CutRule cons
 
 }  // namespace
 
-Dataset::Dataset(std::unique_ptr<Storage const> storage) : storage_{std::move(storage)} {}
+Dataset::Dataset(std::unique_ptr<Impl const> impl) : impl_{std::move(impl)} {}
 Dataset::~Dataset() = default;
 
 std::shared_ptr<Dataset const> Dataset::Build(RowSource const& source, Span<float const> weights, int max_bin,
@@ -100,7 +100,7 @@ std::shared_ptr<Dataset const> Dataset::BuildSorted(RowSource const& source, int
 }
 
 std::shared_ptr<Dataset const> Dataset::Within(std::shared_ptr<Dataset const> data, MemoryLimits const& limits) {
-  auto const& [place, matrix] = data->storage();
+  auto const& [place, matrix] = data->impl();
   if (data->devices() == 0) return data;
   std::optional<TrainingMatrix> within = DeviceBackend::Get().MatrixWithin(matrix, limits);
   if (!within) return data;
@@ -109,27 +109,27 @@ std::shared_ptr<Dataset const> Dataset::Within(std::shared_ptr<Dataset const> da
   return MakeShared(std::move(moved), std::move(*within));
 }
 
-Place const& Dataset::place() const { return storage_->place; }
-std::uint64_t Dataset::rows() const { return storage_->matrix.facts.rows; }
-FeatureIndex Dataset::features() const { return storage_->matrix.facts.features; }
-std::uint64_t Dataset::stored() const { return storage_->matrix.facts.stored; }
-std::size_t Dataset::bytes() const { return storage_->matrix.facts.bytes; }
-bool Dataset::sorted() const { return std::holds_alternative<SortedColumns>(storage_->matrix.form); }
-bool Dataset::in_pages() const { return storage_->matrix.facts.in_pages; }
+Place const& Dataset::place() const { return impl_->place; }
+std::uint64_t Dataset::rows() const { return impl_->matrix.facts.rows; }
+FeatureIndex Dataset::features() const { return impl_->matrix.facts.features; }
+std::uint64_t Dataset::stored() const { return impl_->matrix.facts.stored; }
+std::size_t Dataset::bytes() const { return impl_->matrix.facts.bytes; }
+bool Dataset::sorted() const { return std::holds_alternative<SortedColumns>(impl_->matrix.form); }
+bool Dataset::in_pages() const { return impl_->matrix.facts.in_pages; }
 
 int Dataset::devices() const {
-  auto const* const bins = std::get_if<DeviceBins>(&storage_->matrix.form);
+  auto const* const bins = std::get_if<DeviceBins>(&impl_->matrix.form);
   return bins == nullptr ? 0 : static_cast<int>(bins->shards.size());
 }
 
 Cuts const& Dataset::cuts() const {
   static Cuts const kNone;
-  return sorted() ? kNone : *storage_->matrix.facts.cuts;
+  return sorted() ? kNone : *impl_->matrix.facts.cuts;
 }
 
 void Dataset::VisitLowerEnds(std::uint64_t first, std::uint64_t count, int threads,
                              std::function<void(RowBatch const&)> const& visit) const {
-  auto const* const bins = std::get_if<DeviceBins>(&storage_->matrix.form);
+  auto const* const bins = std::get_if<DeviceBins>(&impl_->matrix.form);
   if (bins == nullptr) throw Unsupported{"The dataset has no bins on a device that could be read back"};
   DeviceBackend::Get().VisitLowerEnds(*bins, first, count, threads, visit);
 }
@@ -155,7 +155,7 @@ Backend& BackendOf(Dataset const& data, BackendKind wanted) {
 }
 
 std::unique_ptr<TreeBuilder> MakeBuilder(Dataset const& data, Backend const& backend, int threads) {
-  auto const& [place, matrix] = data.storage();
+  auto const& [place, matrix] = data.impl();
   Shard const shard = Shard::Place(&ShardsOf(place), data.rows());
   if (place.with_rows == nullptr) return backend.MakeBuilder(matrix, shard, threads);
   TrainingMatrix const& own = matrix;

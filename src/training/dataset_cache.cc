@@ -1,3 +1,4 @@
+// Finds the quantised form of a data set among the newest, or makes it.
 #include "xgbgpu/dataset_cache.h"
 
 #include <algorithm>

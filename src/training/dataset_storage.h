@@ -9,7 +9,7 @@
 
 namespace xgbgpu {
 
-struct Dataset::Storage {
+struct Dataset::Impl {
   Place place;  ///< never kAuto
   TrainingMatrix matrix;
 };
@@ -18,7 +18,7 @@ struct Dataset::Storage {
 /// it has another form.
 template <typename Form>
 Form const& MatrixOf(Dataset const& data) {
-  return std::get<Form>(data.storage().matrix.form);
+  return std::get<Form>(data.impl().matrix.form);
 }
 
 /// Returns the backend on which a trainer with `wanted` trains.

@@ -1,3 +1,4 @@
+// Writes the spans of a thread to the trace file of the model that it works for.
 #include "xgbgpu/host_span.h"
 
 namespace xgbgpu {

@@ -1,3 +1,4 @@
+// Remembers what cached margins began with, and tells stale caches.
 #include "xgbgpu/margin_bases.h"
 
 #include <algorithm>

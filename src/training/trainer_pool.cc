@@ -1,3 +1,4 @@
+// Keeps the two newest trainings of a model.
 #include "xgbgpu/trainer_pool.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Keeps margins, labels, gradients and trees of a training from one round to the next.
 #include "xgbgpu/training.h"
 
 #include <algorithm>

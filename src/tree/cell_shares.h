@@ -1,4 +1,4 @@
-/// How the cells of all histograms of a tree are dealt to devices that search a share of the features each.
+/// The division of histogram cells among devices that each search a share of the features.
 #ifndef XGBGPU_TREE_CELL_SHARES_H_
 #define XGBGPU_TREE_CELL_SHARES_H_
 
@@ -8,17 +8,17 @@
 
 namespace xgbgpu::cuda {
 
-/// Device d has the sums over all devices in cells [first[d], first[d + 1]) of every histogram, and only there. In
-/// other cells it has the sums of its own rows.
+/// Device d has the sums over all devices in cells [first[d], first[d + 1]) of every histogram, and no other device
+/// has. In all other cells it has the sums over its own rows.
 struct CellShares {
-  static constexpr int kMost = 16;  ///< devices
+  static constexpr int kMost = 16;  ///< most devices
 
-  int devices{0};  ///< 0: cells are not dealt, every device has all sums
+  int devices{0};  ///< 0: no division, every device has all sums
   std::uint64_t first[kMost + 1]{};
 
   bool used() const { return devices > 0; }
   XGBGPU_HD std::uint64_t size(int device) const { return first[device + 1] - first[device]; }
-  /// Cells of the largest share.
+  /// Returns the number of cells of the largest share.
   std::uint64_t largest() const {
     std::uint64_t most = 0;
     for (int d = 0; d < devices; ++d) most = size(d) > most ? size(d) : most;

@@ -1,4 +1,4 @@
-/// How a kernel clears the histogram slots of a level for the next kernel, which sums into them.
+/// Clears the histogram slots of a level for the next kernel, which adds to them.
 #ifndef XGBGPU_TREE_CLEAR_SLOTS_CUH_
 #define XGBGPU_TREE_CLEAR_SLOTS_CUH_
 
@@ -12,16 +12,16 @@ namespace xgbgpu::cuda {
 
 constexpr std::uint32_t kClearPiece = 16 * kPlanThreads;  ///< cells that a block clears at a time
 
-/// Returns the number of pieces to clear for `families` families, if no sibling is summed. That many blocks are enough.
+/// Returns the number of pieces to clear for `families` families without summed siblings: enough blocks for a launch.
 inline std::uint64_t ClearPieces(DeviceHistograms const& histograms, std::uint64_t families) {
   return families * ((histograms.cells + kClearPiece - 1) / kClearPiece);
 }
 
-/// Clears what the families of this level will sum: the built children, and siblings that are not subtracted.
+/// Clears the slots that the level will sum: of built children, and of siblings that are not subtracted.
 __device__ inline void ClearSlots(GrowingTree const& tree, DeviceHistograms const& histograms) {
   std::uint64_t const cells = histograms.cells;
   auto const pieces = static_cast<std::uint32_t>((cells + kClearPiece - 1) / kClearPiece);
-  std::uint32_t const slots = 2 * tree.state->families;  // of which siblings seldom need it
+  std::uint32_t const slots = 2 * tree.state->families;  // siblings seldom need clearing
   for (std::uint32_t p = blockIdx.x; p < slots * pieces; p += gridDim.x) {
     std::uint32_t const place = p / pieces;
     Family const& family = tree.families[place / 2];

@@ -1,4 +1,4 @@
-/// Sets of categories that splits send to the right, as kernels see them. docs/adr/0011-categories.md
+/// Sets of categories that splits send to the right, for kernels. docs/adr/0011-categories.md
 #ifndef XGBGPU_TREE_DEVICE_CATEGORIES_H_
 #define XGBGPU_TREE_DEVICE_CATEGORIES_H_
 
@@ -9,14 +9,15 @@
 
 namespace xgbgpu::cuda {
 
-/// The view of the sets. All pointers are null where no feature is categorical.
+/// A view of the sets. All pointers are null if no feature is categorical.
 struct DeviceCategories {
-  /// [nodes, words] Set n belongs to the split of node n, which has n as its `bin`. If bit s is set, rows with symbol s
-  /// go right. Missing values have a symbol, too: tile.bins in dense layouts.
+  /// [nodes, words] Set n belongs to the split of node n, whose `bin` is n. Bit s: rows with symbol s go right. Missing
+  /// values have a symbol, too: tile.bins in dense layouts.
   std::uint32_t* sets;
   std::uint32_t words;
-  std::uint32_t sort_items;       ///< items that one block sorts at most
-  std::uint64_t* sort_workspace;  ///< [blocks of the split kernel, sort_items]; nullptr: shared memory has room
+  std::uint32_t sort_items;  ///< most items that one block sorts
+  std::uint64_t*
+      sort_workspace;  ///< [blocks of the split kernel, sort_items] or nullptr: shared memory is large enough
 
   XGBGPU_HD std::uint32_t* set(std::uint32_t number) const { return sets + std::uint64_t{number} * words; }
   /// Returns the set of a split, or nullptr if the split is by numbers.

@@ -1,4 +1,4 @@
-/// How a kernel makes the first node of a tree.
+/// Makes the first node of a tree in a kernel.
 #ifndef XGBGPU_TREE_MAKE_ROOT_CUH_
 #define XGBGPU_TREE_MAKE_ROOT_CUH_
 
@@ -6,8 +6,7 @@
 
 namespace xgbgpu::cuda {
 
-/// One thread makes the root, which has `rows` rows: a family of one, which is summed in slot 0. Returns the
-/// root's sum.
+/// Makes the root with `rows` rows: a family of one with histogram slot 0. One thread calls it. Returns the root's sum.
 __device__ inline GradientSum MakeRoot(GrowingTree const& tree, std::uint32_t rows) {
   LevelState& state = *tree.state;
   Node root;

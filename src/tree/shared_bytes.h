@@ -1,4 +1,4 @@
-/// From how many bytes of a histogram on devices search a share of the features each.
+/// The least size of a histogram that devices divide into shares.
 #ifndef XGBGPU_TREE_SHARED_BYTES_H_
 #define XGBGPU_TREE_SHARED_BYTES_H_
 
@@ -6,9 +6,10 @@
 
 namespace xgbgpu {
 
-/// Returns the least bytes for so many devices, 2 or more, if they are `on_two` for two
-/// (CollectivePolicy::least_shared_bytes). A device sends each of the n - 1 others whole sums, or of these an nth: shares
-/// save (n - 1)² / n times the bytes of a histogram, half of them on two devices. What they cost is the same for all n.
+/// Returns the least bytes for `devices` devices, 2 or more, from the least bytes `on_two` of two devices
+/// (CollectivePolicy::least_shared_bytes). Without shares a device sends whole sums to each of the n - 1 other devices,
+/// with shares an nth of the sums. Shares save (n - 1)² / n times the bytes of a histogram: half of them on two
+/// devices. The cost of shares is the same for all n.
 constexpr std::size_t LeastSharedBytes(std::size_t on_two, int devices) {
   auto const n = static_cast<std::size_t>(devices);
   return on_two / (2 * (n - 1) * (n - 1)) * n;

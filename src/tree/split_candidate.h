@@ -1,4 +1,4 @@
-/// What the search for splits answers for a node.
+/// The best split that a search has found for a node.
 #ifndef XGBGPU_TREE_SPLIT_CANDIDATE_H_
 #define XGBGPU_TREE_SPLIT_CANDIDATE_H_
 
@@ -8,24 +8,24 @@
 
 namespace xgbgpu {
 
-/// A way to divide a node. `gain` 0 means that there is none. It is aligned so that a device copies it in large pieces.
+/// A split of a node. `gain` 0: the node has none. The alignment lets a device copy it in large pieces.
 struct alignas(16) SplitCandidate {
   float gain{0.0f};
   FeatureIndex feature{0};
-  BinIndex bin{0};           ///< first feature-local bin that goes right; 0: all present values do
-  bool default_left{false};  ///< where rows go in which the feature is missing
-  bool categorical{false};   ///< `bin` stands for a set of categories that go right, see category_ops.h
+  BinIndex bin{0};           ///< first feature-local bin that goes right; 0: all present values go right
+  bool default_left{false};  ///< rows that miss the feature go left
+  bool categorical{false};   ///< `bin` is the number of a set of categories that go right, see category_ops.h
   GradientSum left;
   GradientSum right;
 };
 
-/// True if `a` is to be preferred: the order of all candidates of a node. Candidates of one feature are compared where
-/// they are made.
+/// Returns true if `a` is the better split: the order of all candidates of a node. The search itself orders candidates
+/// of one feature.
 XGBGPU_HD bool IsBetter(SplitCandidate const& a, SplitCandidate const& b) {
   return a.gain > b.gain || (a.gain == b.gain && a.gain > 0.0f && a.feature < b.feature);
 }
 
-/// Splits with a smaller gain are not made: XGBoost's kRtEps.
+/// Least gain of a split that is made: XGBoost's kRtEps.
 constexpr float kLeastGain = 1e-6f;
 
 }  // namespace xgbgpu

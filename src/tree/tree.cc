@@ -1,6 +1,10 @@
+// Resizes and compares trees, and reads their sets of categories.
 #include "xgbgpu/tree.h"
 
+#include <cstddef>
 #include <cstring>
+#include <tuple>
+#include <utility>
 
 namespace xgbgpu {
 
@@ -9,6 +13,11 @@ namespace {
 template <typename T>
 bool SameBits(std::vector<T> const& a, std::vector<T> const& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+
+template <typename Fields, std::size_t... kPlaces>
+bool SameBits(Fields const& a, Fields const& b, std::index_sequence<kPlaces...>) {
+  return (SameBits(std::get<kPlaces>(a), std::get<kPlaces>(b)) && ...);
 }
 
 }  // namespace
@@ -32,12 +41,14 @@ Span<std::uint32_t const> Tree::RightCategories(NodeIndex n) const {
   return {category_bits.data() + begin, category_ptr[static_cast<std::size_t>(n) + 1] - begin};
 }
 
-bool operator==(Tree const& a, Tree const& b) {
-  return SameBits(a.parent, b.parent) && SameBits(a.left, b.left) && SameBits(a.feature, b.feature) &&
-         SameBits(a.split_bin, b.split_bin) && SameBits(a.threshold, b.threshold) &&
-         SameBits(a.default_left, b.default_left) && SameBits(a.gain, b.gain) && SameBits(a.sum_hess, b.sum_hess) &&
-         SameBits(a.weight, b.weight) && SameBits(a.leaf_value, b.leaf_value) && a.category_ptr == b.category_ptr &&
-         a.category_bits == b.category_bits;
+bool operator==(Tree const& one, Tree const& other) {
+  auto const fields = [](Tree const& tree) {
+    // This does not compile unless there is a name for every member.
+    auto const& [a, b, c, d, e, f, g, h, i, j, k, l] = tree;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
+  };
+  auto const ones = fields(one), others = fields(other);
+  return SameBits(ones, others, std::make_index_sequence<std::tuple_size_v<decltype(fields(one))>>{});
 }
 
 }  // namespace xgbgpu

@@ -1,3 +1,4 @@
+// Writes a tree to a list of integers and reads it back.
 #include "tree/tree_words.h"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Serves what does not depend on the way in which trees grow: rows of rounds, leaves read back, traces.
+// Uploads gradients, reads leaf positions back, makes rows of rounds, and ends traces.
 #include "trees_cuda/cuda_builder.h"
 
 #include <utility>

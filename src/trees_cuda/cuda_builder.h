@@ -1,4 +1,4 @@
-/// What builders on a CUDA device have in common. CUDA builds only.
+/// The common part of all builders on a CUDA device. CUDA builds only.
 #ifndef XGBGPU_TREES_CUDA_CUDA_BUILDER_H_
 #define XGBGPU_TREES_CUDA_CUDA_BUILDER_H_
 
@@ -16,7 +16,7 @@
 
 namespace xgbgpu {
 
-/// Has all that does not depend on how trees grow: memory, streams, rows of rounds, leaves read back, traces. A
+/// Everything that does not depend on how trees grow: memory, streams, rows of rounds, leaves read back, traces. A
 /// DeviceError names the sizes of the training.
 class CudaBuilder : public TreeBuilder, public ResidentRounds {
  public:
@@ -41,25 +41,24 @@ class CudaBuilder : public TreeBuilder, public ResidentRounds {
   void AdaptLeaves(Tree* tree, cuda::DeviceResidentRows* rows);
   virtual void AddLeafValues(Span<float const> node_values, cuda::DeviceResidentRows* rows, std::uint32_t output) = 0;
 
-  // The rows that MakeResidentRows returns.
+  // MakeResidentRows with the type of the device.
   std::unique_ptr<cuda::DeviceResidentRows> MakeRows(std::uint32_t outputs);
   std::unique_ptr<cuda::DeviceResidentRows> MakeRows(RowSource const& source, std::uint32_t outputs);
-  /// Makes memory for more rows than the builder has, those of other devices too, on the stream of rows of this use.
+  /// Makes memory for `rows` rows, which may be rows of several devices, on the stream of rows of this use.
   enum class RowUse { kTrained, kEvaluated };
   std::unique_ptr<cuda::DeviceResidentRows> MakeRowsOfOthers(std::uint64_t rows, std::uint32_t outputs, RowUse use);
 
-  /// Stages are timed from now on; null ends that. With a timeline trees grow one after the other.
+  /// From now on stages are timed; null ends that. With a timeline one tree grows at a time.
   virtual void SetTimeline(Timeline* timeline) = 0;
 
-  /// The stream of a round's first tree and of all that is not a tree. Behind it margins have the leaf values added
-  /// last.
+  /// The stream of the first tree of a round and of all other work. Behind it margins have the leaf values added last.
   Stream const& stream() const { return stream_; }
   DeviceArena const& arena() const { return arena_; }
 
  protected:
-  /// Makes a builder for a matrix of this shape. Device memory belongs to a device, also while members are made and
-  /// destroyed: the device is current until a derived constructor ends with EndConstruction(), and again after Close(),
-  /// with which a derived destructor begins. `arena_text`: the arguments of the DeviceArena.
+  /// Makes a builder for a matrix of this shape. The device is current until a derived constructor ends with
+  /// EndConstruction(), and again after Close(), with which a derived destructor begins: members own memory of the
+  /// device. `arena_text`: the arguments of the DeviceArena.
   template <typename... ArenaText>
   CudaBuilder(int device, std::uint64_t rows, FeatureIndex features, int threads, ArenaText&&... arena_text)
       : finished_{rows},
@@ -81,20 +80,21 @@ class CudaBuilder : public TreeBuilder, public ResidentRounds {
     });
   }
 
-  /// Stages of the tree that is being finished go to the trace, if there is one.
+  /// Moves the stages of the tree that is being finished to the trace, if there is one.
   void MoveTrace() {
     if (timeline_) timeline_->MoveTo(trace_.get());
   }
-  // For the tree that was finished last.
+  // The tree that was finished last.
   void ForgetTree() { finished_.Forget(); }
   void SetTree(std::size_t nodes) {
     finished_.Set(nodes);
     positions_are_current_ = false;
   }
-  /// Throws InvalidArgument unless a tree has been finished and has so many nodes.
+  /// Throws InvalidArgument unless a tree of `nodes` nodes has been finished.
   void CheckNodes(char const* call, std::size_t nodes) const { finished_.CheckNodes(call, nodes); }
-  /// The host names the row and its value; row 0 has the number first_row. Throws OtherShardFailed if no gradient is
-  /// bad and there are `others` who may have one. The device must be current.
+  /// Finds the first bad gradient on the host, and throws an error that names its row and its value; row 0 has the
+  /// number first_row. If no gradient is bad and there are `others`, throws OtherShardFailed. The device must be
+  /// current.
   [[noreturn]] void ThrowNotFinite(GradientPair const* gradients, Stream const& stream, std::uint64_t first_row = 0,
                                    bool others = false) const;
 
@@ -108,11 +108,12 @@ class CudaBuilder : public TreeBuilder, public ResidentRounds {
   virtual Tree GrowOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) = 0;
   /// Memory [rows] on the device for gradients of the next tree.
   virtual GradientPair* GradientBuffer() = 0;
-  /// Leaves of all rows in the last tree, on the device; complements for rows outside the sample.
+  /// The leaves of all rows in the last tree, on the device; complements for rows outside the sample.
   virtual NodeIndex const* positions() const = 0;
   /// The stream on which positions() were computed, and on which their uses are enqueued.
   virtual Stream const& tree_stream() const { return stream_; }
-  /// A copy on the device, enqueued there; good until the next call. The source must stay until the stream gets there.
+  /// Enqueues a copy to the device, which is valid until the next call. The source must stay until the stream gets
+  /// there.
   virtual float* UploadNodeValues(Span<float const> node_values) = 0;
   /// The stream of rows that are evaluated and of the trees kept for them.
   virtual Stream const& evaluation_stream() const { return stream_; }

@@ -32,7 +32,7 @@ class CudaExactBuilder final : public CudaBuilder {
 
   using CudaBuilder::AddLeafValues;
 
-  /// The trees grow one after the other: a level of one tree fills the device.
+  /// One tree grows at a time: a level of one tree fills the device.
   void Begin(TrainParams const& params, cuda::DeviceResidentRows* rows, std::vector<RoundTree> trees) override {
     ValidateExact(params);
     params_ = params;

@@ -1,3 +1,4 @@
+// Begins the trees of a round in lanes, and finishes them in their order.
 #include "trees_cuda/cuda_tree_builder.h"
 
 #include <algorithm>
@@ -79,8 +80,8 @@ Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
     }
     return finished;
   });
-  Tree tree = MakeTree(result.tree.nodes, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate,
-                       lane->tree().constraints(), result.tree.sets, result.tree.weights);
+  Tree tree = MakeTree(result.tree, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate,
+                       lane->tree().constraints());
   last_ = lane;
   speculative_values_ = lane->tree().margins_are_speculative() ? tree.leaf_value : std::vector<float>{};
   speculative_rows_ = round_.rows;
@@ -91,7 +92,7 @@ Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
 void CudaTreeBuilder::AddLeafValuesOnDevice(Span<float const> node_values, float* margins, std::size_t stride) {
   CheckNodes("AddLeafValues", node_values.size());
   Run([&] {
-    // Trees of one output are added in their order, whatever lanes they are in.
+    // Trees of one output are added in their order, across lanes.
     timer().Run(kMargins, kNoLevel, [&] {
       last_->AddLeafValues(node_values, margins, stride, limits(), lanes_.size() > 1 ? &added_ : nullptr);
     });
@@ -166,21 +167,21 @@ void CudaTreeBuilder::Abandon() noexcept {
         Run([&] { lane.tree().Discard(); });
       }
     } catch (std::exception const&) {
-      // Whatever was wrong with it, nobody has asked for this tree.
+      // The tree has been given up, and its error with it.
     }
   }
   ForgetTree();
   round_ = {};
 }
 
-/// Returns how many of so many trees grow at the same time.
+/// Returns how many of `trees` trees grow at the same time.
 std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) const {
   cuda::HistTree const& tree = lanes_[0]->tree();
-  // With other devices, trees would have to ask them in one order everywhere.
+  // With other devices, trees would have to start in the same order on all devices.
   if (trees == 1 || !shard_.alone() || tree.has_timeline()) return 1;
   if (pages_) {
-    // Trees visit the pages together, if all have a lane and none is symmetric: once for each level, and once more.
-    // Trees that copy their samples visit them twice, each for itself.
+    // Trees visit the pages together, if all have a lane and none is symmetric: once for each level, and once more. A
+    // tree that copies its sample visits the pages twice, alone.
     bool const fewer_visits = train_.grow_policy != GrowPolicy::kSymmetric && train_.max_depth != 0 &&
                               2 * trees > static_cast<std::size_t>(train_.max_depth) + 1;
     bool const together = trees <= policy_.most_lanes && (fewer_visits || !tree.CanGrowDeviceDriven(train_));
@@ -220,7 +221,7 @@ void CudaTreeBuilder::BeginLanes() {
   });
 }
 
-/// Grows the trees that have been begun in these lanes.
+/// Grows the trees of lanes [first_lane, end_lane).
 void CudaTreeBuilder::GrowInPages(std::size_t first_lane, std::size_t end_lane) {
   std::vector<cuda::HistTree*> trees;
   for (std::size_t lane = first_lane; lane < end_lane; ++lane) trees.push_back(&lanes_[lane]->tree());
@@ -230,8 +231,8 @@ void CudaTreeBuilder::GrowInPages(std::size_t first_lane, std::size_t end_lane) 
 /// Returns the gradients of the tree's output, at the place where the lane's trees read them.
 cuda::DeviceGradients CudaTreeBuilder::GradientsOf(RoundTree const& tree, TreeLane* lane) {
   std::uint32_t const outputs = round_.rows->outputs();
-  // A recorded tree reads its gradients where it read them when it was recorded. If every tree of a round has a lane,
-  // that is where they are; else they are copied to one place of the lane. Trees in pages are not recorded.
+  // A recorded tree reads its gradients at the place of the recording. If every tree of a round has a lane, each reads
+  // them where they were computed. Otherwise they are copied to one place of the lane. Trees in pages are not recorded.
   bool const in_place =
       pages_ != nullptr || outputs == 1 || (round_.trees.size() >= outputs && round_.trees.size() <= round_.lanes);
   cuda::DeviceGradients gradients = round_.rows->gradients(tree.output);
@@ -267,13 +268,14 @@ void CudaTreeBuilder::BeginTree() {
   ++round_.begun;
 }
 
-/// Gives up memory that trees can do without. Returns false if there is none, or others wait for this device's trees.
+/// Frees memory that trees can do without. Returns false if there is none, or if other devices wait for the trees of
+/// this device.
 bool CudaTreeBuilder::MakeRoom() {
   if (!shard_.alone()) return false;
   return KeepOneLane() || Run([&] { return round_.rows->GiveUpSpeculative(); });
 }
 
-/// Gives back the memory of all lanes but the first. Returns false if there was one lane and no other was to come.
+/// Frees the memory of all lanes but the first. Returns false if there was one lane and no other was to come.
 bool CudaTreeBuilder::KeepOneLane() {
   if (lanes_.size() == 1 && round_.lanes == 1) return false;
   Run([&] {

@@ -1,4 +1,4 @@
-/// The CUDA backend, for callers that have gradients and margins on the device.
+/// Trees of histograms on a CUDA device, for rounds whose gradients and margins are there.
 #ifndef XGBGPU_TREES_CUDA_CUDA_TREE_BUILDER_H_
 #define XGBGPU_TREES_CUDA_CUDA_TREE_BUILDER_H_
 
@@ -12,13 +12,13 @@
 
 namespace xgbgpu {
 
-/// Forwards to the stages' CUDA implementations; trees of a round grow at the same time, in lanes.
+/// Grows the trees of a round at the same time, in lanes.
 class CudaTreeBuilder final : public CudaBuilder {
  public:
   CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads, LanePolicy const& lanes = {});
-  /// Makes the builder of one of several devices. All are made at the same time, and grow the same trees at the same
-  /// time. If one cannot, it throws, and whoever knows them all ends the others' wait (collective/peer_devices_cuda.h):
-  /// with other devices nothing is tried again with less memory.
+  /// Makes the builder of one of several devices. All builders are made at the same time, and grow the same trees at
+  /// the same time. A builder that cannot go on throws. Its caller must then end the wait of the other devices
+  /// (collective/peer_devices_cuda.h). With other devices nothing is tried again with less memory.
   CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, cuda::DeviceShard const& shard, int threads);
   ~CudaTreeBuilder() override;
 
@@ -32,15 +32,15 @@ class CudaTreeBuilder final : public CudaBuilder {
   void Abandon() noexcept override;
   void AddLeafValues(Span<float const> node_values, cuda::DeviceResidentRows* rows, std::uint32_t output) override;
 
-  /// Leaves of all rows in the tree that was finished last, on the device; complements for rows outside its sample.
+  /// The leaves of all rows in the tree that was finished last, on the device; complements for rows outside its sample.
   /// Enqueued on LastStream().
   NodeIndex const* PositionsOnDevice() const {
     return Run([&] { return positions(); });
   }
   cudaStream_t LastStream() const { return last_->stream(); }
 
-  /// cuda::HistTree::searches_share
-  bool searches_share() const { return lanes_[0]->tree().searches_share(); }
+  /// cuda::HistTree::deals_features
+  bool deals_features() const { return lanes_[0]->tree().deals_features(); }
   /// Times what the first lane's tree does from now on, as cuda::HistTree::SetTimeline says.
   void SetTimeline(Timeline* timeline) override { lanes_[0]->tree().SetTimeline(timeline); }
   MemoryReport memory() const override;
@@ -81,9 +81,9 @@ class CudaTreeBuilder final : public CudaBuilder {
   cuda::DeviceShard shard_;
   LanePolicy policy_;
   std::size_t histogram_budget_;
-  /// The stream of rows that are evaluated and of the trees kept for them. They share nothing with the training:
-  /// metrics need not wait for a speculative tree. The host waits for metrics before it asks for that tree:
-  /// they go first.
+  /// The stream of rows that are evaluated, with the trees kept for them. They share nothing with the training, so
+  /// metrics do not wait for a speculative tree. Their kernels go first, because the host waits for metrics before it
+  /// asks for that tree.
   Stream evaluation_stream_{true};
   std::unique_ptr<cuda::PageStream> pages_;       ///< of the matrix, on stream(); null: it is in core
   Event ready_;                                   ///< the gradients of the round
@@ -91,7 +91,7 @@ class CudaTreeBuilder final : public CudaBuilder {
   std::vector<std::unique_ptr<TreeLane>> lanes_;  ///< the first is on stream()
   TreeLane* last_;                                ///< where a tree was finished last
   Round round_{};
-  /// Leaf values of the tree that was finished last, if these rows may take the speculative margins; else empty.
+  /// Leaf values of the tree that was finished last, if its rows may take the speculative margins. Otherwise empty.
   std::vector<float> speculative_values_;
   cuda::DeviceResidentRows const* speculative_rows_{nullptr};
   TrainParams train_;

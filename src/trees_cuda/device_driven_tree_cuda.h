@@ -1,10 +1,12 @@
-/// A device-driven tree: the CUDA device chooses the nodes of every level, the host enqueues all
-/// levels as one graph and waits once.
+/// A device-driven tree: the CUDA device chooses the nodes of every level. The host enqueues all levels as one graph
+/// and waits once.
 #ifndef XGBGPU_TREES_CUDA_DEVICE_DRIVEN_TREE_CUDA_H_
 #define XGBGPU_TREES_CUDA_DEVICE_DRIVEN_TREE_CUDA_H_
 
 #include <cstdint>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "cuda/recorded_graph.h"
 #include "tree/tree_shape.h"
@@ -15,29 +17,15 @@
 
 namespace xgbgpu::cuda {
 
-/// A recorded tree depends on these numbers: if one of them differs, the tree is recorded again.
-struct GraphKey {
-  std::uint64_t memory;  ///< ClearedWorkspace::version
-  int max_depth, levels;
-  bool ordered;
-  std::uint32_t open;  ///< 1 + nodes that may be split; 0: the tree is not open
-  bool sampled, weighted, by_paths, walks_speculatively, shared;
-  bool symmetric;
-  std::uint32_t const* level_features;
-  FeatureSetsView features;
-  std::uint32_t sample_workspace, slots;
-  GradientPair const* gradients;
-  GradientMaxima const* maxima;
-  bool computes;  ///< gradients, with what follows
-  ObjectiveParams objective;
-  float const *labels, *weights;
-  int processors;
-  NodeLimitsView limits;
+/// Returns what a recorded tree depends on: if anything differs, the tree is recorded again. `levels`: enqueued.
+inline auto MakeGraphKey(TreeParts const& parts, TreeLeaves const& leaves, TreeShape const& shape, int levels) {
+  std::uint32_t const open = shape.open ? 1 + shape.most_splits : 0;
+  return std::tuple_cat(parts.RecordingKey(), leaves.RecordingKey(), std::tuple{levels, shape.ordered, open});
+}
+using GraphKey = decltype(MakeGraphKey(std::declval<TreeParts const&>(), std::declval<TreeLeaves const&>(),
+                                       std::declval<TreeShape const&>(), 0));
 
-  friend bool operator==(GraphKey const& a, GraphKey const& b);
-};
-
-/// How many levels of open trees (TreeShape::open) are enqueued in one go: as many as the trees before had.
+/// The number of levels that are enqueued in one go, for open trees (TreeShape::open): as the trees before needed.
 class LevelForecast {
  public:
   /// Forgets the trees before: trees of other limits begin.
@@ -50,7 +38,7 @@ class LevelForecast {
   void Raise(int levels);
   /// A tree is finished, and needed `used` levels.
   void Learn(int used);
-  /// A tree was deeper than device-driven trees go, and so may be those to come.
+  /// A tree was deeper than device-driven trees go. The trees to come may be, too.
   void SetTooDeep() { too_deep_ = true; }
   bool too_deep() const { return too_deep_; }
 
@@ -62,14 +50,12 @@ class LevelForecast {
 
 class DeviceDrivenTree : public TreeGrowth {
  public:
-  DeviceDrivenTree(TreeParts* parts, TreeLeaves* leaves) : parts_{*parts}, leaves_{*leaves} {}
+  DeviceDrivenTree(TreeParts* parts, TreeLeaves* leaves) : parts_{*parts}, device_{parts->device}, leaves_{*leaves} {}
 
-  /// Would a tree of these parameters be device-driven?
+  /// Tells whether a tree of `params` would be device-driven.
   bool CanGrow(TrainParams const& params) const;
-  /// The matrix is in pages: can trees of these parameters be grown on a copy of a sample, in core?
+  /// Tells whether trees of `params` can be grown on a copy of a sample, in core, where the matrix is in pages.
   bool CanCopySample(TrainParams const& params) const;
-  /// Can rows of such trees go by paths?
-  bool CanUsePaths() const;
 
   void Reserve(SpeculativeMargins const& speculative) override;
   void SetFeatures() override;
@@ -77,7 +63,7 @@ class DeviceDrivenTree : public TreeGrowth {
   /// Enqueues all of the tree. Rows walk behind it, while the host goes on.
   void Start() override;
   void Grow() override {}
-  /// Grows the tree again where memory was short. False: it is deeper than device-driven trees go.
+  /// Grows the tree again where memory was short. Returns false if the tree is deeper than device-driven trees go.
   bool Finish() override;
   void Discard() override { Wait(); }
   GrownTree Take() override;
@@ -88,27 +74,24 @@ class DeviceDrivenTree : public TreeGrowth {
 
  private:
   void Wait() const;
-  bool MakeRoom();
   void WaitForTree();
   bool GrowOn();
   void EnqueueLevels(int first, int end);
   void EnqueueTree();
   void EnqueueWalk();
-  void ReserveRows();
-  std::uint64_t BytesOfSample(TrainParams const& params, TreeShape const& shape) const;
-  GraphKey Key() const;
 
   TreeParts& parts_;
+  TreeDevice& device_;
   TreeLeaves& leaves_;
   TreeShape shape_;
   SymmetricNodes symmetric_;
   LevelForecast forecast_;
   int enqueued_levels_{0};
   RecordedGraph graph_;
-  GraphKey recorded_{};                           ///< what graph_ depends on
-  Event returned_;                                ///< what is back on the host is the tree
-  mutable std::optional<TrainParams> sample_of_;  ///< parameters that CanCopySample was asked about last …
-  mutable bool has_room_for_sample_{false};       ///< … and its answer
+  std::optional<GraphKey> recorded_;              ///< what graph_ depends on
+  Event returned_;                                ///< the tree is back on the host
+  mutable std::optional<TrainParams> sample_of_;  ///< the last parameters of CanCopySample
+  mutable bool has_memory_for_sample_{false};     ///< its answer for sample_of_
 };
 
 }  // namespace xgbgpu::cuda

@@ -1,3 +1,4 @@
+// Enqueues the levels of a tree on a device: rows go to their nodes, are summed, and splits are found and planned.
 #include "trees_cuda/hist_levels_cuda.h"
 
 #include "base/stages.h"
@@ -16,18 +17,18 @@ using DevicePage = Page<DeviceMatrixView>;
 class ListLevels {
  public:
   /// `first`: the first level that is enqueued now. Its rows are divided already.
-  ListLevels(TreeParts const& parts, int first) : parts_{parts}, first_{first} {}
+  ListLevels(TreeParts const& parts, int first) : parts_{parts}, device_{parts.device}, first_{first} {}
 
   void Divide(DevicePage const& page, int level, LevelBounds const& bounds, LevelKind kind = LevelKind::kInner) const {
     if (level == first_) return;
-    parts_.timer.Run(kMove, level, [&] {
-      MoveRows(parts_.Partition(page.matrix), parts_.Lists(), bounds, kind, parts_.limits, parts_.stream);
+    device_.timer.Run(kMove, level, [&] {
+      MoveRows(parts_.Partition(page.matrix), parts_.rows.Lists(), bounds, kind, device_.limits, device_.stream);
     });
   }
   void Sum(DevicePage const& page, int level, LevelBounds const& bounds) const {
-    parts_.timer.Run(kSum, level, [&] {
-      SumRows(parts_.Histogram(page.matrix), parts_.Lists(), parts_.memory.nodes(), bounds, parts_.limits,
-              parts_.stream);
+    device_.timer.Run(kSum, level, [&] {
+      SumRows(parts_.histograms.OfPage(page.matrix), parts_.rows.Lists(), parts_.memory.nodes(), bounds, device_.limits,
+              device_.stream);
     });
   }
   GrowthView Growth() const { return parts_.Growth(); }
@@ -36,17 +37,19 @@ class ListLevels {
 
  private:
   TreeParts const& parts_;
+  TreeDevice const& device_;
   int first_;
 };
 
-/// Rows by paths stay where they are, and are told their paths; at some levels they are moved.
+/// Rows by paths stay where they are, and are told their paths. At some levels they are moved.
 class PathRows {
  public:
   PathRows(TreeParts const& parts, TreeShape const& shape, int first)
       : parts_{parts},
-        levels_{parts.paths, shape, parts.RootPaths(), parts.timed(),
-                PairsFitShared(parts.tree_matrix(), parts.symbols, parts.limits)} {
-    for (int level = 0; level < first; ++level) {  // these are enqueued already
+        device_{parts.device},
+        levels_{parts.rows.paths(), shape, parts.rows.RootPaths(), device_.timed(),
+                PairsFitShared(parts.rows.matrix(), parts.rows.symbols(), device_.limits)} {
+    for (int level = 0; level < first; ++level) {  // enqueued already
       levels_.Next();
       levels_.EndDivide();
       levels_.EndSum();
@@ -55,15 +58,17 @@ class PathRows {
 
   void Divide(DevicePage const& page, int level, LevelBounds const& bounds) {
     levels_.Next();
-    auto const divide = [&] { levels_.Divide(parts_.Partition(page.matrix), bounds, parts_.limits, parts_.stream); };
-    level == 0 ? divide() : parts_.timer.Run(kMove, level, divide);
+    auto const divide = [&] { levels_.Divide(parts_.Partition(page.matrix), bounds, device_.limits, device_.stream); };
+    level == 0 ? divide() : device_.timer.Run(kMove, level, divide);
     levels_.EndDivide();
   }
   void Sum(DevicePage const& page, int level, LevelBounds const& bounds) {
-    parts_.timer.Run(kSum, level, [&] {
-      if (levels_.ClearsSlots()) ClearSums(parts_.Partition(page.matrix), bounds, parts_.limits, parts_.stream);
-      SumPaths(parts_.Histogram(page.matrix), levels_.paths(), parts_.splits.categories().View(), bounds,
-               levels_.sums(), parts_.limits, parts_.stream);
+    device_.timer.Run(kSum, level, [&] {
+      if (levels_.ClearsSlots()) {
+        ClearSums(parts_.Partition(page.matrix), bounds, device_.limits, device_.stream);
+      }
+      SumPaths(parts_.histograms.OfPage(page.matrix), levels_.paths(), parts_.splits.Categories(), bounds,
+               levels_.sums(), device_.limits, device_.stream);
     });
     levels_.EndSum();
   }
@@ -73,59 +78,56 @@ class PathRows {
 
  private:
   TreeParts const& parts_;
+  TreeDevice const& device_;
   PathLevels levels_;
 };
 
 LevelBounds BoundsOf(TreeParts const& parts, TreeShape const& shape, int level) {
-  return {level == 0 ? 1 : shape.Split(level - 1), parts.symbols, level + 1 < shape.possible_levels};
+  return {level == 0 ? 1 : shape.Split(level - 1), parts.rows.symbols(), level + 1 < shape.possible_levels};
 }
 
 void SumOverDevices(TreeParts const& parts, LevelBounds const& bounds, int level) {
-  if (parts.shard.alone()) return;
-  DeviceCollective& devices = *parts.shard.devices;
-  parts.timer.Run(kExchange, level, [&] {
-    if (parts.searches_shares()) {
-      devices.ShareLevel(parts.memory.View(), parts.histograms.View(), parts.shares.cells, bounds, parts.stream);
-    } else {
-      devices.SumLevel(parts.memory.View(), parts.histograms.View(), bounds, parts.stream);
-    }
-  });
+  parts.histograms.SumOverDevices(parts.splits.shares(), bounds, level);
 }
+
+NextPlan PlanByHost(TreeParts const& parts) { return {parts.Growth(), NextLevel::kByHost, {}}; }
 
 /// The level of a symmetric tree is divided by one split.
-void DivideAndPlan(TreeParts const& parts, GrowthView const& growth, LevelBounds const& bounds, int level,
-                   NextLevel next, PathStep step) {
-  SplitView const view = parts.Split();
-  LevelSearchView const search = parts.level_search.View(level);
-  FindLevelSplit(view, search, bounds, parts.level_search.chunk(), parts.limits, parts.stream);
-  DivideLevel(view, search, growth, bounds, next, step, parts.limits, parts.stream);
+void DivideAndPlan(TreeParts const& parts, NextPlan const& plan, LevelBounds const& bounds, int level) {
+  TreeDevice const& device = parts.device;
+  LevelSearchWorkspace const& level_search = parts.splits.level_search();
+  SplitView const view = parts.splits.View();
+  LevelSearchView const search = level_search.View(level);
+  FindLevelSplit(view, search, bounds, level_search.chunk(), device.limits, device.stream);
+  DivideLevel(view, search, plan, bounds, device.limits, device.stream);
 }
 
-/// Where each device searches a share of the features, the best of a node is known only when all have told theirs, so
-/// that the plan is made behind that.
-void FindAndPlan(TreeParts const& parts, GrowthView const& growth, LevelBounds const& bounds, NextLevel next,
-                 PathStep step) {
-  SplitView const view = parts.Split();
-  bool const shared = parts.searches_shares();
-  FindSplits(view, growth, bounds, shared ? NextLevel::kByHost : next, step, parts.limits, parts.stream);
-  if (shared) parts.shard.devices->BestOfLevel(parts.memory.View(), bounds, parts.stream);
-  if (next == NextLevel::kByHost) return;
-  if (shared) PlanLevel(view, growth, next, step, parts.limits, parts.stream);
-  PlanOrdered(view, growth, next, step, parts.limits, parts.stream);
+/// Where each device searches a share of the features, the best split of a node is known when all devices have told
+/// theirs. The plan is made behind that.
+void FindAndPlan(TreeParts const& parts, NextPlan const& plan, LevelBounds const& bounds) {
+  TreeDevice const& device = parts.device;
+  SplitView const view = parts.splits.View();
+  bool const shared = parts.splits.shares() != nullptr;
+  NextPlan const in_search{plan.growth, shared ? NextLevel::kByHost : plan.next, plan.step};
+  FindSplits(view, in_search, bounds, device.limits, device.stream);
+  if (shared) device.shard.devices->BestOfLevel(parts.memory.View(), bounds, device.stream);
+  if (plan.next == NextLevel::kByHost) return;
+  if (shared) PlanLevel(view, plan, device.limits, device.stream);
+  PlanOrdered(view, plan, device.limits, device.stream);
 }
 
 template <typename Rows>
 void EnqueueLevelsOf(TreeParts const& parts, TreeShape const& shape, Rows* rows, int first, int end) {
   for (int level = first; level < end; ++level) {
     LevelBounds const bounds = BoundsOf(parts, shape, level);
-    parts.pages().ForEach([&](DevicePage const& page) {
+    parts.rows.pages().ForEach([&](DevicePage const& page) {
       rows->Divide(page, level, bounds);
       rows->Sum(page, level, bounds);
     });
     SumOverDevices(parts, bounds, level);
-    parts.timer.Run(kSplit, level, [&] {
-      parts.symmetric() ? DivideAndPlan(parts, rows->Growth(), bounds, level, Rows::kNext, rows->step())
-                        : FindAndPlan(parts, rows->Growth(), bounds, Rows::kNext, rows->step());
+    parts.device.timer.Run(kSplit, level, [&] {
+      NextPlan const plan{rows->Growth(), Rows::kNext, rows->step()};
+      parts.request.symmetric() ? DivideAndPlan(parts, plan, bounds, level) : FindAndPlan(parts, plan, bounds);
     });
   }
 }
@@ -133,7 +135,7 @@ void EnqueueLevelsOf(TreeParts const& parts, TreeShape const& shape, Rows* rows,
 }  // namespace
 
 void EnqueueLevels(TreeParts const& parts, TreeShape const& shape, int first, int end) {
-  if (parts.by_paths) {
+  if (parts.rows.by_paths()) {
     PathRows rows{parts, shape, first};
     EnqueueLevelsOf(parts, shape, &rows, first, end);
     return;
@@ -141,26 +143,25 @@ void EnqueueLevels(TreeParts const& parts, TreeShape const& shape, int first, in
   ListLevels rows{parts, first};
   EnqueueLevelsOf(parts, shape, &rows, first, end);
   bool const is_final = end == shape.possible_levels;
-  parts.pages().ForEach([&](DevicePage const& page) {
+  parts.rows.pages().ForEach([&](DevicePage const& page) {
     rows.Divide(page, end, BoundsOf(parts, shape, end), is_final ? LevelKind::kFinal : LevelKind::kInner);
   });
 }
 
 void EnqueueBatch(TreeParts const& parts, BatchSizes const& sizes, int batch) {
   ListLevels const rows{parts, 0};
-  LevelBounds const bounds{sizes.families, parts.symbols, true, sizes.siblings};
-  GrowthView const growth = rows.Growth();
-  if (batch != 0) PrepareFamilies(parts.Split(), growth, sizes.families, parts.stream);
-  parts.pages().ForEach([&](DevicePage const& page) {
+  LevelBounds const bounds{sizes.families, parts.rows.symbols(), true, sizes.siblings};
+  if (batch != 0) PrepareFamilies(parts.splits.View(), parts.Growth(), sizes.families, parts.device.stream);
+  parts.rows.pages().ForEach([&](DevicePage const& page) {
     rows.Divide(page, batch, bounds);
     rows.Sum(page, batch, bounds);
   });
   SumOverDevices(parts, bounds, batch);
-  parts.timer.Run(kSplit, batch, [&] { FindAndPlan(parts, growth, bounds, NextLevel::kByHost, {}); });
+  parts.device.timer.Run(kSplit, batch, [&] { FindAndPlan(parts, PlanByHost(parts), bounds); });
 }
 
 PageStep BeginStep(TreeParts const& parts, BatchSizes const& sizes, int number, bool evaluates) {
-  if (number != 0) PrepareFamilies(parts.Split(), parts.Growth(), sizes.families, parts.stream);
+  if (number != 0) PrepareFamilies(parts.splits.View(), parts.Growth(), sizes.families, parts.device.stream);
   PageStep const step{sizes.families, number != 0, evaluates, sizes.siblings};
   ClearStep(parts, step);
   return step;
@@ -168,28 +169,30 @@ PageStep BeginStep(TreeParts const& parts, BatchSizes const& sizes, int number, 
 
 void ClearStep(TreeParts const& parts, PageStep const& step) {
   if (!step.divides || !step.sums) return;  // the root's sums are clear
-  ClearSums(parts.Partition(parts.matrix.view), {step.families, parts.symbols}, parts.limits, parts.stream);
+  ClearSums(parts.Partition(parts.matrix.view), {step.families, parts.rows.symbols()}, parts.device.limits,
+            parts.device.stream);
 }
 
 void VisitPage(TreeParts const& parts, PageStep const& step, DevicePage const& page, int number) {
+  TreeDevice const& device = parts.device;
   PartitionView const view = parts.Partition(page.matrix);
-  PagedRowsView const rows = parts.PagedRows();
-  parts.timer.Run(kMove, number,
-                  [&] { DividePagedRows(view, rows, page.first_row, step, parts.limits, parts.stream); });
+  PagedRowsView const rows = parts.rows.PagedRows();
+  device.timer.Run(kMove, number,
+                   [&] { DividePagedRows(view, rows, page.first_row, step, device.limits, device.stream); });
   if (!step.sums) return;
-  parts.timer.Run(kSum, number, [&] {
+  device.timer.Run(kSum, number, [&] {
     RowLists const lists =
-        ListPagedRows(view, rows, page.first_row, step, &parts.memory.settings()->draw, parts.limits, parts.stream);
-    SumRows(parts.Histogram(page.matrix), lists, parts.memory.nodes(), {step.families, parts.symbols}, parts.limits,
-            parts.stream);
+        ListPagedRows(view, rows, page.first_row, step, &parts.memory.settings()->draw, device.limits, device.stream);
+    SumRows(parts.histograms.OfPage(page.matrix), lists, parts.memory.nodes(), {step.families, parts.rows.symbols()},
+            device.limits, device.stream);
   });
 }
 
 void EndStep(TreeParts const& parts, PageStep const& step, int number) {
   if (!step.sums) return;
-  LevelBounds const bounds{step.families, parts.symbols, true, step.siblings};
+  LevelBounds const bounds{step.families, parts.rows.symbols(), true, step.siblings};
   SumOverDevices(parts, bounds, number);
-  parts.timer.Run(kSplit, number, [&] { FindAndPlan(parts, parts.Growth(), bounds, NextLevel::kByHost, {}); });
+  parts.device.timer.Run(kSplit, number, [&] { FindAndPlan(parts, PlanByHost(parts), bounds); });
 }
 
 }  // namespace xgbgpu::cuda

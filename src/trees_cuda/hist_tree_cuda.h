@@ -1,4 +1,4 @@
-/// Trees of histograms on a CUDA device, one after the other on one matrix.
+/// Trees of histograms on a CUDA device, one at a time, on one matrix.
 #ifndef XGBGPU_TREES_CUDA_HIST_TREE_CUDA_H_
 #define XGBGPU_TREES_CUDA_HIST_TREE_CUDA_H_
 
@@ -18,11 +18,11 @@
 
 namespace xgbgpu::cuda {
 
-/// Grows device-driven trees, or host-driven ones where they are too large for that (growth/choose_shape.h). Symmetric
-/// trees that are host-driven grow in a way of their own.
+/// Grows device-driven trees. Trees that are too large for that are host-driven (growth/choose_shape.h), and
+/// host-driven symmetric trees have a class of their own.
 class HistTree {
  public:
-  /// The arguments are those of TreeParts.
+  /// The arguments are the arguments of TreeParts.
   HistTree(DeviceMatrix const& matrix, PageStream* pages, DeviceShard const& shard, DeviceArena* arena,
            Stream const& stream, std::size_t histogram_budget);
   ~HistTree();
@@ -32,19 +32,18 @@ class HistTree {
   /// Starts a tree, and enqueues all of it if it is device-driven. Throws InvalidArgument (constraints on features
   /// that are not there). Gradients and their maxima are unchanged until Finish. `speculative`: see
   /// margins_are_speculative.
-  void Begin(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
-             std::uint32_t tree_number, SpeculativeMargins const& speculative = {});
-  /// Starts a tree without gradients, if ComputesGradients(params): it computes them from losses, with `pairs` exactly
-  /// if rows are not sampled, and, if they are, such that all gradients would be finite. Margins, labels and weights
-  /// stay where they are until Finish or Discard. all(): the gradients of all rows, of the same margins, labels and
-  /// weights even if these have changed; asked for in Finish, if the tree must be grown again.
-  void Begin(TrainParams const& params, FeatureSampler features, RowLosses const& losses,
-             std::function<DeviceGradients()> all, std::uint32_t tree_number, SpeculativeMargins const& speculative);
+  void Begin(TreeRequest request, DeviceGradients const& gradients, SpeculativeMargins const& speculative = {});
+  /// Starts a tree that computes its gradients from losses. ComputesGradients(params) must hold. `losses.pairs` is set
+  /// exactly if rows are not sampled; if they are, all gradients must be finite. Margins, labels and weights stay where
+  /// they are until Finish or Discard. all(): the gradients of all rows, by the margins, labels and weights of this
+  /// call. Finish calls it if the tree must be grown again.
+  void Begin(TreeRequest request, RowLosses const& losses, std::function<DeviceGradients()> all,
+             SpeculativeMargins const& speculative);
   /// Grows a host-driven tree to its end; nothing is left to do for a device-driven one.
   void Grow() { growth_->Grow(); }
-  /// Does what Grow does for trees on one stream. Those in pages share the visits of these, if they can.
+  /// Grow for several trees on one stream. Trees in pages share the visits of the pages, if they can.
   static void GrowTogether(std::vector<HistTree*> const& trees);
-  /// Instead of Finish: waits until nothing of the tree is under way but rows that walk. Without a timeline.
+  /// Gives the tree up, instead of Finish: waits until only rows that walk are under way. Without a timeline.
   void Discard() { growth_->Discard(); }
 
   struct Result {
@@ -54,41 +53,41 @@ class HistTree {
   };
   /// Waits for the tree; rows may still look for their leaves then, on the stream.
   Result Finish();
-  /// Has the finished tree enqueued the margins after it to SpeculativeMargins::to, which are those before it plus the
-  /// leaf values that MakeTree tells? If not, what is there means nothing.
+  /// Tells whether SpeculativeMargins::to are the margins after the finished tree: the margins before it plus the leaf
+  /// values that MakeTree gives. Otherwise SpeculativeMargins::to is undefined.
   bool margins_are_speculative() const { return leaves_.margins_are_speculative(); }
   /// Returns the constraints that the tree is grown under.
-  Constraints const& constraints() const { return parts_.splits.constraints().constraints(); }
+  Constraints const& constraints() const { return parts_.splits.constraints(); }
 
-  /// Does this device search a share of the features alone, of all trees?
-  bool searches_share() const { return parts_.shares.used(); }
-  /// Would a tree of these parameters be device-driven?
+  /// Tells whether each device searches a share of the features, in trees whose nodes are searched one by one.
+  bool deals_features() const { return parts_.splits.deals_features(); }
+  /// Tells whether a tree of `params` would be device-driven.
   bool CanGrowDeviceDriven(TrainParams const& params) const;
-  /// May a tree of these parameters compute its gradients itself?
+  /// Tells whether a tree of `params` may compute its gradients itself.
   bool ComputesGradients(TrainParams const& params) const;
-  /// From the next tree on kernels are fitted to this part of the device. shared: other trees grow at the same time.
+  /// From the next tree on kernels are fitted to `part` of the device. shared: other trees grow at the same time.
   void SetShare(double part, bool shared) {
-    parts_.limits.processors = std::max(1, static_cast<int>(part * processors_));
-    parts_.limits.shared = shared;
+    parts_.device.limits.processors = std::max(1, static_cast<int>(part * processors_));
+    parts_.device.limits.shared = shared;
   }
 
-  /// Says whether trees, from the next one on, grow as they visit the pages together with others (GrowTogether), and
-  /// copy no sample.
+  /// Says whether trees, from the next one on, visit the pages together with other trees (GrowTogether), and copy no
+  /// sample.
   void SetTogether(bool together) { together_ = together; }
 
   /// From the next tree on stages are timed; nullptr ends that.
-  void SetTimeline(Timeline* timeline) { parts_.timer.SetTimeline(timeline); }
-  bool has_timeline() const { return parts_.timed(); }
+  void SetTimeline(Timeline* timeline) { parts_.device.timer.SetTimeline(timeline); }
+  bool has_timeline() const { return parts_.device.timed(); }
   /// Times work beside trees on the same stream.
-  StageTimer const& timer() const { return parts_.timer; }
+  StageTimer const& timer() const { return parts_.device.timer; }
 
-  /// Knows the leaf of every row in the finished tree, and adds leaf values to margins.
+  /// The leaves of all rows in the finished tree.
   TreeLeaves const& leaves() const { return leaves_; }
 
  private:
-  void BeginOn(TrainParams const& params, FeatureSampler features, DeviceGradients const& gradients,
-               std::uint32_t tree_number, SpeculativeMargins const& speculative);
+  void BeginOn(TreeRequest request, SpeculativeMargins const& speculative);
   void Start(Constraints constraints);
+  TreeSettings Settings(GrowthLimits const& limits) const;
   TreeGrowth* GrowthOf(TrainParams const& params);
   void ReportBytes(Span<Node const> nodes);
 

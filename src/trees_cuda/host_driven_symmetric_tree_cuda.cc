@@ -1,3 +1,5 @@
+// Grows a symmetric tree level by level: the host chooses the split of a level by the scores that the device has
+// summed.
 #include "trees_cuda/host_driven_symmetric_tree_cuda.h"
 
 #include <algorithm>
@@ -13,35 +15,26 @@
 #include "split/category_ops.h"
 #include "split/split_policy.h"
 #include "trees_cuda/hist_levels_cuda.h"
-#include "trees_cuda/list_positions_cuda.h"
 
 namespace xgbgpu::cuda {
 
 HostDrivenSymmetricTree::HostDrivenSymmetricTree(TreeParts* parts, TreeLeaves* leaves)
-    : parts_{*parts}, leaves_{*leaves}, tree_{symmetric_.tree()}, scores_{parts->matrix.cuts} {}
+    : parts_{*parts}, device_{parts->device}, leaves_{*leaves}, tree_{symmetric_.tree()}, scores_{parts->matrix.cuts} {}
 
 void HostDrivenSymmetricTree::Reserve(SpeculativeMargins const&) {
-  std::uint64_t const rows = parts_.shard.all_rows(), bins = parts_.matrix.cuts.ptr.back();
-  int const levels = parts_.params.SymmetricDepth();
+  std::uint64_t const rows = device_.shard.all_rows(), bins = parts_.matrix.cuts.ptr.back();
+  int const levels = parts_.request.params.SymmetricDepth();
   // A node that is divided has a row.
   auto const divided = [&](int level) { return std::min(std::uint64_t{1} << level, rows); };
   std::uint64_t nodes = 1;
   for (int level = 0; level < levels; ++level) nodes += 2 * divided(level);
   std::uint64_t const families = divided(std::max(0, levels - 1));
   std::uint64_t const histograms = levels < 2 ? 1 : 2 * divided(levels - 2);
-  parts_.by_paths = parts_.copies_sample = false;
-  parts_.ReserveSample(0);
-  if (parts_.in_pages()) {
-    parts_.lists.ReserveJobs(families);
-    parts_.paged_rows.Reserve(families);
-  } else {
-    parts_.lists.Reserve(parts_.matrix.view.rows, families, 2 * families);
-  }
+  parts_.rows.ReserveBatches(families);
   parts_.memory.Reserve(nodes, families, nodes);
   parts_.histograms.Reserve(
       std::max<std::uint64_t>(1, std::min<std::uint64_t>(histograms, parts_.histograms.most_slots())));
-  parts_.workspace.Note(
-      [&] { return parts_.splits.categories().Reserve(kMostSymmetricLevels, 0, parts_.stream); });  // one set a level
+  parts_.splits.ReserveCategories(kMostSymmetricLevels, 0);  // one set a level
   parts_.order.Leave();
   leaves_.BeginHostDriven();
 
@@ -49,33 +42,34 @@ void HostDrivenSymmetricTree::Reserve(SpeculativeMargins const&) {
   constexpr std::uint64_t kMostChunk = 65535;  // blocks of a grid
   std::uint64_t const fitting = std::max<std::uint64_t>(1, SplitPolicy{}.most_gain_bytes / gain_bytes);
   node_chunk_ = static_cast<std::uint32_t>(std::min({fitting, families, kMostChunk}));
-  ClearedWorkspace& workspace = parts_.workspace;
+  ClearedWorkspace& workspace = device_.workspace;
   workspace.Reserve(&level_nodes_, "nodes", families);
   workspace.Reserve(&level_features_, "split candidates", parts_.matrix.view.features);
-  if (parts_.splits.categories().any()) workspace.Reserve(&sorted_, "categories", bins);
+  if (parts_.splits.has_categories()) workspace.Reserve(&sorted_, "categories", bins);
   workspace.Reserve(&gains_, "split candidates", node_chunk_ * 2 * bins);
   workspace.Reserve(&device_scores_, "split candidates", 2 * bins);
   workspace.Reserve(&lefts_, "nodes", families);
 }
 
-/// Does what a step does, in pages.
+/// Clears the sums of a step, and visits the pages.
 void HostDrivenSymmetricTree::VisitPages(PageStep const& step, int depth) {
   ClearStep(parts_, step);
-  parts_.pages().ForEach([&](Page<DeviceMatrixView> const& page) { VisitPage(parts_, step, page, depth); });
+  parts_.rows.pages().ForEach([&](Page<DeviceMatrixView> const& page) { VisitPage(parts_, step, page, depth); });
 }
 
-/// Sums the rows of the level's built children, or of the root. In pages, they have been summed on the way there.
+/// Sums the rows of the built children of the level, or of the root. In pages the visit of the level before has summed
+/// them.
 void HostDrivenSymmetricTree::SumLevel(std::uint32_t families, int depth) {
-  LevelBounds const bounds{families, parts_.symbols};
-  if (parts_.in_pages()) {
+  LevelBounds const bounds{families, parts_.rows.symbols()};
+  if (parts_.rows.in_pages()) {
     if (depth == 0) VisitPages({families, false, true}, depth);
   } else {
-    parts_.timer.Run(kSum, depth, [&] {
-      SumRows(parts_.Histogram(parts_.matrix.view), parts_.Lists(), parts_.memory.nodes(), bounds, parts_.limits,
-              parts_.stream);
+    device_.timer.Run(kSum, depth, [&] {
+      SumRows(parts_.histograms.OfPage(parts_.matrix.view), parts_.rows.Lists(), parts_.memory.nodes(), bounds,
+              device_.limits, device_.stream);
     });
   }
-  parts_.shard.devices->SumLevel(parts_.memory.View(), parts_.histograms.View(), bounds, parts_.stream);
+  device_.shard.devices->SumLevel(parts_.memory.View(), parts_.histograms.View(), bounds, device_.stream);
 }
 
 void HostDrivenSymmetricTree::Grow() {
@@ -94,7 +88,7 @@ void HostDrivenSymmetricTree::Grow() {
 bool HostDrivenSymmetricTree::LearnRoot() {
   parts_.memory.ReturnHeader();
   parts_.memory.ReadNodes(0, 1);
-  parts_.shard.devices->Check();
+  device_.shard.devices->Check();
   TreeHeader const& header = parts_.memory.returned();
   symmetric_.Begin(parts_, parts_.memory.returned_nodes()[0].sum, header.gradient.format);
   scores_.BeginTree(symmetric_.params());
@@ -108,13 +102,13 @@ bool HostDrivenSymmetricTree::LearnRoot() {
 
 /// Sorts categories by the root's histogram, on the host.
 void HostDrivenSymmetricTree::SortCategories() {
-  if (!parts_.splits.categories().any()) return;
+  if (!parts_.splits.has_categories()) return;
   DeviceMatrix const& matrix = parts_.matrix;
   std::vector<GradientSum> root(matrix.view.cells);
-  CopyToHost(root.data(), parts_.histograms.View().slot(0), root.size(), parts_.stream, "sorting categories");
-  parts_.stream.Wait("sorting categories");
+  CopyToHost(root.data(), parts_.histograms.View().slot(0), root.size(), device_.stream, "sorting categories");
+  device_.stream.Wait("sorting categories");
   std::vector<BinIndex> all(matrix.cuts.ptr.back());
-  for (FeatureIndex const f : parts_.features->Tree()) {
+  for (FeatureIndex const f : parts_.request.features->Tree()) {
     if (scores_.KindOf(f) != CandidateKind::kSorted) continue;
     std::uint32_t const columns = matrix.view.tile_columns;
     std::uint64_t const first =
@@ -124,13 +118,13 @@ void HostDrivenSymmetricTree::SortCategories() {
     scores_.SortCategories(f, sums);
     std::copy(scores_.sorted(f).begin(), scores_.sorted(f).end(), all.begin() + matrix.cuts.ptr[f]);
   }
-  CopyToDevice(sorted_.data(), all.data(), all.size(), parts_.stream, "sorting categories");
-  parts_.stream.Wait("sorting categories");
+  CopyToDevice(sorted_.data(), all.data(), all.size(), device_.stream, "sorting categories");
+  device_.stream.Wait("sorting categories");
 }
 
 /// Tells the device the nodes and the features of the level.
 LevelView HostDrivenSymmetricTree::UploadLevel() {
-  Constraints const& constraints = parts_.splits.constraints().constraints();
+  Constraints const& constraints = parts_.splits.constraints();
   std::vector<NodeIndex> const& active = tree_.active();
   host_nodes_.clear();
   for (std::size_t i = 0; i < active.size(); ++i) {
@@ -145,8 +139,8 @@ LevelView HostDrivenSymmetricTree::UploadLevel() {
     std::int8_t const direction = constraints.monotone() ? constraints.directions()[f] : std::int8_t{0};
     host_features_.push_back({f, splits, kind, direction});
   }
-  CopyToDevice(level_nodes_.data(), host_nodes_.data(), host_nodes_.size(), parts_.stream, "scoring a level");
-  CopyToDevice(level_features_.data(), host_features_.data(), host_features_.size(), parts_.stream, "scoring a level");
+  CopyToDevice(level_nodes_.data(), host_nodes_.data(), host_nodes_.size(), device_.stream, "scoring a level");
+  CopyToDevice(level_features_.data(), host_features_.data(), host_features_.size(), device_.stream, "scoring a level");
   return {parts_.matrix.view,
           parts_.histograms.View(),
           level_nodes_.data(),
@@ -158,34 +152,34 @@ LevelView HostDrivenSymmetricTree::UploadLevel() {
 
 LevelSplit HostDrivenSymmetricTree::FindSplit(LevelView const& view) {
   if (view.feature_count == 0) return {};
-  bool const monotone = parts_.splits.constraints().constraints().monotone();
+  bool const monotone = parts_.splits.constraints().monotone();
   auto const nodes = static_cast<std::uint32_t>(host_nodes_.size());
-  parts_.timer.Run(kSplit, tree_.depth(), [&] {
+  device_.timer.Run(kSplit, tree_.depth(), [&] {
     for (std::uint32_t first = 0; first < nodes; first += node_chunk_) {
       AddLevelGains(view, symmetric_.params(), monotone, first, std::min(node_chunk_, nodes - first), gains_.data(),
-                    device_scores_.data(), parts_.stream);
+                    device_scores_.data(), device_.stream);
     }
   });
-  CopyToHost(scores_.first(), device_scores_.data(), view.bins, parts_.stream, "reading scores");
-  CopyToHost(scores_.second(), device_scores_.data() + view.bins, view.bins, parts_.stream, "reading scores");
-  parts_.stream.Wait("looking for the split of a level");
-  parts_.shard.devices->Check();
+  CopyToHost(scores_.first(), device_scores_.data(), view.bins, device_.stream, "reading scores");
+  CopyToHost(scores_.second(), device_scores_.data() + view.bins, view.bins, device_.stream, "reading scores");
+  device_.stream.Wait("looking for the split of a level");
+  device_.shard.devices->Check();
   return scores_.Best();
 }
 
-/// Copies the categories that go right to the device, under the split's number. Rows that miss the feature have a
-/// symbol there, too.
+/// Copies the categories that go right to the device, under the number of the split. A missing value has a symbol
+/// there, too.
 std::uint32_t const* HostDrivenSymmetricTree::UploadCategories(LevelSplit const& split) {
   if (!split.categorical) return nullptr;
   DeviceMatrix const& matrix = parts_.matrix;
-  DeviceCategories const categories = parts_.splits.categories().View();
+  DeviceCategories const categories = parts_.splits.Categories();
   FeatureIndex const f = split.feature;
   BinIndex const missing = matrix.view.dense ? matrix.tiles[f / matrix.view.tile_columns].bins : matrix.cuts.bins(f);
   CategorySets const sets = scores_.category_sets();
   host_set_.assign(categories.words, 0);
   std::copy_n(sets.set(split.bin), (matrix.cuts.bins(f) + 31) / 32, host_set_.begin());
   if (!split.default_left) host_set_[missing / 32] |= 1U << (missing % 32);
-  CopyToDevice(categories.set(split.bin), host_set_.data(), host_set_.size(), parts_.stream, "dividing a level");
+  CopyToDevice(categories.set(split.bin), host_set_.data(), host_set_.size(), device_.stream, "dividing a level");
   return categories.set(split.bin);
 }
 
@@ -195,34 +189,34 @@ void HostDrivenSymmetricTree::Divide(LevelView const& view, LevelSplit const& sp
   int const depth = tree_.depth() + 1;
   auto const families = static_cast<std::uint32_t>(parents.size());
   std::uint32_t const* const right_categories = UploadCategories(split);
-  WriteLevelSplit(view, split, right_categories, families, parts_.memory.nodes(), lefts_.data(), parts_.stream);
+  WriteLevelSplit(view, split, right_categories, families, parts_.memory.nodes(), lefts_.data(), device_.stream);
   std::vector<GradientSum> lefts(families);
-  CopyToHost(lefts.data(), lefts_.data(), lefts.size(), parts_.stream, "dividing a level");
-  parts_.stream.Wait("dividing a level");
+  CopyToHost(lefts.data(), lefts_.data(), lefts.size(), device_.stream, "dividing a level");
+  device_.stream.Wait("dividing a level");
   tree_.Divide(split, lefts);
 
   PlanFamilies(parents, std::exchange(slots_, {}), is_last);
-  CopyToDevice(parts_.memory.View().families, host_families_.data(), families, parts_.stream, "dividing a level");
-  SplitView without_limits = parts_.Split();  // the host keeps those of symmetric trees
+  CopyToDevice(parts_.memory.View().families, host_families_.data(), families, device_.stream, "dividing a level");
+  SplitView without_limits = parts_.splits.View();  // the host keeps the limits of symmetric trees
   without_limits.limits = {};
-  LevelBounds const bounds{families, parts_.symbols};
-  if (parts_.in_pages()) {
-    PrepareFamilies(without_limits, parts_.Growth(), families, parts_.stream);
+  LevelBounds const bounds{families, parts_.rows.symbols()};
+  if (parts_.rows.in_pages()) {
+    PrepareFamilies(without_limits, parts_.Growth(), families, device_.stream);
     VisitPages({families, true, !is_last}, depth);
   } else {
-    parts_.timer.Run(kMove, depth, [&] {
-      PrepareFamilies(without_limits, parts_.Growth(), families, parts_.stream);
-      MoveRows(parts_.Partition(parts_.matrix.view), parts_.Lists(), bounds, LevelKind::kInner, parts_.limits,
-               parts_.stream);
+    device_.timer.Run(kMove, depth, [&] {
+      PrepareFamilies(without_limits, parts_.Growth(), families, device_.stream);
+      MoveRows(parts_.Partition(parts_.matrix.view), parts_.rows.Lists(), bounds, LevelKind::kInner, device_.limits,
+               device_.stream);
     });
   }
   if (is_last) return;
   SumLevel(families, depth);
-  SubtractSiblings(parts_.memory.View(), parts_.histograms.View(), families, parts_.limits, parts_.stream);
+  SubtractSiblings(parts_.memory.View(), parts_.histograms.View(), families, device_.limits, device_.stream);
 }
 
 /// Plans the families of the nodes that have just been divided, whose histograms are in `slots`. The built child gets a
-/// new slot, and the other child that of its parent. Those of children that will not be divided become free.
+/// new slot, and its sibling gets the slot of the parent. Slots of children that will not be divided become free.
 void HostDrivenSymmetricTree::PlanFamilies(std::vector<NodeIndex> const& parents,
                                            std::vector<std::int32_t> const& slots, bool is_last) {
   if (!is_last && free_slots_.size() < parents.size()) {
@@ -269,18 +263,7 @@ bool HostDrivenSymmetricTree::Finish() {
   parts_.memory.ReadNodes(0, made);
   Span<Node const> const returned{parts_.memory.returned_nodes(), made};
   std::vector<NodeIndex> const leaf = symmetric_.End(returned);
-  if (parts_.in_pages()) {
-    leaves_.RenumberNodes(leaf);
-    return true;
-  }
-  WriteListPositions(&parts_, returned, leaf);
-  if (parts_.sampled()) {
-    Span<Node const> const nodes = symmetric_.nodes();
-    parts_.workspace.Reserve(&tree_nodes_, "nodes", nodes.size());
-    CopyToDevice(tree_nodes_.data(), nodes.data(), nodes.size(), parts_.stream, "writing positions");
-    leaves_.FindUnsampled(tree_nodes_.data());
-  }
-  parts_.stream.Wait("growing a tree");
+  leaves_.FindHostDriven(returned, leaf, symmetric_.nodes());
   return true;
 }
 

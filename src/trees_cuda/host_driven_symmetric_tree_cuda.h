@@ -25,12 +25,12 @@ class HostDrivenSymmetricTree : public TreeGrowth {
   void Reserve(SpeculativeMargins const& speculative) override;
   /// Does nothing: the host chooses splits.
   void SetFeatures() override {}
-  GrowthLimits limits() const override { return LimitsOfSymmetric(parts_.params); }
+  GrowthLimits limits() const override { return LimitsOfSymmetric(parts_.request.params); }
   void Start() override { parts_.EnqueueStart(1); }
   /// Throws OutOfDeviceMemory if a level has more histograms than there is room for.
   void Grow() override;
   bool Finish() override;
-  void Discard() override { parts_.stream.Wait("giving up a tree"); }
+  void Discard() override { device_.stream.Wait("giving up a tree"); }
   GrownTree Take() override { return {symmetric_.nodes(), symmetric_.weights(), scores_.category_sets()}; }
 
  private:
@@ -45,13 +45,14 @@ class HostDrivenSymmetricTree : public TreeGrowth {
   void PlanFamilies(std::vector<NodeIndex> const& parents, std::vector<std::int32_t> const& slots, bool is_last);
 
   TreeParts& parts_;
+  TreeDevice& device_;
   TreeLeaves& leaves_;
   SymmetricNodes symmetric_;
   SymmetricTree& tree_;
   LevelScores scores_;
   std::vector<std::int32_t> slots_;       ///< [active nodes of the level] of their histograms
   std::vector<std::int32_t> free_slots_;  ///< the last one is taken first
-  std::uint32_t node_chunk_{1};           ///< nodes whose gains there is room for
+  std::uint32_t node_chunk_{1};           ///< nodes whose gains fit the memory
 
   DeviceBuffer<LevelNodeInSlot> level_nodes_;
   DeviceBuffer<LevelFeature> level_features_;
@@ -59,7 +60,6 @@ class HostDrivenSymmetricTree : public TreeGrowth {
   DeviceBuffer<double> gains_;
   DeviceBuffer<double> device_scores_;
   DeviceBuffer<GradientSum> lefts_;
-  DeviceBuffer<Node> tree_nodes_;  ///< the finished tree, for rows outside the sample
   // Sources of copies, which stay until the stream has been waited for.
   std::vector<LevelNodeInSlot> host_nodes_;
   std::vector<LevelFeature> host_features_;

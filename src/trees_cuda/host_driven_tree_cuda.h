@@ -15,7 +15,7 @@ namespace xgbgpu::cuda {
 
 class HostDrivenTree : public TreeGrowth {
  public:
-  HostDrivenTree(TreeParts* parts, TreeLeaves* leaves) : parts_{*parts}, leaves_{*leaves} {}
+  HostDrivenTree(TreeParts* parts, TreeLeaves* leaves) : parts_{*parts}, device_{parts->device}, leaves_{*leaves} {}
 
   void Reserve(SpeculativeMargins const& speculative) override;
   void SetFeatures() override;
@@ -28,7 +28,7 @@ class HostDrivenTree : public TreeGrowth {
   static void GrowTogether(std::vector<HostDrivenTree*> const& trees);
   /// Writes the rows' positions, too.
   bool Finish() override;
-  void Discard() override { parts_.stream.Wait("giving up a tree"); }
+  void Discard() override { device_.stream.Wait("giving up a tree"); }
   GrownTree Take() override;
 
  private:
@@ -36,9 +36,9 @@ class HostDrivenTree : public TreeGrowth {
   void TellBatch();
   bool BeginBatchInPages(int number);
   void EndBatchInPages(int number);
-  void EnqueuePositions();
 
   TreeParts& parts_;
+  TreeDevice& device_;
   TreeLeaves& leaves_;
   std::size_t batch_{0};  ///< families of one batch at most
   BatchGrowth growth_;
@@ -46,7 +46,6 @@ class HostDrivenTree : public TreeGrowth {
   std::size_t first_{0};                ///< the first node that it makes
   PageStep step_{};                     ///< what it does in pages
   PinnedBuffer<Family> host_families_;  ///< families of a batch
-  DeviceBuffer<Node> tree_nodes_;       ///< the finished tree, for rows outside the sample
 };
 
 }  // namespace xgbgpu::cuda

@@ -1,4 +1,4 @@
-/// Tuning numbers of trees that grow at the same time. Changing one changes speed and memory, never a tree.
+/// Tuning numbers of trees that grow at the same time. They change speed and memory, never a tree.
 #ifndef XGBGPU_TREES_CUDA_LANE_POLICY_H_
 #define XGBGPU_TREES_CUDA_LANE_POLICY_H_
 
@@ -7,10 +7,10 @@
 namespace xgbgpu {
 
 struct LanePolicy {
-  /// Trees of a round that grow at the same time at most; 1: one after the other. A device takes kernels from eight
-  /// streams at a time; what is enqueued on more begins without the host.
+  /// The most trees of a round that grow at the same time; 1: one at a time. A device takes kernels from eight streams
+  /// at a time. Work on more streams starts without the host.
   std::uint32_t most_lanes{16};
-  /// Rows of all trees in flight at most. One tree on this many keeps a device busy alone.
+  /// The most rows of all trees in flight. One tree of this size keeps a device busy alone.
   std::uint64_t most_rows{std::uint64_t{8} << 20};
   /// A lane is made while at least this part of the device's memory is free.
   double least_free{0.5};

@@ -1,3 +1,4 @@
+// Moves the rows in lists to their positions in a finished tree, in jobs that the host lists.
 #include "trees_cuda/list_positions_cuda.h"
 
 #include <vector>
@@ -5,7 +6,8 @@
 namespace xgbgpu::cuda {
 
 void WriteListPositions(TreeParts* parts, Span<Node const> made, Span<NodeIndex const> leaf) {
-  std::uint32_t const item_rows = parts->Lists().item_rows;
+  TreeDevice const& device = parts->device;
+  std::uint32_t const item_rows = parts->rows.Lists().item_rows;
   std::vector<MoveJob> jobs;
   std::uint32_t items = 0;
   for (std::size_t n = 0; n < leaf.size(); ++n) {
@@ -16,12 +18,12 @@ void WriteListPositions(TreeParts* parts, Span<Node const> made, Span<NodeIndex 
   LevelState state{};
   state.move_jobs = static_cast<std::uint32_t>(jobs.size());
   state.move_items = items;
-  parts->lists.Reserve(parts->matrix.view.rows, jobs.size(), 0);
-  CopyToDevice(parts->Lists().move_jobs, jobs.data(), jobs.size(), parts->stream, "writing positions");
-  CopyToDevice(&parts->memory.header()->state, &state, 1, parts->stream, "writing positions");
-  MoveRows(parts->Partition(parts->matrix.view), parts->Lists(), {1, parts->symbols}, LevelKind::kFinal, parts->limits,
-           parts->stream);
-  parts->stream.Wait("writing positions");  // the sources of the copies may change from here on
+  parts->rows.ReserveMoves(jobs.size());
+  CopyToDevice(parts->rows.Lists().move_jobs, jobs.data(), jobs.size(), device.stream, "writing positions");
+  CopyToDevice(&parts->memory.header()->state, &state, 1, device.stream, "writing positions");
+  MoveRows(parts->Partition(parts->matrix.view), parts->rows.Lists(), {1, parts->rows.symbols()}, LevelKind::kFinal,
+           device.limits, device.stream);
+  device.stream.Wait("writing positions");  // the sources of the copies may change from here on
 }
 
 }  // namespace xgbgpu::cuda

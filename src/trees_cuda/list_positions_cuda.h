@@ -1,4 +1,4 @@
-/// Where the rows of a finished tree are, if the host has chosen its nodes and the rows are in lists.
+/// The positions of rows in lists, in a tree whose nodes the host has chosen.
 #ifndef XGBGPU_TREES_CUDA_LIST_POSITIONS_CUDA_H_
 #define XGBGPU_TREES_CUDA_LIST_POSITIONS_CUDA_H_
 
@@ -9,8 +9,8 @@
 
 namespace xgbgpu::cuda {
 
-/// Writes the positions of the rows of the tree. `made`: the nodes as the device made them, of which those that were
-/// not divided have the rows; `leaf` [made]: the leaf of the finished tree that the rows belong to, or kNoNode. Waits.
+/// Writes the positions of the rows of the tree. `made`: the nodes as the device made them; the undivided ones have the
+/// rows. `leaf` [made]: the leaf of the finished tree that the rows belong to, or kNoNode. Waits.
 void WriteListPositions(TreeParts* parts, Span<Node const> made, Span<NodeIndex const> leaf);
 
 }  // namespace xgbgpu::cuda

@@ -1,4 +1,4 @@
-/// Estimates for timelines how many bytes the stages of a tree move.
+// Estimates for timelines how many bytes the stages of a tree move.
 #include <algorithm>
 
 #include "base/stages.h"
@@ -9,13 +9,14 @@ namespace xgbgpu::cuda {
 /// Tells the timeline, from the tree's nodes, how much its stages had to read and write at least. Rows that are grown
 /// by paths are not counted: their numbers are taken in proportion to the hessian sums.
 void HistTree::ReportBytes(Span<Node const> nodes) {
-  Timeline& timeline = *parts_.timer.timeline();
+  Timeline& timeline = *parts_.device.timer.timeline();
   DeviceMatrix const& matrix = parts_.matrix;
-  bool const by_paths = parts_.by_paths, sampled_rows = parts_.sampled(), weighted = parts_.weighted();
+  bool const by_paths = parts_.rows.by_paths(), sampled_rows = parts_.request.sampled(),
+             weighted = parts_.request.weighted();
   int const levels = device_driven_.enqueued_levels();
   TreeShape const& shape = device_driven_.shape();
   double const all_rows = static_cast<double>(matrix.view.rows);
-  double const rows = parts_.copies_sample ? nodes[0].rows : all_rows;  // rows of the tree's matrix
+  double const rows = parts_.rows.copies_sample() ? nodes[0].rows : all_rows;  // rows of the tree's matrix
   DeviceMatrixView const& m = matrix.view;
   // Bytes that tell where a sparse row begins.
   double const places = m.sparse_in_tiles() ? m.tiles * sizeof(std::uint32_t) : sizeof(std::uint64_t);
@@ -33,15 +34,16 @@ void HistTree::ReportBytes(Span<Node const> nodes) {
     timeline.SetBytes(stage, level, static_cast<std::uint64_t>(bytes));
   };
   double const sampled = nodes[0].rows;
-  double const for_maxima = parts_.gradients.maxima == nullptr ? 1 : 0, keys = weighted ? 2 * sizeof(std::uint16_t) : 0;
+  double const for_maxima = parts_.gradients.all_rows().maxima == nullptr ? 1 : 0,
+               keys = weighted ? 2 * sizeof(std::uint16_t) : 0;
   double const passes = for_maxima + (sampled_rows ? (weighted ? 1 : 0) : (all_rows < kNarrowMinRows ? 0 : 1));
   double const drawn =
-      sampled_rows ? sampled * (3 * sizeof(GradientPair) + (parts_.copies_sample ? 2 * record : 0)) : 0;
+      sampled_rows ? sampled * (3 * sizeof(GradientPair) + (parts_.rows.copies_sample() ? 2 * record : 0)) : 0;
   set(kGradients, 0, all_rows * (sizeof(GradientPair) * passes + keys) + drawn);
   set(kRoot, 0, sampled * (sizeof(GradientPair) + gradient));
   set(kSum, 0, sampled * (record + gradient) + histogram);
   set(kSplit, 0, histogram);
-  if (!parts_.copies_sample || !by_paths) set(kWalk, levels, all_rows * (record + sizeof(NodeIndex)));
+  if (!parts_.rows.copies_sample() || !by_paths) set(kWalk, levels, all_rows * (record + sizeof(NodeIndex)));
   if (growth_ != &device_driven_) return;  // batches are no levels
   for (int level = 1; level <= levels; ++level) {
     double moved = 0, stayed = 0, summed = 0, families = 0;
@@ -57,7 +59,7 @@ void HistTree::ReportBytes(Span<Node const> nodes) {
       ++families;
     }
     double const list_out = level == shape.possible_levels ? sizeof(NodeIndex) : sizeof(RowRecord);
-    double const copied = parts_.paths.IsMoved(level, shape.levels) ? 2 * (record + gradient) : 0;
+    double const copied = parts_.rows.IsMoved(level, shape.levels) ? 2 * (record + gradient) : 0;
     set(kMove, level,
         by_paths ? moved * (sector + 2 + copied) : moved * (sizeof(RowRecord) + sector + list_out) + stayed * 12);
     set(kSum, level, summed * (record + gradient) + families * histogram + (by_paths ? moved : 0));

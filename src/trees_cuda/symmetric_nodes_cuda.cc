@@ -1,3 +1,4 @@
+// Follows a symmetric tree on the host, and cuts weak levels off.
 #include "trees_cuda/symmetric_nodes_cuda.h"
 
 #include <cstddef>
@@ -5,9 +6,9 @@
 namespace xgbgpu::cuda {
 
 void SymmetricNodes::Begin(TreeParts const& parts, GradientSum root, GradientFormat const& format) {
-  params_.emplace(parts.params, format);
+  params_.emplace(parts.request.params, format);
   nodes_.assign(1, Node{});
-  tree_.Begin(parts.params, *params_, *parts.features, parts.splits.constraints().constraints(), root);
+  tree_.Begin(parts.request.params, *params_, *parts.request.features, parts.splits.constraints(), root);
 }
 
 std::vector<NodeIndex> SymmetricNodes::End(Span<Node const> made) {

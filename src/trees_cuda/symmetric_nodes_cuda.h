@@ -10,7 +10,7 @@
 
 namespace xgbgpu::cuda {
 
-/// Keeps the tree on the host while it grows, or follows it when it has grown.
+/// Keeps the tree on the host while it grows, or replays it when it has grown.
 class SymmetricNodes {
  public:
   /// Begins the tree of the parts, whose root has this sum.
@@ -18,7 +18,7 @@ class SymmetricNodes {
   SymmetricTree& tree() { return tree_; }
   SplitParams const& params() const { return *params_; }  ///< in the units of the tree
 
-  /// Ends the tree: weak levels are cut off. `made`: its nodes on the device, of which `rows` and `left` count. Returns
+  /// Ends the tree: cuts weak levels off. `made`: its nodes on the device; reads `rows` and `left`. Returns
   /// BatchGrowth::LeafNumbers.
   std::vector<NodeIndex> End(Span<Node const> made);
   Span<Node const> nodes() const { return nodes_; }
@@ -27,7 +27,7 @@ class SymmetricNodes {
  private:
   SymmetricTree tree_;
   std::optional<SplitParams> params_;
-  std::vector<Node> nodes_;  ///< those of the tree, with their rows
+  std::vector<Node> nodes_;  ///< of the tree, with their rows
 };
 
 }  // namespace xgbgpu::cuda

@@ -2,15 +2,13 @@
 #ifndef XGBGPU_TREES_CUDA_TREE_GROWTH_CUDA_H_
 #define XGBGPU_TREES_CUDA_TREE_GROWTH_CUDA_H_
 
+#include "growth/make_tree.h"
 #include "predict/predict_cuda.h"
-#include "split/category_split.h"
-#include "tree/node.h"
 #include "xgbgpu/params.h"
-#include "xgbgpu/span.h"
 
 namespace xgbgpu::cuda {
 
-/// What ends the growth of a tree, beside its splits: members of TreeSettings.
+/// The limits of the growth of a tree, beside its splits: members of TreeSettings.
 struct GrowthLimits {
   float min_split_loss;
   int max_depth;   ///< 0: there is no limit
@@ -19,33 +17,26 @@ struct GrowthLimits {
 /// Levels of symmetric trees are limited, and weak ones are cut off by the host.
 inline GrowthLimits LimitsOfSymmetric(TrainParams const& params) { return {0.0f, params.SymmetricDepth(), 0}; }
 
-/// A finished tree, valid until the next one begins.
-struct GrownTree {
-  Span<Node const> nodes;
-  Span<float const> weights;  ///< [nodes] of a symmetric tree; else none
-  CategorySets sets;          ///< sets of the splits by categories
-};
-
-/// One of these ways. HistTree chooses one for each tree; the tree is the same whichever it is. The calls come in this
-/// order, all of them on TreeParts that have been told the parameters of the tree.
+/// One way to grow. HistTree chooses a way for each tree; all ways give the same tree. Calls come in the order of
+/// declaration, on TreeParts that know the request.
 class TreeGrowth {
  public:
   virtual ~TreeGrowth() = default;
 
-  /// Makes room for the tree.
+  /// Reserves the memory of the tree.
   virtual void Reserve(SpeculativeMargins const& speculative) = 0;
-  /// Tells the device the tree's features, where the device chooses splits, and makes room for those of nodes.
+  /// Tells the device the features of the tree, and reserves the features of nodes, where the device chooses splits.
   virtual void SetFeatures() = 0;
   virtual GrowthLimits limits() const = 0;
-  /// Enqueues the tree, as far as that can be done without waiting, when its settings are told.
+  /// Enqueues the part of the tree that needs no wait. The settings have been told.
   virtual void Start() = 0;
   /// Grows the tree to its end.
   virtual void Grow() = 0;
-  /// Waits for the tree. False: it cannot be grown in this way.
+  /// Waits for the tree. Returns false if it cannot be grown in this way.
   virtual bool Finish() = 0;
-  /// Instead of Finish: waits until nothing of the tree is under way but rows that walk.
+  /// Gives the tree up, instead of Finish: waits until only rows that walk are under way.
   virtual void Discard() = 0;
-  /// Takes the tree, after Finish. Its nodes mean nothing if a gradient is not finite.
+  /// Takes the tree, after Finish. It is valid until the next tree begins, and undefined if a gradient is not finite.
   virtual GrownTree Take() = 0;
 };
 

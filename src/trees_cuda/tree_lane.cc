@@ -1,3 +1,4 @@
+// Grows one tree at a time on a stream, and adds its leaf values to margins.
 #include "trees_cuda/tree_lane.h"
 
 #include <algorithm>
@@ -26,18 +27,21 @@ GradientPair* TreeLane::GradientBuffer() {
   return gradient_buffer_.data();
 }
 
+cuda::TreeRequest TreeLane::Request(TrainParams const& params, std::uint32_t tree_number) const {
+  return {params, FeatureSampler{params, matrix_.view.features, tree_number}, tree_number};
+}
+
 void TreeLane::Begin(TrainParams const& params, cuda::DeviceGradients const& gradients, std::uint32_t tree_number,
                      cuda::SpeculativeMargins const& speculative) {
   gradients_ = gradients;
-  tree_.Begin(params, FeatureSampler{params, matrix_.view.features, tree_number}, gradients, tree_number, speculative);
+  tree_.Begin(Request(params, tree_number), gradients, speculative);
 }
 
 void TreeLane::Begin(TrainParams const& params, cuda::RowLosses const& losses,
                      std::function<cuda::DeviceGradients()> all, std::uint32_t tree_number,
                      cuda::SpeculativeMargins const& speculative) {
   gradients_ = {};
-  tree_.Begin(params, FeatureSampler{params, matrix_.view.features, tree_number}, losses, std::move(all), tree_number,
-              speculative);
+  tree_.Begin(Request(params, tree_number), losses, std::move(all), speculative);
 }
 
 void TreeLane::GrowLevels() { tree_.Grow(); }

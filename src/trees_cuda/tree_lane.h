@@ -14,7 +14,7 @@ namespace xgbgpu {
 /// Returns the bytes that the histograms of one tree may take, by what is free now on the current device.
 std::size_t HistogramBudget();
 
-/// Holds all that a growing tree has to itself on the device. The device must be current.
+/// Owns the stream and the memory of one growing tree. The device must be current.
 class TreeLane {
  public:
   /// The lane is on `stream`, or on a stream of its own if that is null. The other arguments are cuda::TreeParts'.
@@ -44,6 +44,8 @@ class TreeLane {
                      Event const* order);
 
  private:
+  cuda::TreeRequest Request(TrainParams const& params, std::uint32_t tree_number) const;
+
   DeviceMatrix const& matrix_;
   DeviceArena* arena_;
   std::unique_ptr<Stream const> own_stream_;

@@ -1,8 +1,9 @@
-/// Which leaf each row of a finished tree is in, and what the leaf adds to its margin.
+/// The leaf of each row of a finished tree, and the margins behind it.
 #ifndef XGBGPU_TREES_CUDA_TREE_LEAVES_CUDA_H_
 #define XGBGPU_TREES_CUDA_TREE_LEAVES_CUDA_H_
 
 #include <cstddef>
+#include <tuple>
 #include <vector>
 
 #include "growth/batch_growth.h"
@@ -13,44 +14,45 @@
 
 namespace xgbgpu::cuda {
 
-/// Rows in lists leave their positions on the way. Rows by paths walk through the finished tree: before the host has
-/// seen it, if their margins are speculative, or when somebody asks. If rows of a sample are copied to lists, all walk
-/// when the tree is finished.
+/// Rows in lists write their positions while the tree grows. Rows by paths walk through the finished tree: before the
+/// host has seen it, if their margins are speculative, or when their leaves are asked for. If rows of a sample are
+/// copied to lists, all rows walk when the tree is finished.
 class TreeLeaves {
  public:
-  explicit TreeLeaves(TreeParts* parts) : parts_{*parts} {}
+  explicit TreeLeaves(TreeParts* parts) : parts_{*parts}, device_{parts->device} {}
 
-  /// The next tree is device-driven, of this shape; its rows' margins go to `speculative`, if it says where and they
-  /// can.
+  /// The next tree is device-driven, of this shape. The margins of its rows go to `speculative`, if that has an array
+  /// and they can.
   void BeginDeviceDriven(TreeShape const& shape, SpeculativeMargins const& speculative);
   /// The next tree is host-driven: its rows are in lists, and their positions are final when it is finished.
   void BeginHostDriven();
 
-  /// Are SpeculativeMargins::to the margins after the finished tree?
+  /// Tells whether SpeculativeMargins::to are the margins after the finished tree.
   bool margins_are_speculative() const { return margins_are_speculative_; }
-  /// [nodes] on the device, or nullptr: what leaves add, for speculative margins.
+  /// [nodes] on the device: the leaf values that speculative margins add. Null if no margins are speculative.
   float* leaf_values() const { return margins_are_speculative_ ? leaf_values_.data() : nullptr; }
-  /// Where nodes get their numbers in the tree, if there is an order.
+  /// Returns where nodes get their numbers in the tree, if there is an order.
   TreeNumbers Numbers() const;
 
-  /// Behind the first `levels` levels of a device-driven tree: rows walk that can do so now. Enqueued.
+  /// Enqueues the walk of the rows that can walk now, behind the first `levels` levels of a device-driven tree.
   void EnqueueWalk(int levels);
-  /// Behind a device-driven tree that is finished, and before it is cut out: all rows walk through its nodes as they
-  /// were made, if the tree was grown in lists of copied rows. These have left their positions by their places in the
-  /// copy. Enqueued.
+  /// Enqueues the walk of all rows through the nodes as they were made, if the tree was grown in lists of copied rows:
+  /// such rows have written positions by their places in the copy. Call it behind a finished device-driven tree, before
+  /// it is cut out.
   void FindUncopied() const;
-  /// The nodes of a loss-guided tree that the device has `returned`, cut out of those that it made where it has not
-  /// done so. Positions follow.
+  /// Returns the nodes of the tree. The host cuts a loss-guided tree out of the nodes that the device has `returned`,
+  /// unless the device has done so. Positions follow.
   Span<Node const> TakeTree(Span<Node const> returned);
-  /// The tree has been cut out of the nodes that the device made, if its shape says so. `leaf`: see
+  /// The host has cut the tree out of the nodes that the device made, if its shape says so. `leaf`: see
   /// BatchGrowth::LeafNumbers. Positions follow.
   void Cut(std::vector<NodeIndex> leaf);
-  /// Behind the growth of a tree whose rows are in lists: those outside the sample walk through `nodes`. Enqueued.
+  /// Enqueues the walk of the rows outside the sample through `nodes`, which are on the device. Call it behind the
+  /// growth of a tree whose rows are in lists.
   void FindUnsampled(Node const* nodes) const;
 
-  /// Behind the growth of a host-driven tree in pages, whose rows know the nodes that they are in: these become leaves.
-  /// `leaf`: see BatchGrowth::LeafNumbers. Waits.
-  void RenumberNodes(std::vector<NodeIndex> const& leaf);
+  /// Finds the leaves of all rows, behind the growth of a host-driven tree. `made`: the nodes as the device made them.
+  /// `leaf`: see BatchGrowth::LeafNumbers. `tree`: the nodes of the finished tree. Waits.
+  void FindHostDriven(Span<Node const> made, std::vector<NodeIndex> const& leaf, Span<Node const> tree);
 
   /// Returns [rows] on the device: the leaf of every row in the finished tree, or its complement for rows outside the
   /// sample. Enqueued.
@@ -59,18 +61,22 @@ class TreeLeaves {
   /// `limits`.
   void AddLeafValues(float const* node_values, float* margins, std::size_t stride, DeviceLimits const& limits) const;
 
+  /// Returns what a recorded tree depends on.
+  auto RecordingKey() const { return std::tuple{margins_are_speculative_}; }
+
  private:
-  bool device_driven() const { return shape_.levels != 0; }
-  /// Is the tree cut out by the host, so that walks and positions have the numbers of nodes as they were made?
+  /// Tells whether the host cuts the tree out, so that walks and positions have the numbers of nodes as they were made.
   bool IsCutLate() const { return shape_.cut && !shape_.ordered; }
-  /// Are rows' leaves noted when somebody asks? Nobody may: margins are advanced on the way.
-  bool WalksLate() const { return parts_.by_paths && (parts_.copies_sample || margins_are_speculative_); }
+  /// Tells whether leaves are written when they are asked for. They may never be: margins are advanced on the way.
+  bool WalksLate() const { return parts_.rows.by_paths() && (parts_.rows.copies_sample() || margins_are_speculative_); }
   WalkTree Walk() const;
   void WriteLeaves() const;
+  void RenumberNodes(std::vector<NodeIndex> const& leaf);
   void Renumber() const;
   float const* SpreadValues(float const* node_values) const;
 
   TreeParts& parts_;
+  TreeDevice& device_;
   TreeShape shape_;  ///< a shape without levels: the tree is host-driven
   SpeculativeMargins speculative_;
   bool margins_are_speculative_{false};
@@ -80,6 +86,7 @@ class TreeLeaves {
   DeviceBuffer<float> leaf_values_;       ///< if margins are speculative
   DeviceBuffer<NodeIndex> leaf_of_node_;  ///< leaf_numbers_, or TreeNumbers::leaf_of_node
   DeviceBuffer<float> values_of_nodes_;   ///< IsCutLate and WalksLate
+  DeviceBuffer<Node> tree_nodes_;         ///< a host-driven tree, for rows outside the sample
 };
 
 }  // namespace xgbgpu::cuda

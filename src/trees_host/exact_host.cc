@@ -144,7 +144,7 @@ class HostExactBuilder final : public TreeBuilder {
       limits_.Filter(static_cast<NodeIndex>(n), &allowed.back());
     }
     timer_.Run(kSplit, nodes_[first].depth, [&] {
-      host::FindExactSplits(*matrix_, rows_.span(), *split_params_, constraints_, limits_, first, allowed, threads_,
+      host::FindExactSplits({*matrix_, rows_.span(), *split_params_, constraints_, limits_, first, allowed}, threads_,
                             &nodes_);
     });
   }

@@ -1,3 +1,4 @@
+// Grows trees by histograms on the host, in core or in pages.
 #include "trees_host/hist_host.h"
 
 #include <algorithm>
@@ -239,14 +240,13 @@ class HostTreeBuilder final : public TreeBuilder {
     }
   }
 
-  Tree MakeGrownTree() const {
-    if (!IsSymmetric()) {
-      return MakeTree(growth_.nodes(), matrix_.cuts, *split_params_, train_.learning_rate, constraints_,
-                      splits_.category_sets());
-    }
+  GrownTree Grown() const {
+    if (!IsSymmetric()) return {growth_.nodes(), {}, splits_.category_sets()};
     SymmetricTree const& grown = symmetric_.tree();
-    return MakeTree(grown.nodes(), matrix_.cuts, *split_params_, train_.learning_rate, constraints_,
-                    level_splits_.category_sets(), grown.weights());
+    return {grown.nodes(), grown.weights(), level_splits_.category_sets()};
+  }
+  Tree MakeGrownTree() const {
+    return MakeTree(Grown(), matrix_.cuts, *split_params_, train_.learning_rate, constraints_);
   }
 
   /// Rows of nodes that were made and are not in the tree are in the leaves above them.

@@ -1,3 +1,4 @@
+// Decides whether a training on the host is in core or in pages.
 #include "trees_host/training_memory.h"
 
 #include <algorithm>

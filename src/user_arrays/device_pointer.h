@@ -1,4 +1,4 @@
-/// Asks the CUDA driver what it knows of an address, without starting it.
+/// Asks the CUDA driver about an address without starting the driver.
 #ifndef XGBGPU_USER_ARRAYS_DEVICE_POINTER_H_
 #define XGBGPU_USER_ARRAYS_DEVICE_POINTER_H_
 
@@ -10,12 +10,12 @@
 
 namespace xgbgpu {
 
-/// Returns how many libraries this process has loaded so far.
+/// Returns the number of libraries that this process has loaded so far.
 inline unsigned long long LoadedLibraries() {
   unsigned long long count = 0;
   auto const note = [](dl_phdr_info* info, std::size_t, void* to) {
     *static_cast<unsigned long long*>(to) = info->dlpi_adds;
-    return 1;  // one library knows
+    return 1;  // the first library of the list has the counter
   };
   dl_iterate_phdr(note, &count);
   return count;
@@ -23,14 +23,14 @@ inline unsigned long long LoadedLibraries() {
 
 using GetPointerAttribute = int (*)(void* value, int attribute, unsigned long long address);
 
-/// Returns the driver's cuPointerGetAttribute, or null if nothing in the process has loaded the driver. This function
-/// does not load it.
+/// Returns the driver's cuPointerGetAttribute, or null if no library of the process has loaded the driver. Does not
+/// load the driver.
 inline GetPointerAttribute FindGetPointerAttribute() {
   static std::atomic<GetPointerAttribute> found{nullptr};
   static std::atomic<unsigned long long> libraries_without{0};
   if (auto const get = found.load()) return get;
-  // A search for a library that is not loaded goes through folders, which takes longer than setting the labels of a
-  // small matrix. So it is repeated only after another library has been loaded.
+  // A search for an unloaded library goes through folders, which takes longer than setting the labels of a small
+  // matrix. So the search is repeated only after the process has loaded another library.
   unsigned long long const libraries = LoadedLibraries();
   if (libraries == libraries_without.load()) return nullptr;
   void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);  // stays open, so the driver stays loaded
@@ -41,13 +41,13 @@ inline GetPointerAttribute FindGetPointerAttribute() {
   return get;
 }
 
-/// Tells whether this process has started CUDA, in this library or in another, and `address` is memory of a device.
+/// Returns true if this process has started CUDA, in any library, and `address` is memory of a device.
 inline bool IsDeviceMemory(void const* address) {
   auto const get = FindGetPointerAttribute();
   constexpr int kMemoryType = 2;         // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
   constexpr unsigned kDeviceMemory = 2;  // CU_MEMORYTYPE_DEVICE
   unsigned type = 0;
-  // The driver refuses addresses that it does not know, and all of them in a process that has not started it.
+  // The driver refuses unknown addresses, and every address in a process that has not started CUDA.
   bool const is_known = get != nullptr && get(&type, kMemoryType, reinterpret_cast<unsigned long long>(address)) == 0;
   return is_known && type == kDeviceMemory;
 }

@@ -23,7 +23,7 @@ namespace {
 constexpr int kTile = 32;  // rows and columns that a block copies at a time
 constexpr int kTileLines = 8;
 
-/// The copy counts these.
+/// Counts of a copy.
 struct Counts {
   unsigned long long present;
   unsigned long long infinite;
@@ -66,8 +66,8 @@ __device__ float ValueAt(DeviceColumn const& column, std::uint64_t row, unsigned
   }
 }
 
-/// Copies tiles of 32 rows and columns. by_columns says that neighbouring rows are neighbours in memory: threads read
-/// down a column then, else along a row. They always write along a row.
+/// Copies tiles of 32 rows and columns. With by_columns neighbouring rows are neighbours in memory, and threads read
+/// down a column, else along a row. Threads always write along a row.
 __global__ void CopyTableKernel(DeviceColumn const* table, std::uint64_t rows, FeatureIndex columns, unsigned first_bit,
                                 bool by_columns, float missing, float* out, std::uint64_t first_place, Counts* counts) {
   __shared__ float tile[kTile][kTile + 1];
@@ -139,7 +139,7 @@ void CheckMemory(std::size_t column, char const* what, void const* first, std::s
         found == kHostMemory ? std::string{"no memory of a CUDA device"} : "memory of device " + std::to_string(found),
         "; allowed: memory of one device, here of device ", device);
   }
-  // The driver does not say whether both bytes belong to the same array.
+  // The driver does not tell if both bytes belong to one array.
   if (bytes > 1 && OrdinalOf(AddressAt(first, static_cast<std::int64_t>(bytes) - 1)) != device) {
     Throw<InvalidArgument>("Column ", column, " of an array on a GPU has ", what, " of ", bytes,
                            " bytes, which leave the memory of device ", device, "; check its shape and strides");
@@ -162,7 +162,7 @@ void WaitForWriter(std::uintptr_t stream) {
   CheckCuda(cudaStreamSynchronize(reinterpret_cast<cudaStream_t>(stream)), "waiting for the stream of an array");
 }
 
-/// Bytes of all rows that are held, for each device.
+/// Bytes of all rows that the process holds on a device.
 std::atomic<std::size_t>& BytesHeld(int device) {
   constexpr int kMostDevices = 1024;
   static std::array<std::atomic<std::size_t>, kMostDevices> held{};
@@ -179,7 +179,7 @@ class CopiedRows final : public DeviceRows {
   }
   ~CopiedRows() override { BytesHeld(device_) -= values_.bytes(); }
 
-  /// Copies a table behind the `filled` rows that are there.
+  /// Copies a table behind the `filled` rows.
   void Append(DeviceTable const& table, float missing, std::uint64_t filled) {
     CheckTable(table, device_);
     DeviceScope const scope{device_};

@@ -1,3 +1,4 @@
+// Divides the rows of a source among threads that read it at the same time.
 #include "user_arrays/read_in_parts.h"
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace {
 
 class Part final : public RowSource {
  public:
-  /// *batch is what the first part's thread shows to those of all parts.
+  /// The thread of the first part shows *batch to the threads of all parts.
   Part(RowSource const& whole, Collective* threads, RowBatch const** batch)
       : whole_{whole}, threads_{*threads}, batch_{*batch} {}
 
@@ -42,20 +43,21 @@ class Part final : public RowSource {
   }
 
  private:
-  /// Returns the first of `rows` rows that belongs to this part, and the one after the last.
+  /// Returns the first of `rows` rows of this part, and one past its last.
   std::pair<std::uint64_t, std::uint64_t> Own(std::uint64_t rows) const {
     auto const parts = static_cast<std::uint64_t>(threads_.shards()),
                own = static_cast<std::uint64_t>(threads_.shard());
     return {rows * own / parts, rows * (own + 1) / parts};
   }
   void Meet() const { threads_.MaxOf(0); }
-  /// Visits this part of the batch that is shown, while the other threads visit theirs. Returns false if there is none.
+  /// Visits this part of the shown batch, while all other threads visit their parts. Returns false if there is no
+  /// batch.
   bool VisitTogether(std::function<void(RowBatch const&)> const& visit) const {
-    Meet();  // the batch is there
+    Meet();  // the batch is ready
     bool const is_there = batch_ != nullptr;
     ExceptionCatcher catcher;
     if (is_there) catcher.Run([&] { VisitOwn(visit); });
-    Meet();  // nobody needs the batch any more, whether visits have thrown or not
+    Meet();  // no thread uses the batch any more, even if a visit has thrown
     catcher.Rethrow();
     return is_there;
   }

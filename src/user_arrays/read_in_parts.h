@@ -1,4 +1,4 @@
-/// Several threads that read one source at the same time, each a part of its rows.
+/// Reads one source with several threads, each a part of its rows.
 #ifndef XGBGPU_USER_ARRAYS_READ_IN_PARTS_H_
 #define XGBGPU_USER_ARRAYS_READ_IN_PARTS_H_
 
@@ -8,21 +8,21 @@
 
 namespace xgbgpu {
 
-/// Calls read(i, part) for every i < parts, at the same time, and waits: read(0, part) in the calling thread, the others
-/// each in a thread of its own. With one part it calls read(0, source).
+/// Calls read(i, part) for every i < parts at the same time, and waits: read(0, part) in the calling thread, every
+/// other call in its own thread. With one part it calls read(0, source).
 ///
-/// Every row is in one part, and keeps its number; rows() of a part is that of the source. If the source is one array,
-/// a part has consecutive rows of it (ForEachArray). Else a part has consecutive rows of each batch, so that one thread
-/// makes the batches and all have something to do with each. A part may have no rows.
+/// Every row is in one part and keeps its number. rows() of a part is the source's. If the source is one array, a part
+/// has consecutive rows of it (ForEachArray). Otherwise a part has consecutive rows of each batch: one thread makes the
+/// batches, and all threads work on each. A part may have no rows.
 ///
-/// In      read    all make the same passes over the batches of their parts
-///         source  is read by the calling thread, unless it is one array
-/// Cost    four meetings of all threads for each batch
-/// Throws  what the first that failed, by number, has thrown, after all have ended. If one fails, the others do not
-///         wait for it
+/// In      read    makes the same passes over batches in all parts
+///         source  read by the calling thread only, unless it is one array
+/// Cost    four barriers of all threads for each batch
+/// Throws  the exception of the lowest failed part, after all parts have ended. After a failure no part waits for
+/// another
 void ReadInParts(RowSource const& source, int parts, std::function<void(int i, RowSource const& part)> const& read);
 
-/// Rows that lie on a device are worked on there.
+/// Returns true if threads may divide the rows: rows on a device are processed there.
 inline bool MayBeDealt(RowSource const& rows) {
   auto const array = rows.dense();
   return !array || array->device == kHostMemory;

@@ -1,3 +1,4 @@
+// Streams tables on a device as windows of rows, and compares later passes with the first two.
 #include "xgbgpu/streamed_rows.h"
 
 #include <algorithm>
@@ -87,7 +88,7 @@ void StreamedRows::CheckWindow(DeviceRows const& window, std::uint64_t first_row
 void StreamedRows::ForEachWindow(std::function<void(DeviceRows const&, std::uint64_t)> const& visit) const {
   ++pass_;
   tables_->Restart();
-  std::unique_ptr<DeviceRowsBuilder> window;  // of rows from `first` on
+  std::unique_ptr<DeviceRowsBuilder> window;  // rows from `first` on
   std::uint64_t first = 0, filled = 0;
   std::size_t const tables = shape_.table_rows.size();
   for (std::size_t t = 0; t < tables; ++t) {

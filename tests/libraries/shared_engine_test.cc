@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <new>
 
-#include "base/host_memory.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/tree.h"

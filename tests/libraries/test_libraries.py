@@ -9,7 +9,7 @@ from typing import Dict, List, Set
 ADAPTER = os.environ["XGBGPU_LIBRARY"]
 ENGINE = os.environ["XGBGPU_ENGINE"]
 ROOT = Path(__file__).resolve().parents[2]
-MARK = re.compile(r"^(?:class|struct) XGBGPU_API (\w+)|^XGBGPU_API [^;{(]*?(operator==|\w+)\(", re.MULTILINE)
+MARK = re.compile(r"^(?:class|struct) XGBGPU_API (\w+)|^(?:\[\[\w+\]\] )?XGBGPU_API [^;{(]*?(operator==|\w+)\(", re.MULTILINE)
 NAME = re.compile(r"(?:(?:vtable|typeinfo) for )?xgbgpu::(?:host::)?(operator==|\w+)")
 
 
@@ -32,7 +32,7 @@ def dynamic_section(library: str) -> Dict[str, List[str]]:
 
 def marked_names() -> Set[str]:
     """The classes and functions that headers mark with XGBGPU_API."""
-    headers = [path for folder in ("base", "include", "src") for path in (ROOT / folder).rglob("*.h")]
+    headers = [path for folder in ("base", "include") for path in (ROOT / folder).rglob("*.h")]
     return {a or b for path in headers for a, b in MARK.findall(path.read_text(encoding="utf-8"))}
 
 

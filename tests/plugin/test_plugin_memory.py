@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 import xgboost as xgb
@@ -116,13 +117,14 @@ def test_reports_from_other_threads_while_boosters_train(params):
 
 # Prints the first line of each error of memory that a task meets while it is given half a MB more each time.
 SHORT_OF_MEMORY = """
-import ctypes, os, resource, sys
-ctypes.CDLL(os.environ["XGBGPU_LIBRARY"])
-import numpy as np, xgboost as xgb
+import os, resource, sys
+import numpy as np, xgboost as xgb, xgboost_gpu
+xgboost_gpu.build_info()
 method, task = sys.argv[1:]
 values = np.random.default_rng(0).normal(size=(200_000, 8)).astype("float32")
 label = values[:, 0] > 0
 data, small = xgb.DMatrix(values, label), xgb.DMatrix(values[:100], label[:100])
+foreign = values.astype(">f4")  # of which the adapter makes a copy in this machine's order of bytes
 params = {"tree_method": method, "gpu_backend": "host", "nthread": 2, "objective": "binary:logistic"}
 model = xgb.train(params, small, 3)  # what a process needs once is there
 for how in ({}, {"pred_contribs": True}):
@@ -130,6 +132,7 @@ for how in ({}, {"pred_contribs": True}):
 if task == "train":
     model = xgb.Booster(params, [data])
 tasks = {
+    "copy": lambda: xgb.DMatrix(foreign),
     "train": lambda: model.update(data, 0),
     "predict": lambda: model.predict(data),
     "contributions": lambda: model.predict(data, pred_contribs=True),
@@ -149,15 +152,26 @@ else:
 """
 
 
+def errors_of_memory(method, task):
+    package = str(Path(__file__).resolve().parents[2] / "python")
+    environment = {**os.environ, "MALLOC_ARENA_MAX": "1", "PYTHONPATH": package}
+    command = [sys.executable, "-c", SHORT_OF_MEMORY, method, task]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return set(done.stdout.splitlines())
+
+
+def test_an_error_of_the_adapter_s_memory_says_how_much_was_asked_for():
+    """Stock code makes the matrix of the copy, and has no sizes in its errors."""
+    lines = errors_of_memory("gpu_hist", "copy")
+    assert "xgboost-gpu: out of memory while copying an array: the system refuses 6400000 bytes" in lines
+    assert not [line for line in lines if "xgboost-gpu: out of memory" in line and "6400000 bytes" not in line]
+
+
 @pytest.mark.parametrize("method", ["gpu_hist", "gpu_exact"])
 @pytest.mark.parametrize("task", ["train", "predict", "contributions"])
 def test_an_error_of_memory_says_how_much_was_asked_for(method, task):
-    environment = {**os.environ, "MALLOC_ARENA_MAX": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", SHORT_OF_MEMORY, method, task], env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    lines = set(done.stdout.splitlines())
+    lines = errors_of_memory(method, task)
     for line in lines:
         assert re.match(r"xgboost-gpu: out of memory while .*: .* \d{4,} bytes", line), line
     if task == "train":

@@ -54,9 +54,19 @@ void ExpectQuantised(std::size_t rows, bool compact, float subsample) {
   auto const to_positions = memory.Filled<NodeIndex>(rows, 0xAB);
   auto const to_sides = memory.Filled<std::uint8_t>(rows, 0xAB);
   auto const to_sum = memory.Filled<GradientSum>(1, 0);
-  QuantiseExact(from.data(), rows, grad_scale, hess_scale, {kSeed, RandomPurpose::kRowSample, kTree, 0},
-                SampleThreshold(subsample), sampled, small.data(), wide.data(), to_positions.data(), to_sides.data(),
-                to_sum.data(), memory.limits(), memory.stream());
+  ExactRootView root{};
+  root.gradients = from.data();
+  root.rows = rows;
+  root.grad_scale = grad_scale;
+  root.hess_scale = hess_scale;
+  root.draws = {kSeed, RandomPurpose::kRowSample, kTree, 0};
+  root.threshold = SampleThreshold(subsample);
+  root.sampled = sampled;
+  root.quantised = {small.data(), wide.data()};
+  root.positions = to_positions.data();
+  root.sides = to_sides.data();
+  root.sum = to_sum.data();
+  QuantiseExact(root, memory.limits(), memory.stream());
   auto const pairs = memory.Read(small);
   auto const sums = memory.Read(wide);
   for (std::size_t r = 0; r < rows; ++r) {
@@ -180,7 +190,7 @@ TEST_P(CudaExactColumns, RowsAreLocated) {
     auto const wanted = memory.Put(rows);
     auto const marks = memory.Filled<std::uint8_t>(c_.values.rows, 0xAB);
     auto const places = memory.Filled<std::uint64_t>(rows.size(), 0xAB);
-    LocateRows(level.columns(), ptr.data(), wanted.data(), static_cast<std::uint32_t>(rows.size()), marks.data(),
+    LocateRows(level.columns(), {ptr.data(), wanted.data(), static_cast<std::uint32_t>(rows.size())}, marks.data(),
                places.data(), memory.limits(), memory.stream());
     EXPECT_EQ(memory.Read(places), expected);
   }

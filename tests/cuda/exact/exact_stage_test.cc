@@ -222,8 +222,10 @@ TEST_P(CudaExactStageTest, RowsGoToTheirSides) {
     auto const split_of = memory.Put(made.split_of);
     auto const sides = memory.Filled<std::uint8_t>(expected.size(), 0xAB);
     auto const found = memory.Filled<ExactOutcome>(made.splits.size(), 0);
-    MarkSides(level.lists(), level.rows(), splits.data(), static_cast<std::uint32_t>(made.splits.size()), made.pieces,
-              split_of.data(), level.gradients(), sides.data(), found.data(), memory.limits(), memory.stream());
+    ExactSplits const level_splits{splits.data(), static_cast<std::uint32_t>(made.splits.size()), made.pieces,
+                                   split_of.data()};
+    MarkSides({level.lists(), level.rows(), level_splits, level.gradients(), sides.data(), found.data()},
+              memory.limits(), memory.stream());
     EXPECT_EQ(memory.Read(sides), expected);
     auto const outcome = memory.Read(found);
     for (std::size_t s = 0; s < made.splits.size(); ++s) {
@@ -257,18 +259,14 @@ class Division {
     begin_ = memory.Filled<std::uint64_t>((features + 1) * (children_.size() + 1), 0xAB);
     child_rows_ = memory.Filled<ChildRows>(splits, 0xAB);
     entries_ = memory.Filled<std::uint32_t>(lists.entries.size(), 0xAB);
-    ExactPartition const partition{level->lists(),
-                                   level->rows(),
-                                   split_of_.data(),
-                                   splits_.data(),
-                                   static_cast<std::uint32_t>(splits),
-                                   left_only,
-                                   words_.data(),
-                                   left_entries_.data(),
-                                   begin_.data(),
-                                   child_rows_.data(),
-                                   entries_.data(),
-                                   static_cast<std::uint32_t>(children_.size())};
+    ExactPartition const partition{
+        level->lists(),
+        level->rows(),
+        Splits(),
+        left_only,
+        words_.data(),
+        left_entries_.data(),
+        {begin_.data(), entries_.data(), child_rows_.data(), static_cast<std::uint32_t>(children_.size())}};
     PartitionLists(level->columns(), partition, level->NextStates(), memory.stream());
   }
 
@@ -305,8 +303,9 @@ class Division {
     auto const origin = memory.Filled<RowIndex>(rows, 0xAB);
     auto const positions = memory.Filled<NodeIndex>(rows, 0xAB);
     ExactGradients const from = level_->gradients();
-    MoveExactRows({level_->rows(), split_of_.data(), sides.data(), words_.data(), final ? nullptr : child_rows_.data(),
-                   left_only_, from, compact.data(), wide.data(), origin.data(), kFirst, kLeftChild, positions.data()},
+    MutableExactGradients const to{compact.data(), wide.data()};
+    MoveExactRows({level_->rows(), Splits(), sides.data(), words_.data(), final ? nullptr : child_rows_.data(),
+                   left_only_, from, to, origin.data(), kFirst, kLeftChild, positions.data()},
                   memory.limits(), memory.stream());
     std::vector<RowIndex> moved = final ? std::vector<RowIndex>{} : OriginsOf(children_);
     auto const small = memory.Read(compact);
@@ -332,6 +331,10 @@ class Division {
   }
 
  private:
+  ExactSplits Splits() const {
+    return {splits_.data(), static_cast<std::uint32_t>(made_.splits.size()), made_.pieces, split_of_.data()};
+  }
+
   ExactCase const& c_;
   DeviceLevel* level_;
   bool left_only_;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cuda/device.h"
+#include "prediction/with_policy.h"
 #include "support/data.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
@@ -24,7 +25,6 @@
 #include "xgbgpu/device_prediction.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
-#include "xgbgpu/explanation.h"
 
 namespace xgbgpu::testing {
 namespace {
@@ -89,7 +89,7 @@ class DealtPredictionTest : public ::testing::TestWithParam<int> {
 TEST_P(DealtPredictionTest, MarginsAndLeavesAreThoseOfTheWalkByHand) {
   int const devices = GetParam();
   HostModel model;
-  DevicePrediction prediction{model.Warner(), false, Eager()};
+  DevicePrediction prediction = MakeDevicePrediction(model.Warner(), false, Eager());
   for (std::size_t const rows : {1, 2, 3, 17, 3000}) {
     auto const values = RandomValues({rows, HostModel::kFeatures, 0.1}, 30 + rows);
     Sources const sources{values};
@@ -125,7 +125,8 @@ TEST_P(DealtPredictionTest, ManyBlocksAreThoseOfOneDevice) {
     void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override { rows_.ForEachBatch(visit); }
     RowSource const& rows_;
   } const batches{array};
-  DevicePrediction one{model.Warner(), false, Eager()}, several{model.Warner(), false, Eager()};
+  DevicePrediction one = MakeDevicePrediction(model.Warner(), false, Eager());
+  DevicePrediction several = MakeDevicePrediction(model.Warner(), false, Eager());
   BaseMargins const base{{}, 0.25f};
   std::vector<float> expected, margins;
   ASSERT_TRUE(one.PredictMargins(model.View(), On(1), array, kAll, &base, &expected));
@@ -147,7 +148,7 @@ TEST_P(DealtPredictionTest, OneDeviceDoesWhatSeveralHaveNoRoomFor) {
     std::int64_t made = 1;
     for (std::int64_t n = 0; n < made; ++n) {
       HostModel model;
-      DevicePrediction prediction{model.Warner(), false, Eager()};
+      DevicePrediction prediction = MakeDevicePrediction(model.Warner(), false, Eager());
       std::vector<float> const expected = model.MarginsByHand(values, kAll, own);
       std::vector<float> margins;
       FailDeviceAllocation(n);
@@ -176,7 +177,7 @@ TEST_P(DealtPredictionTest, MarginsWithSomeTreesAreNotLeftBehind) {
     std::int64_t made = 1;
     for (std::int64_t n = 0; n < made; ++n) {
       HostModel model;
-      DevicePrediction prediction{model.Warner(), false, Eager()};
+      DevicePrediction prediction = MakeDevicePrediction(model.Warner(), false, Eager());
       std::vector<float> margins = own;
       FailDeviceAllocation(n);
       bool const done = prediction.PredictMargins(model.View(), On(GetParam()), *source, kAll, nullptr, &margins);
@@ -200,7 +201,7 @@ TEST_P(DealtPredictionTest, RowsThatTheModelCannotTakeAreTheHosts) {
   auto values = RandomValues({500, HostModel::kFeatures}, 45);
   MemorySource bad{values};
   bad.data()[400].push_back({HostModel::kFeatures + 7, 1.0f});
-  DevicePrediction prediction{model.Warner(), false, Eager()};
+  DevicePrediction prediction = MakeDevicePrediction(model.Warner(), false, Eager());
   BaseMargins const base{{}, 0.25f};
   std::vector<float> margins, leaves{3};
   EXPECT_FALSE(prediction.PredictMargins(model.View(), On(GetParam()), bad, kAll, &base, &margins));
@@ -216,7 +217,8 @@ TEST_P(DealtPredictionTest, RowsThatTheModelCannotTakeAreTheHosts) {
 
 TEST_P(DealtPredictionTest, ExplanationsAreThoseOfOneDevice) {
   HostModel model;
-  Explanation one{model.Warner(), Eager()}, several{model.Warner(), Eager()};
+  Explanation one = MakeExplanation(model.Warner(), Eager());
+  Explanation several = MakeExplanation(model.Warner(), Eager());
   BaseMargins const base{{}, 0.25f};
   for (std::size_t const rows : {1, 2, 17, 3000}) {
     auto const values = RandomValues({rows, HostModel::kFeatures, 0.1}, 50 + rows);
@@ -251,7 +253,7 @@ TEST_P(DealtPredictionTest, ExplanationsSurviveDevicesWithoutRoom) {
   MemorySource const source{values, 70};
   BaseMargins const base{{}, 0.25f};
   std::vector<float> expected, expected_pairs, found;
-  Explanation explanation{model.Warner(), Eager()};
+  Explanation explanation = MakeExplanation(model.Warner(), Eager());
   ASSERT_TRUE(explanation.Contributions(model.View(), On(1), source, base, 0, false, &expected));
   ASSERT_TRUE(explanation.Interactions(model.View(), On(1), source, base, 0, &expected_pairs));
   std::int64_t made = 1;
@@ -280,7 +282,7 @@ TEST(DealtPredictionPolicyTest, DevicesComeWithTheWork) {
   HostModel model;
   PredictionPolicy policy = Eager();
   policy.dealt_work = 100 * kRounds;
-  DevicePrediction prediction{model.Warner(), false, policy};
+  DevicePrediction prediction = MakeDevicePrediction(model.Warner(), false, policy);
   BaseMargins const base{{}, 0.25f};
   auto const devices_for = [&](std::size_t rows, RoundRange rounds, int allowed) {
     auto const values = RandomValues({rows, HostModel::kFeatures, 0.1}, 70 + rows);
@@ -311,7 +313,7 @@ TEST(DealtPredictionPolicyTest, RowsOnADeviceAreNotDealt) {
   auto const copy = Upload(&arena, "values", values.at.data(), values.at.size());
   MemorySource const host{values};
   DeviceArraySource const source{host, {copy.data(), ValueType::kFloat32, std::nanf(""), 0}};
-  DevicePrediction prediction{model.Warner(), false, Eager()};
+  DevicePrediction prediction = MakeDevicePrediction(model.Warner(), false, Eager());
   BaseMargins const base{{}, 0.25f};
   std::vector<float> margins;
   ASSERT_TRUE(prediction.PredictMargins(model.View(), On(3), source, kAll, &base, &margins));
@@ -331,7 +333,7 @@ TEST(DealtPredictionPolicyTest, RowsOnADeviceAreNotDealt) {
     std::thread::id here_{std::this_thread::get_id()};
     mutable bool asked_here_{true};
   } const watched{source};
-  Explanation explanation{model.Warner(), Eager()};
+  Explanation explanation = MakeExplanation(model.Warner(), Eager());
   std::vector<float> found, expected;
   ASSERT_TRUE(explanation.Contributions(model.View(), On(3), watched, base, 0, false, &found));
   ASSERT_TRUE(explanation.Contributions(model.View(), On(1), host, base, 0, false, &expected));

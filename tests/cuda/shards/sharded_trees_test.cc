@@ -161,7 +161,7 @@ class SharedFeaturesTest : public ::testing::TestWithParam<WideCase> {
     auto const matrix = HostMatrix(rows, max_bin, kThreads);
     auto const host = MakeTreeBuilder(BackendKind::kHost, *matrix, kThreads);
     ShardedBuilder cuda{MakeShards(rows, matrix->cuts, shards), kThreads, kPatience, least_shared_bytes};
-    ASSERT_TRUE(cuda.searches_shares());
+    ASSERT_TRUE(cuda.deals_features());
     TrainParams params;
     params.max_depth = 6;
     GetParam().set(&params);
@@ -274,7 +274,7 @@ TEST(SharedFeatures, OnlyWhereHistogramsAreLarge) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   WideRows const rows{3000, 120};
   auto const cuts = HostMatrix(rows, 64, kThreads)->cuts;
-  EXPECT_FALSE((ShardedBuilder{MakeShards(rows, cuts, 2), kThreads, kPatience}.searches_shares()));
+  EXPECT_FALSE((ShardedBuilder{MakeShards(rows, cuts, 2), kThreads, kPatience}.deals_features()));
 }
 
 /// Data, labels and the two sides of a training whose rounds stay on the devices.

@@ -80,8 +80,9 @@ TEST_P(ExactStageTest, SplitsAreTheBestOfAll) {
   EXPECT_TRUE(found > 0 || c.values.rows <= c.nodes.size() || c.nodes[0].empty()) << "the case tests nothing";
   for (int const threads : kThreads) {
     Level level{c};
-    host::FindExactSplits(*matrix, level.rows, SplitParams{c.params, c.format()}, constraints, limits, c.first(),
-                          allowed, threads, &level.nodes);
+    SplitParams const params{c.params, c.format()};
+    host::FindExactSplits({*matrix, level.rows, params, constraints, limits, c.first(), allowed}, threads,
+                          &level.nodes);
     for (std::size_t n = 0; n < c.nodes.size(); ++n) {
       auto const number = static_cast<std::size_t>(c.first()) + n;
       SplitCandidate const& split = level.nodes.nodes[number].split;
@@ -130,16 +131,16 @@ TEST_P(ExactStageTest, RowsGoToTheirChildren) {
 
 TEST(ExactThresholdTest, LiesBetweenTwoValues) {
   constexpr float kMost = std::numeric_limits<float>::max(), kLeast = std::numeric_limits<float>::denorm_min();
-  EXPECT_EQ(Between(1, 2), 1.5f);
-  EXPECT_EQ(Between(-2, 1), -0.5f);
+  EXPECT_EQ(ThresholdBetween(1, 2), 1.5f);
+  EXPECT_EQ(ThresholdBetween(-2, 1), -0.5f);
   float const neighbour = std::nextafter(1.0f, 2.0f);
-  EXPECT_EQ(Between(1, neighbour), neighbour);
-  EXPECT_EQ(Between(0, kLeast), kLeast);
-  EXPECT_EQ(Between(kMost / 2, kMost), kMost);  // the sum of both is infinite
-  EXPECT_EQ(Between(-kMost, -kMost / 2), -kMost / 2);
+  EXPECT_EQ(ThresholdBetween(1, neighbour), neighbour);
+  EXPECT_EQ(ThresholdBetween(0, kLeast), kLeast);
+  EXPECT_EQ(ThresholdBetween(kMost / 2, kMost), kMost);  // the sum of both is infinite
+  EXPECT_EQ(ThresholdBetween(-kMost, -kMost / 2), -kMost / 2);
   for (float const v : {-kMost, -3.0f, -kLeast, 0.0f, kLeast, 5.0f, 1e30f}) {
-    EXPECT_GT(Beyond(v), v);
-    EXPECT_LT(Before(v), v);
+    EXPECT_GT(ThresholdAbove(v), v);
+    EXPECT_LT(ThresholdBelow(v), v);
   }
 }
 

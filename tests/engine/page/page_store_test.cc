@@ -20,7 +20,6 @@
 #include <thread>
 #include <vector>
 
-#include "page/checksum.h"
 #include "page/page_file.h"
 #include "support/data.h"
 #include "xgbgpu/error.h"
@@ -399,33 +398,6 @@ TEST(PageStore, WithoutTmpdirPagesGoToVarTmp) {
     Variable const variable{"TMPDIR", none};
     EXPECT_EQ((PageFile{"", ""}.folder()), "/var/tmp");
   }
-}
-
-TEST(Checksum, EveryBitAndZerosAtTheEndCount) {
-  for (std::size_t size : {1, 8, 31, 32, 33, 100}) {
-    Bytes page = SomeBytes(size, size);
-    std::set<std::uint64_t> sums{Checksum(page)};
-    for (std::size_t bit = 0; bit < 8 * size; ++bit) {
-      page[bit / 8] ^= static_cast<std::uint8_t>(1U << bit % 8);
-      sums.insert(Checksum(page));
-      page[bit / 8] ^= static_cast<std::uint8_t>(1U << bit % 8);
-    }
-    EXPECT_EQ(sums.size(), 8 * size + 1);
-  }
-  std::set<std::uint64_t> sums;
-  for (std::size_t size = 0; size < 100; ++size) sums.insert(Checksum(Bytes(size)));
-  EXPECT_EQ(sums.size(), 100U);
-}
-
-TEST(Checksum, TheOrderOfWordsCounts) {
-  Bytes page = SomeBytes(256, 1);
-  std::set<std::uint64_t> sums{Checksum(page)};
-  for (std::size_t word = 1; word < 32; ++word) {
-    std::swap_ranges(page.begin(), page.begin() + 8, page.begin() + static_cast<std::ptrdiff_t>(8 * word));
-    sums.insert(Checksum(page));
-    std::swap_ranges(page.begin(), page.begin() + 8, page.begin() + static_cast<std::ptrdiff_t>(8 * word));
-  }
-  EXPECT_EQ(sums.size(), 32U);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "prediction/with_policy.h"
 #include "support/covered_trees.h"
 #include "support/given_trees.h"
 #include "support/grow.h"
@@ -12,8 +13,6 @@
 #include "xgbgpu/device_prediction.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
-#include "xgbgpu/explanation.h"
-#include "xgbgpu/prediction_policy.h"
 
 namespace xgbgpu {
 namespace {
@@ -84,7 +83,7 @@ TEST(DevicePredictionTest, OneDeviceIsTriedWhereSeveralFail) {
   PredictionPolicy policy;
   policy.first_use = policy.dealt_work = 1;
   HostModel model;
-  DevicePrediction prediction{model.Warner(), false, policy};
+  DevicePrediction prediction = MakeDevicePrediction(model.Warner(), false, policy);
   std::size_t const rows = policy.read_tree + 1;
   MemorySource const source{RandomValues({rows, kFeatures}, 63)};
   std::vector<float> margins(rows, 3.0f), leaves{5};
@@ -205,7 +204,7 @@ TEST(ExplanationWithoutDeviceTest, WithoutADeviceTheHostExplainsAndSaysSo) {
 
   PredictionPolicy policy;
   policy.dealt_explanations = 1;
-  Explanation several{model.Warner(), policy};
+  Explanation several = MakeExplanation(model.Warner(), policy);
   WorkPlace const where{{BackendKind::kCuda, 0, nullptr, 3}, 2};
   ASSERT_TRUE(several.Contributions(model.View(), where, MemorySource{values}, base, 0, false, &elsewhere));
   EXPECT_EQ(on_host, elsewhere);

@@ -1,5 +1,5 @@
 // driver: who makes a prediction.
-#include "xgbgpu/prediction_policy.h"
+#include "prediction/prediction_policy.h"
 
 #include <gtest/gtest.h>
 

@@ -36,7 +36,7 @@ TEST(MakeTreeTest, NodesBecomeArrays) {
   TrainParams params;
   params.reg_lambda = 1;
   params.min_child_weight = 0;
-  Tree const tree = MakeTree(nodes, cuts, SplitParams{params, {false, 1, 0}}, 0.5f);  // a gradient's unit is 1/2
+  Tree const tree = MakeTree({nodes}, cuts, SplitParams{params, {false, 1, 0}}, 0.5f);  // a gradient's unit is 1/2
   EXPECT_EQ(tree.parent, (std::vector<NodeIndex>{-1, 0, 0, 1, 1}));
   EXPECT_EQ(tree.left, (std::vector<NodeIndex>{1, 3, -1, -1, -1}));
   EXPECT_EQ(tree.feature, (std::vector<FeatureIndex>{1, 0, 0, 0, 0}));
@@ -64,7 +64,7 @@ TEST(MakeTreeTest, SetsOfCategoriesStandTogether) {
   nodes[2].split = {1, 0, 2, false, true, {}, {}};
   nodes[4].split = {1, 0, 1, false, true, {}, {}};  // a leaf, whose best split was not made
   std::vector<std::uint32_t> const bits{0xFFFFFFF6U, 0, 1, 2, 0x80000001U, 0xFFFFFFFCU};
-  Tree const tree = MakeTree(nodes, cuts, SplitParams{TrainParams{}, {}}, 1, {}, {bits, 2});
+  Tree const tree = MakeTree({nodes, {}, {bits, 2}}, cuts, SplitParams{TrainParams{}, {}}, 1);
   EXPECT_EQ(tree.category_ptr, (std::vector<std::uint32_t>{0, 1, 1, 3, 3, 3, 3, 3}));
   // Bits beyond the last category do not count: from 5 on of feature 1, and from 35 on of feature 0.
   EXPECT_EQ(tree.category_bits, (std::vector<std::uint32_t>{0x16U, 0x80000001U, 4}));

@@ -1,0 +1,219 @@
+// Compares what workers of a process group train with, and computes gradients and metrics over their rows.
+#include "booster/group_rounds.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "base/float_bits.h"
+#include "base/hash.h"
+#include "base/message.h"
+#include "base/stages.h"
+#include "booster/training_checks.h"
+#include "group/group_place.h"
+#include "matrix/adapt_input.h"
+#include "matrix/held_bins.h"
+#include "matrix/matrix_rows.h"
+#include "xgb/api_call.h"
+#include "xgb/metric.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+/// Returns a text that is different for different bits.
+std::string BitsOf(float value) {
+  std::string digits = std::to_string(value);
+  return digits + " (bits " + std::to_string(FloatBits(value)) + ")";
+}
+
+char const* DistributionName(AftDistribution distribution) {
+  switch (distribution) {
+    case AftDistribution::kNormal:
+      return "normal";
+    case AftDistribution::kLogistic:
+      return "logistic";
+    case AftDistribution::kExtreme:
+      break;
+  }
+  return "extreme";
+}
+
+std::vector<Fact> FactsOf(ObjectiveParams const& p) {
+  return {{"objective", NameOf(p.kind)},
+          {"parameter scale_pos_weight", BitsOf(p.scale_pos_weight)},
+          {"parameter max_delta_step of the objective", BitsOf(p.max_delta_step)},
+          {"parameter tweedie_variance_power", BitsOf(p.tweedie_variance_power)},
+          {"parameter huber_slope", BitsOf(p.huber_slope)},
+          {"parameter aft_loss_distribution", DistributionName(p.aft_distribution)},
+          {"parameter aft_loss_distribution_scale", BitsOf(p.aft_scale)},
+          {"parameter num_pairsample", std::to_string(p.num_pairsample)},
+          {"parameter fix_list_weight", BitsOf(p.fix_list_weight)}};
+}
+
+std::vector<Fact> FactsOf(MetricParams const& p) {
+  return {{"metric", NameOf(p.kind)},
+          {"threshold of the metric", BitsOf(p.threshold)},
+          {"parameter tweedie_variance_power", BitsOf(p.tweedie_variance_power)},
+          {"parameter huber_slope", BitsOf(p.huber_slope)},
+          {"parameter aft_loss_distribution", DistributionName(p.aft_distribution)},
+          {"parameter aft_loss_distribution_scale", BitsOf(p.aft_scale)},
+          {"number of rows of a ranking that count", std::to_string(p.top)},
+          {"value of a ranking without hits", p.without_hits_is_zero ? "0" : "1"}};
+}
+
+/// Returns the numbers of the features that are categories, as a text.
+std::string NamesOf(std::vector<std::uint8_t> const& categorical) {
+  std::string text;
+  for (std::size_t f = 0; f < categorical.size(); ++f) {
+    if (categorical[f] != 0) text += (text.empty() ? "" : ",") + std::to_string(f);
+  }
+  return text;
+}
+
+/// Compares which features are categorical. A matrix that has neither rows nor feature types gets the types of the
+/// first worker that has some: Dask makes such a matrix for a worker that has rows of an evaluation alone, and cannot
+/// know the frame of another worker. A QuantileDMatrix gets none, since it has been made with other types already.
+void AgreeOnTypes(ProcessGroup* group, bool has_bins_only, xgboost::MetaInfo* info) {
+  constexpr std::int64_t kNoOpinion = std::numeric_limits<std::int64_t>::min();
+  bool const lacks = info->num_row_ == 0 && info->feature_types.Empty() && !has_bins_only;
+  auto const number = static_cast<std::int64_t>(HashText(NamesOf(CategoricalFeatures(*info))) >> 1);
+  std::int64_t most[] = {lacks ? kNoOpinion : number, lacks ? kNoOpinion : -number, lacks ? 1 : 0,
+                         info->feature_types.Empty() ? 0 : 1};
+  group->Max({most, 4});
+  if (most[2] != 0 && most[3] != 0) {
+    std::vector<std::uint32_t> own;
+    for (auto const type : info->feature_types.ConstHostVector()) own.push_back(static_cast<std::uint32_t>(type));
+    auto const all = group->Gather(Span<std::uint32_t const>{own});
+    auto const first = std::find_if(all.cbegin(), all.cend(), [](auto const& list) { return !list.empty(); });
+    if (lacks) {
+      auto& types = info->feature_types.HostVector();
+      for (std::uint32_t const type : *first) types.push_back(static_cast<xgboost::FeatureType>(type));
+    }
+  }
+  if (most[1] == kNoOpinion || most[0] == -most[1]) return;
+  Agree(*group, {{"list of categorical features (feature_types)", NamesOf(CategoricalFeatures(*info))}}, [] {});
+}
+
+}  // namespace
+
+std::vector<float> GroupRounds::AgreeOnFeatureWeights(ProcessGroup* group, bool has_rows,
+                                                      std::vector<float> const& weights) const {
+  std::vector<std::uint32_t> words(weights.size());
+  if (!weights.empty()) std::memcpy(words.data(), weights.data(), weights.size() * sizeof(float));
+  words.push_back(has_rows || !weights.empty() ? 1 : 0);
+  auto const all = group->Gather(Span<std::uint32_t const>{words});
+  std::size_t first = all.size();
+  for (std::size_t worker = 0; worker < all.size(); ++worker) {
+    if (all[worker].back() == 0) continue;
+    if (first == all.size()) first = worker;
+    if (all[worker] == all[first]) continue;
+    Throw<InvalidArgument>("feature_weights of worker ", worker, " are not those of worker ", first,
+                           "; allowed: the same on all workers");
+  }
+  if (first == all.size()) return {};
+  std::vector<float> common(all[first].size() - 1);
+  if (!common.empty()) std::memcpy(common.data(), all[first].data(), common.size() * sizeof(float));
+  return common;
+}
+
+Place GroupRounds::AgreeOnRound(ProcessGroup* group, SharedMatrix const& matrix, std::string const& step,
+                                std::vector<Fact> const& facts) {
+  BoosterConfig const& config = settings_.config();
+  XgbContext const& context = *learner_.context();
+  std::vector<Fact> all{
+      {"step", "round " + std::to_string(learner_.rounds()) + ", " + step},
+      {"booster", learner_.is_dart() ? "dart" : "gbtree"},
+      {"parameter seed", std::to_string(context.seed)},
+      {"base score", BitsOf(learner_.base_score())},
+      {"number of outputs (num_class, or label columns)", std::to_string(learner_.outputs())},
+      {"number of columns", std::to_string(matrix.info->num_col_)},
+      {"kind of matrix", matrix.has_bins_only ? "QuantileDMatrix" : "DMatrix"},
+      {"number of bins", std::to_string(matrix.bins)},
+  };
+  all.insert(all.end(), facts.begin(), facts.end());
+  std::vector<Fact> const& params = settings_.SharedParams();
+  all.insert(all.end(), params.begin(), params.end());
+  Agree(*group, all, [&] {
+    CheckGrows(config.Updates(), config.IsExact() ? "gpu_exact" : "gpu_hist");
+    CheckTrainsInGroup(config.device(), config.IsExact(), config.Sequence(), group->shards());
+    DeviceParam on_host = config.device();
+    on_host.gpu_backend = "host";
+    ToPlace(on_host, context.fail_on_invalid_gpu_id);  // for what it refuses
+  });
+  AgreeOnTypes(group, matrix.has_bins_only, matrix.info);
+  return PlaceInGroup(group, config.device(), matrix.info->num_row_);
+}
+
+bool GroupRounds::ComputeGradients(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
+                                   xgboost::MetaInfo const& info,
+                                   std::function<std::vector<float> const&()> const& margins, XgbGradients* out) const {
+  std::uint64_t const rows = info.num_row_;
+  std::uint32_t const outputs = learner_.outputs();
+  bool fits = true;
+  TargetView targets;
+  std::vector<float> const* values = nullptr;
+  Agree(*group, FactsOf(objective), [&] {
+    values = &margins();
+    CheckBaseScore(objective.kind, info, learner_.base_score(), settings_.base_score());
+    if (rows == 0) return;
+    if (IsRanking(objective.kind) && info.group_ptr_.empty() && info.weights_.Size() != 0) {
+      // XGBoost takes the first weight for the weight of a single group. Each worker would make a group of its own rows.
+      Throw<InvalidArgument>("There are ", info.weights_.Size(), " weights and no groups, the objective is a ranking, ",
+                             "and this process is one of ", group->shards(),
+                             " workers; allowed: groups (group or qid) with a weight for each, or no weights");
+    }
+    fits = LabelsFit(objective, info, outputs);
+    if (!fits) return;
+    targets = ViewTargets(info);
+    training->Check(objective, targets, TargetMark::Of(targets, rows, objective.kind, KnownEpoch(), training->threads),
+                    outputs);
+  });
+  std::int64_t const bad = -group->MaxOf(fits ? -group->shards() : -group->shard());
+  if (!fits) return false;  // XGBoost has the words
+  if (bad < group->shards()) {
+    Throw<OtherShardFailed>("All stop because labels, weights or groups of worker ", bad, " of ", group->shards(),
+                            " do not fit its rows; its own message says more");
+  }
+  auto const gradients = Resize(out, rows, outputs);
+  trace_.Stage(kObjective, [&] {
+    host::ComputeGradients(objective, targets, RowMajor(values->data(), rows, outputs),
+                           RowMajor(gradients.data(), rows, outputs), training->threads, *group);
+  });
+  return true;
+}
+
+std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams const& metric,
+                                            xgboost::HostDeviceVector<float> const& predictions,
+                                            xgboost::MetaInfo const& info,
+                                            std::function<void()> const& fill_predictions) const {
+  std::uint64_t const rows = info.num_row_;
+  std::uint32_t const outputs = learner_.outputs();
+  bool fits = true;
+  // A worker that evaluates more metrics or matrices would wait for workers that have gone on, perhaps to a message of
+  // XGBoost's own. So the lists are compared first.
+  std::vector<Fact> facts{
+      {"step", "evaluation"},
+      {"parameter eval_metric", MetricNamesOf(learner_.context())},
+      {"number of evaluated matrices", std::to_string(CallState::OfThisThread().evaluated_matrices)}};
+  for (Fact& fact : FactsOf(metric)) facts.push_back(std::move(fact));
+  Agree(*group, facts, [&] {
+    fill_predictions();
+    fits = rows == 0 || LabelsFit(metric, info, outputs);
+  });
+  std::int64_t any[] = {fits ? 0 : 1, rows == 0 ? 0 : 1};
+  group->Max({any, 2});
+  if (any[0] != 0 || any[1] == 0) return {};  // XGBoost's own code has the words
+  TargetView const targets = ViewTargets(info);
+  double value = 0;
+  trace_.Stage(kMetric, [&] {
+    value = host::Evaluate(metric, targets, RowMajor(predictions.ConstHostVector().data(), rows, outputs),
+                           learner_.threads(), *group);
+  });
+  return value;
+}
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,65 @@
+/// One worker's part in the rounds of a process group. docs/adr/0020-process-groups.md
+#ifndef XGBGPU_PLUGIN_BOOSTER_GROUP_ROUNDS_H_
+#define XGBGPU_PLUGIN_BOOSTER_GROUP_ROUNDS_H_
+
+#include <xgboost/data.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "booster/booster_trace.h"
+#include "booster/learner_view.h"
+#include "booster/settings.h"
+#include "group/process_group.h"
+#include "xgb/types.h"
+#include "xgbgpu/metric.h"
+#include "xgbgpu/objective.h"
+#include "xgbgpu/trainer.h"
+#include "xgbgpu/training.h"
+
+namespace xgbgpu::plugin {
+
+/// What workers compare of their training matrices.
+struct SharedMatrix {
+  xgboost::MetaInfo* info;
+  bool has_bins_only;  ///< a QuantileDMatrix without values
+  int bins;            ///< of a column, at most
+};
+
+/// Makes the workers of a process group agree before each step of a round, so that none waits for a message that
+/// another will not send. All workers make each call at the same time, with the `group` of their thread. Every call
+/// throws on all workers if one of them fails.
+class GroupRounds {
+ public:
+  GroupRounds(LearnerView const& learner, Settings* settings, BoosterTrace const& trace)
+      : learner_{learner}, settings_{*settings}, trace_{trace} {}
+
+  /// Compares parameters, `matrix` and `facts`. Returns where this worker trains. `step` names the part of the round in
+  /// messages. A matrix without rows and types of columns gets the types of other workers.
+  Place AgreeOnRound(ProcessGroup* group, SharedMatrix const& matrix, std::string const& step,
+                     std::vector<Fact> const& facts);
+  /// Returns the feature weights that all workers with rows have. A worker without rows may have none: Dask gives it a
+  /// matrix that knows nothing of the other workers' matrices.
+  std::vector<float> AgreeOnFeatureWeights(ProcessGroup* group, bool has_rows, std::vector<float> const& weights) const;
+  /// Computes gradients of this worker's rows. margins() returns their margins, row-major [rows × outputs]. Returns
+  /// false if stock code has to, which refuses what does not fit.
+  bool ComputeGradients(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
+                        xgboost::MetaInfo const& info, std::function<std::vector<float> const&()> const& margins,
+                        XgbGradients* out) const;
+  /// Returns the metric over the rows of all workers; nothing if stock code has to compute it. fill_predictions() brings
+  /// this worker's `predictions` to the host.
+  std::optional<double> Evaluate(ProcessGroup* group, MetricParams const& metric,
+                                 xgboost::HostDeviceVector<float> const& predictions, xgboost::MetaInfo const& info,
+                                 std::function<void()> const& fill_predictions) const;
+
+ private:
+  LearnerView const& learner_;
+  Settings& settings_;
+  BoosterTrace const& trace_;
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_BOOSTER_GROUP_ROUNDS_H_

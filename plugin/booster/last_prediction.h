@@ -1,0 +1,39 @@
+/// The last prediction of margins on a thread.
+#ifndef XGBGPU_PLUGIN_BOOSTER_LAST_PREDICTION_H_
+#define XGBGPU_PLUGIN_BOOSTER_LAST_PREDICTION_H_
+
+#include <xgboost/data.h>
+
+#include <memory>
+
+#include "xgb/api_call.h"
+#include "xgb/types.h"
+#include "xgbgpu/objective.h"
+#include "xgbgpu/training.h"
+
+namespace xgbgpu::plugin {
+
+class Booster;
+
+/// Tells a learner's objective and metrics where the margins are that the booster predicted last.
+struct LastPrediction {
+  std::weak_ptr<Booster*> by;  ///< expired once the booster is gone
+  xgboost::DMatrix* data;
+  XgbCache* cache;
+  xgboost::HostDeviceVector<float> const* margins;  ///< of `cache`, to compare with only
+  KeptRows* kept;                                   ///< rows on a device with these margins, or null
+  xgboost::HostDeviceVector<float>* evaluated;      ///< XGBoost's copy of the margins, once an evaluation has begun
+  ObjectiveParams objective;                        ///< of `evaluated`
+  bool training;                                    ///< true: a dart has left out the trees drawn last
+  bool is_base;                                     ///< all margins are the base score, and `cache` is empty
+
+  static LastPrediction& OfThisThread() {
+    auto& last = CallState::OfThisThread().last_prediction;
+    if (last == nullptr) last = std::make_shared<LastPrediction>();
+    return *last;
+  }
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_BOOSTER_LAST_PREDICTION_H_

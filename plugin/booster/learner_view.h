@@ -1,0 +1,59 @@
+/// XGBoost's learner as a booster sees it: model, context and stock booster.
+#ifndef XGBGPU_PLUGIN_BOOSTER_LEARNER_VIEW_H_
+#define XGBGPU_PLUGIN_BOOSTER_LEARNER_VIEW_H_
+
+#include <xgboost/gbm.h>
+#include <xgboost/json.h>
+#include <xgboost/learner.h>
+
+#include <cstdint>
+
+#include "xgb/types.h"
+#include "xgbgpu/base_margins.h"
+#include "xgbgpu/model_view.h"
+
+namespace xgbgpu::plugin {
+
+enum class BoosterKind : std::uint8_t { kGBTree, kDart };
+
+/// Reads the learner's model as it is at the time of the call. It owns nothing.
+class LearnerView {
+ public:
+  /// `stock`, `model` and `ctx` must outlive it.
+  LearnerView(BoosterKind kind, xgboost::GradientBooster* stock, xgboost::LearnerModelParam const* model,
+              XgbContext const* ctx)
+      : kind_{kind}, stock_{stock}, model_{model}, ctx_{ctx} {}
+
+  bool is_dart() const { return kind_ == BoosterKind::kDart; }
+  xgboost::GradientBooster* stock() const { return stock_; }
+  XgbContext const* context() const { return ctx_; }
+  int threads() const { return ctx_->Threads(); }
+  std::uint64_t seed() const { return static_cast<std::uint64_t>(ctx_->seed); }
+
+  std::uint32_t rounds() const { return static_cast<std::uint32_t>(stock_->BoostedRounds()); }
+  std::uint32_t outputs() const { return model_->num_output_group; }
+  /// The margin of a row before the first tree.
+  float base_score() const { return BaseScore(*model_); }
+  /// Returns the margins before the first tree of the rows that `info` describes.
+  BaseMargins BaseMarginsFor(xgboost::MetaInfo const& info) const;
+  /// Returns the number of trees of each output in a round (num_parallel_tree). Cost: a saved configuration.
+  std::int64_t TreesPerOutput() const;
+  /// Returns the model for the engine's predictions.
+  ModelView Model() const;
+
+  /// Returns the version of cached margins after `rounds` rounds. Stock code gives a dart its last round, so that it
+  /// never uses the cache.
+  std::uint32_t CacheVersion(std::uint32_t rounds) const { return is_dart() ? rounds - 1 : rounds; }
+  /// Returns the part of a saved configuration that describes the gbtree.
+  xgboost::Json& GBTreeSection(xgboost::Json* config) const { return is_dart() ? (*config)["gbtree"] : *config; }
+
+ private:
+  BoosterKind kind_;
+  xgboost::GradientBooster* stock_;
+  xgboost::LearnerModelParam const* model_;
+  XgbContext const* ctx_;
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_BOOSTER_LEARNER_VIEW_H_

@@ -1,0 +1,238 @@
+// Prepares, plans and grows boosting rounds, and computes their gradients.
+#include "booster/rounds.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/stages.h"
+#include "booster/current_round.h"
+#include "booster/stand_in.h"
+#include "booster/training_checks.h"
+#include "errors/boundary.h"
+#include "errors/notice.h"
+#include "group/process_group.h"
+#include "matrix/adapt_input.h"
+#include "matrix/held_bins.h"
+#include "matrix/matrix_rows.h"
+#include "xgb/api_call.h"
+#include "xgb/objective.h"
+#include "xgbgpu/device_policy.h"
+#include "xgbgpu/host_span.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+/// Empties cached predictions unless told that the round went well: half a round may be in them.
+class CacheGuard {
+ public:
+  explicit CacheGuard(XgbCache* cache) : cache_{cache} {}
+  ~CacheGuard() {
+    if (cache_ != nullptr) Clear(cache_);
+  }
+  CacheGuard(CacheGuard const&) = delete;
+  CacheGuard& operator=(CacheGuard const&) = delete;
+  void RoundIsComplete() { cache_ = nullptr; }
+
+ private:
+  XgbCache* cache_;
+};
+
+/// Returns how many of `wanted` devices train fastest with these data and parameters.
+int DevicesFor(xgboost::MetaInfo const& info, TreeParam const& param, int wanted) {
+  bool const may_share = CategoricalFeatures(info).empty() && param.grow_policy != "symmetric";
+  int const devices = DevicesWorthWhile(wanted, {info.num_nonzero_, info.num_col_, info.num_row_, param.max_bin,
+                                                 param.max_depth, param.max_leaves, may_share});
+  if (devices < wanted) {
+    std::string const size = std::to_string(info.num_row_) + " rows, " + std::to_string(info.num_nonzero_) + " values";
+    InformOnce("n_gpus " + size, "parameter n_gpus allows " + std::to_string(wanted) + " GPUs, and " +
+                                     std::to_string(devices) + " of them trains data of this size (" + size +
+                                     ") fastest. The model is the same.");
+  }
+  return devices;
+}
+
+}  // namespace
+
+void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache,
+                   xgboost::ObjFunction const* objective) {
+  Pending const pending = std::exchange(pending_, {});
+  Margins& margins = *parts_.margins;
+  if (config().Refreshes()) {
+    AtBoundary("training", [&] { parts_.prediction->CheckHasValues(*data, "updater refresh"); });
+  }
+  if (!config().Trains()) {
+    margins.ForgetTrees();
+    learner().stock()->DoBoost(data, gradients, cache, objective);
+    return;
+  }
+  HostSpan span{"boost"};
+  AtBoundary("training", [&] {
+    bool const on_device = pending.gradients == gradients && pending.data == data;
+    Training& training = on_device ? *pending.training : PrepareTraining(OwnerOf(data, *cache), "trees");
+    Setup setup = SetUp(data->Info(), *gradients, objective, on_device, [&] { return margins.OnHost(data, cache); });
+    margins.BeginRound(&training, data, *cache, setup.host_sets_leaves, &setup.order);
+    parts_.trace->Flush();
+    auto const round = Begin(&training, std::move(setup), on_device ? &pending : nullptr);
+    GrowByStock(round.get(), on_device ? &training : nullptr, data, gradients, cache, objective);
+    round->End(learner().rounds());
+    margins.EndRound(&training);
+  });
+}
+
+/// Returns the training on `data`, once workers agree on the round and parameters allow it. `step` names the part of
+/// the round.
+Training& Rounds::PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step) {
+  Place place;
+  if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
+    SharedMatrix const matrix{&data->Info(), HasBinsOnly(*data), BinsFor(*data, config().tree().max_bin)};
+    place = parts_.group->AgreeOnRound(group, matrix, step, parts_.margins->SharedFacts());
+    if (place.backend == BackendKind::kCuda) parts_.prediction->SetWorkerDevice(place.device);
+  } else {
+    place = ChoosePlace(data->Info());
+  }
+  int const wanted_bins = config().tree().max_bin;
+  int const max_bin = config().IsExact() ? kNoBins : BinsFor(*data, wanted_bins);
+  int const threads = learner().threads();
+  Training& training = WithRequest(data, max_bin, threads, place, [&](DatasetRequest const& request) -> Training& {
+    return parts_.trainings->Get(request, threads, [&] {
+      if (max_bin != kNoBins) ReportMaxBin(data.get(), wanted_bins);
+    });
+  });
+  parts_.trace->BeginRound(parts_.settings, training.trainer.get());
+  return training;
+}
+
+/// Returns where a process without a group trains rows of these sizes. Throws if parameters do not allow it.
+Place Rounds::ChoosePlace(xgboost::MetaInfo const& info) const {
+  bool const exact = config().IsExact();
+  CheckGrows(config().Updates(), exact ? "gpu_exact" : "gpu_hist");
+  CheckDevices(config().device(), exact);
+  Place place = ToPlace(config().device(), learner().context()->fail_on_invalid_gpu_id);
+  if (info.num_row_ == 0) place = Place{BackendKind::kHost};  // a device needs a row
+  place.devices = exact ? 1 : DevicesFor(info, config().tree(), place.devices);
+  return place;
+}
+
+/// Decides what the round is to do. margins() returns those before the round, on the host. Throws if parameters,
+/// gradients or leaves do not allow the round, in a process group on all workers.
+Rounds::Setup Rounds::SetUp(xgboost::MetaInfo const& info, XgbGradients const& gradients,
+                            xgboost::ObjFunction const* objective, bool on_device,
+                            std::function<Span<float const>()> const& margins) const {
+  Setup setup;
+  RoundOrder& order = setup.order;
+  auto const check_gradients = [&] { CheckFinite(View(gradients), gradients.Size() / info.num_row_); };
+  ProcessGroup* const group = ProcessGroup::OfThisThread();
+  auto const decide = [&] {
+    order.params = ToTrainParams(config().tree(), config().device(), learner().seed(), config().IsExact());
+    order.params.feature_weights = FeatureWeights(info);
+    order.iteration = learner().rounds();
+    if (config().LetsObjectivesSetLeaves()) order.leaves = LeafRuleOf(objective);
+    bool const changes_leaves = order.leaves != LeafRule::kSums;
+    if (changes_leaves) CheckLeafRule(order.params, info.weights_.Size() != 0);
+    if (order.leaves == LeafRule::kMedians) {
+      CheckMediansAddUp(learner().is_dart(), learner().TreesPerOutput());
+      if (group == nullptr || group->shard() == 0) WarnIfEtaIsIgnored(order.params.learning_rate);
+    }
+    setup.host_sets_leaves = changes_leaves && !on_device;
+    if (setup.host_sets_leaves) {
+      setup.residuals = {info.labels.Data()->ConstHostVector(), info.weights_.ConstHostVector(), margins()};
+    }
+  };
+  if (group == nullptr) {
+    decide();
+    if (!on_device && gradients.Size() > info.num_row_) check_gradients();
+    return setup;
+  }
+  Agree(*group, {}, [&] {
+    decide();
+    CheckLeavesInGroup(order.leaves, group->shards());
+    if (info.num_row_ != 0) check_gradients();
+  });
+  std::vector<float>& weights = order.params.feature_weights;
+  weights = parts_.group->AgreeOnFeatureWeights(group, info.num_row_ != 0, weights);
+  return setup;
+}
+
+/// Begins the engine's round: on the gradients `pending` on a device, or, if that is null, on XGBoost's.
+std::unique_ptr<BoostingRound> Rounds::Begin(Training* training, Setup setup, Pending const* pending) const {
+  if (pending == nullptr) return std::make_unique<HostRound>(training, std::move(setup.order), setup.residuals);
+  // A dart draws the trees that it drops between rounds.
+  bool const may_speculate = !learner().is_dart() && config().device().gpu_trace.empty();
+  return std::make_unique<ResidentRound>(training, std::move(setup.order), pending->objective, pending->targets,
+                                         may_speculate);
+}
+
+/// Has stock code make the round's trees, which asks our updater for each. `on_device`: the training, if gradients are
+/// on a device, where stock code must not look for them; else null.
+void Rounds::GrowByStock(BoostingRound* round, Training const* on_device, xgboost::DMatrix* data,
+                         XgbGradients* gradients, XgbCache* cache, xgboost::ObjFunction const* objective) const {
+  // A dart computes all predictions anew, so its cache never counts.
+  CurrentRound const scope{round, !learner().is_dart() && cache->version == learner().rounds()};
+  xgboost::GradientBooster& stock = *learner().stock();
+  if (on_device != nullptr) {
+    StandIn stand_in{on_device->own.rows->outputs()};
+    stock.DoBoost(stand_in.data(), stand_in.gradients(), stand_in.cache(), objective);
+  } else {
+    CacheGuard guard{cache};
+    stock.DoBoost(data, gradients, cache, objective);
+    guard.RoundIsComplete();
+  }
+  if (on_device != nullptr || learner().is_dart()) Clear(cache);  // its margins are a round behind
+}
+
+bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, XgbGradients* out) {
+  pending_ = {};
+  objective.iteration = learner().rounds();
+  objective.seed = learner().seed();
+  LastPrediction const& last = LastPrediction::OfThisThread();
+  // NOLINTNEXTLINE(clang-analyzer-*): the caller has asked who predicted last
+  if (!config().Trains() || &last.data->Info() != &info) return false;
+  auto const owner = OwnerOf(last.data, *last.cache);
+  Training& training = PrepareTraining(owner, std::string{"gradients of "} + NameOf(objective.kind));
+  Margins& margins = *parts_.margins;
+  if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
+    auto const on_host = [&]() -> std::vector<float> const& {
+      margins.FillLast();
+      return last.cache->predictions.ConstHostVector();
+    };
+    return parts_.group->ComputeGradients(group, &training, objective, info, on_host, out);
+  }
+  if (info.num_row_ == 0) return false;  // stock code has nothing to do
+  bool const on_host = !config().OwnsRounds() || training.trainer->backend() == BackendKind::kHost;
+  bool const is_ready = !on_host && margins.ReadyOnDevice(&training, last);
+  bool const is_base = !on_host && last.is_base;
+  if (!is_ready && !is_base) margins.FillLast();  // another trainer may have them
+  std::vector<float> const& values = last.cache->predictions.ConstHostVector();
+  std::uint64_t const rows = info.num_row_;
+  auto const outputs = static_cast<std::uint32_t>(is_ready  ? training.own.rows->outputs()
+                                                  : is_base ? learner().outputs()
+                                                            : values.size() / rows);
+  if (!LabelsFit(objective, info, outputs)) return false;
+
+  TargetView targets = ViewTargets(info);
+  TargetMark const mark = TargetMark::Of(targets, rows, objective.kind, KnownEpoch(), training.threads);
+  training.Check(objective, targets, mark, outputs);
+  CheckBaseScore(objective.kind, info, learner().base_score(), parts_.settings->base_score());
+  if (on_host) {
+    bool const is_cox = objective.kind == Objective::kCox;
+    auto const times = is_cox ? parts_.time_orders->Get(DataKey{owner}, rows, targets, mark) : nullptr;
+    if (times != nullptr) targets.by_time = *times;
+    auto const gradients = Resize(out, rows, outputs);
+    parts_.trace->Stage(kObjective, [&] {
+      host::ComputeGradients(objective, targets, RowMajor(values.data(), rows, outputs),
+                             RowMajor(gradients.data(), rows, outputs), training.threads);
+    });
+    return true;
+  }
+  if (!is_ready && is_base) training.SetEqualMargins(learner().base_score(), outputs, learner().rounds());
+  if (!is_ready && !is_base) training.SetMargins(values, outputs, learner().rounds());
+  training.ComputeGradients(objective, targets, mark);
+  Clear(out);
+  pending_ = {&training, out, last.data, objective, mark};
+  return true;
+}
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,82 @@
+/// The boosting rounds of one booster.
+#ifndef XGBGPU_PLUGIN_BOOSTER_ROUNDS_H_
+#define XGBGPU_PLUGIN_BOOSTER_ROUNDS_H_
+
+#include <xgboost/data.h>
+#include <xgboost/objective.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "booster/booster_trace.h"
+#include "booster/group_rounds.h"
+#include "booster/learner_view.h"
+#include "booster/margins.h"
+#include "booster/prediction.h"
+#include "booster/settings.h"
+#include "xgb/types.h"
+#include "xgbgpu/boosting_round.h"
+#include "xgbgpu/objective.h"
+#include "xgbgpu/time_orders.h"
+#include "xgbgpu/trainer_pool.h"
+
+namespace xgbgpu::plugin {
+
+/// What rounds are made with. Every pointer must outlive them.
+struct RoundParts {
+  LearnerView const* learner;
+  Settings* settings;
+  TrainerPool* trainings;
+  TimeOrders* time_orders;
+  Margins* margins;
+  Prediction* prediction;
+  GroupRounds* group;
+  BoosterTrace* trace;
+};
+
+/// Grows the trees of a round from its gradients, through the stock booster, which keeps the model.
+class Rounds {
+ public:
+  explicit Rounds(RoundParts const& parts) : parts_{parts} {}
+
+  /// Computes the gradients of the margins that this thread predicted last, where they are. `out` is filled on the host
+  /// and emptied on a device. Returns false if stock code has to do it: with other methods, or if it refuses labels.
+  bool ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, XgbGradients* out);
+  /// Does what GradientBooster::DoBoost promises. If it throws, the booster is as before the call.
+  void Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache, xgboost::ObjFunction const* objective);
+
+ private:
+  /// Gradients that are on a device, for the Boost that follows.
+  struct Pending {
+    Training* training{nullptr};
+    XgbGradients const* gradients{nullptr};  ///< XGBoost's vector, left empty
+    xgboost::DMatrix const* data{nullptr};
+    ObjectiveParams objective{};
+    TargetMark targets{};
+  };
+  /// What the engine is asked for.
+  struct Setup {
+    RoundOrder order;
+    HostRound::Residuals residuals;  ///< if leaves change on the host
+    bool host_sets_leaves{false};
+  };
+
+  BoosterConfig const& config() const { return parts_.settings->config(); }
+  LearnerView const& learner() const { return *parts_.learner; }
+
+  Training& PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step);
+  Place ChoosePlace(xgboost::MetaInfo const& info) const;
+  Setup SetUp(xgboost::MetaInfo const& info, XgbGradients const& gradients, xgboost::ObjFunction const* objective,
+              bool on_device, std::function<Span<float const>()> const& margins) const;
+  std::unique_ptr<BoostingRound> Begin(Training* training, Setup setup, Pending const* pending) const;
+  void GrowByStock(BoostingRound* round, Training const* on_device, xgboost::DMatrix* data, XgbGradients* gradients,
+                   XgbCache* cache, xgboost::ObjFunction const* objective) const;
+
+  RoundParts parts_;
+  Pending pending_;
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_BOOSTER_ROUNDS_H_

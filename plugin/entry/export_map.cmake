@@ -1,0 +1,23 @@
+# Writes the map of what libxgboost_gpu.so exports: the functions of xgboost_gpu.h, and those of entry/functions.inc that
+# XGBoost <version> has. Only they are visible.
+function(xgbgpu_write_export_map version file)
+  set(table ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/functions.inc)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
+  string(REGEX REPLACE "^([0-9]+)\\.([0-9]+).*" "\\1;\\2" version "${version}")
+  list(GET version 0 major)
+  list(GET version 1 minor)
+  math(EXPR series "100 * ${major} + ${minor}")
+  set(map "{\n  global:\n    XGBGPU*;\n")
+  file(STRINGS ${table} rows REGEX "^XGBGPU_FUNCTION")
+  foreach(row IN LISTS rows)
+    string(REGEX REPLACE "^XGBGPU_FUNCTION\\(([A-Za-z_]+), ([0-9]+), ([0-9]+)\\)$" "\\1;\\2;\\3" row "${row}")
+    list(GET row 0 name)
+    list(GET row 1 first)
+    list(GET row 2 gone)
+    if(series GREATER_EQUAL first AND (gone EQUAL 0 OR series LESS gone))
+      string(APPEND map "    ${name};\n")
+    endif()
+  endforeach()
+  string(APPEND map "  local:\n    *;\n};\n")
+  file(CONFIGURE OUTPUT ${file} CONTENT "${map}")  # keeps the file's time if the text is the same
+endfunction()

@@ -1,0 +1,21 @@
+/// Calls of XGBoost's functions that several functions in front make.
+#ifndef XGBGPU_PLUGIN_ENTRY_STOCK_CALLS_H_
+#define XGBGPU_PLUGIN_ENTRY_STOCK_CALLS_H_
+
+#include <xgboost/c_api.h>
+
+#include "xgb/api_call.h"
+
+namespace xgbgpu::plugin {
+
+/// Returns `result`, what a function of XGBoost returned for the booster. If it failed over a word of another program,
+/// XGBGetLastError says what to write in its place.
+int WithAdvice(BoosterHandle booster, int result);
+
+/// Calls XGBoost's XGBoosterPredictFromDense for arrays.values. Meanwhile CurrentInPlaceArrays() are `arrays`.
+int PredictFromDense(InPlaceArrays const& arrays, BoosterHandle booster, char const* config, DMatrixHandle info,
+                     bst_ulong const** shape, bst_ulong* dimensions, float const** out);
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_ENTRY_STOCK_CALLS_H_

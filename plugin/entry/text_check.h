@@ -1,0 +1,18 @@
+/// JSON texts of users, refused where XGBoost's parser would end the process.
+#ifndef XGBGPU_PLUGIN_ENTRY_TEXT_CHECK_H_
+#define XGBGPU_PLUGIN_ENTRY_TEXT_CHECK_H_
+
+#include "models/model_bytes.h"
+
+namespace xgbgpu::plugin {
+
+/// Throws InvalidArgument for a JSON text at which XGBoost's parser would end the process. Null is no such text.
+inline void CheckText(char const* json) {
+  if (json == nullptr) return;
+  Bytes bytes{json};
+  CheckBytes(&bytes, Format::kJson);
+}
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_ENTRY_TEXT_CHECK_H_

@@ -1,0 +1,50 @@
+// Functions in front that train and evaluate: they note which one is running.
+#include <xgboost/c_api.h>
+
+#include "entry/stock_calls.h"
+#include "xgb/api_call.h"
+#include "xgb/next_function.h"
+#include "xgb/registry.h"
+#include "xgbgpu/host_span.h"
+#include "xgboost_gpu.h"
+
+namespace xgbgpu::plugin {
+
+extern "C" {
+
+XGBGPU_EXPORT int XGBoosterUpdateOneIter(BoosterHandle booster, int iteration, DMatrixHandle data) {
+  static auto* const kNext = XGBGPU_NEXT(XGBoosterUpdateOneIter);
+  HostSpan span{"update"};
+  CallScope<&CallState::call> scope{ApiCall::kUpdate};
+  return WithAdvice(booster, kNext(booster, iteration, data));
+}
+
+XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMatrixHandle data[], char const* names[],
+                                       bst_ulong n, char const** out) {
+  static auto* const kNext = XGBGPU_NEXT(XGBoosterEvalOneIter);
+  HostSpan span{"evaluate"};
+  DecorateNewcomers();
+  CallScope<&CallState::call> scope{ApiCall::kEvaluate};
+  CallScope<&CallState::evaluated_matrices> matrices{n};
+  return WithAdvice(booster, kNext(booster, iteration, data, names, n, out));
+}
+
+XGBGPU_EXPORT int XGBoosterBoostOneIter(BoosterHandle booster, DMatrixHandle data, float* gradients, float* hessians,
+                                        bst_ulong n) {
+  static auto* const kNext = XGBGPU_NEXT(XGBoosterBoostOneIter);
+  return WithAdvice(booster, kNext(booster, data, gradients, hessians, n));
+}
+
+XGBGPU_EXPORT int XGBoosterGetNumFeature(BoosterHandle booster, bst_ulong* out) {
+  static auto* const kNext = XGBGPU_NEXT(XGBoosterGetNumFeature);
+  return WithAdvice(booster, kNext(booster, out));
+}
+
+XGBGPU_EXPORT int XGBoosterBoostedRounds(BoosterHandle booster, int* out) {
+  static auto* const kNext = XGBGPU_NEXT(XGBoosterBoostedRounds);
+  return WithAdvice(booster, kNext(booster, out));
+}
+
+}  // extern "C"
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,220 @@
+// Reserves the memory of the rows of a tree, and enqueues the root with its rows.
+#include "trees_cuda/tree_rows_cuda.h"
+
+#include <algorithm>
+
+#include "base/stages.h"
+#include "histogram/histogram_cuda.h"
+#include "partition/partition_policy.h"
+#include "sample/sample_ops.h"
+#include "sample/sample_policy.h"
+
+namespace xgbgpu::cuda {
+
+TreeRows::TreeRows(DeviceMatrix const& matrix, PageStream* pages, TreeDevice* device, TreeRequest const& request,
+                   TreeMemory const& memory, TreeGradients const& gradients)
+    : matrix_{matrix},
+      pages_{pages},
+      device_{*device},
+      request_{request},
+      memory_{memory},
+      gradients_{gradients},
+      lists_{&device->workspace},
+      paths_{matrix, device->shard.all_rows(), &device->workspace},
+      paged_rows_{matrix.pages ? matrix.pages->most_rows() : 0, &device->workspace},
+      sample_{matrix.view, device->workspace.arena()},
+      positions_{device->workspace.arena(), "positions", matrix.view.rows} {
+  for (DeviceTile const& tile : matrix.tiles) symbols_ = std::max(symbols_, tile.symbols);
+}
+
+bool TreeRows::CanUsePaths() const {
+  return SumsFitShared(matrix_.view, symbols_, device_.limits) &&
+         matrix_.view.tiles <= PartitionPolicy{}.most_path_tiles;
+}
+
+/// Returns how many of its rows the device is expected to have memory for, in the sample of a tree.
+std::uint32_t TreeRows::LikelySample(TrainParams const& params) const {
+  DeviceShard const& shard = device_.shard;
+  double const of_all = MakeSampleTarget(params, shard.all_rows()).expected;
+  double const share = static_cast<double>(shard.rows) / static_cast<double>(shard.all_rows());
+  return SampleCapacity(of_all * share, shard.rows);
+}
+
+std::uint64_t TreeRows::BytesOfSample(TrainParams const& params, TreeShape const& shape) const {
+  DeviceMatrixView const& m = matrix_.view;
+  std::uint64_t const bins = m.tiles * m.record_bytes();
+  std::uint64_t row_bytes = bins + sizeof(RowRecord) + sizeof(GradientPair);
+  if (CanUsePaths()) {
+    auto const moves = static_cast<std::uint64_t>(std::min(2, (shape.levels - 1) / PartitionPolicy{}.move_every));
+    row_bytes += moves * bins + (1 + moves) * sizeof(NarrowGradient) + 3;
+  } else {
+    row_bytes += 2 * sizeof(RowRecord);
+  }
+  bool const has_keys = params.sampling_method != SamplingMethod::kUniform;
+  return LikelySample(params) * row_bytes + (has_keys ? KeyCapacity(m.rows) * sizeof(std::uint16_t) : 0);
+}
+
+void TreeRows::ReserveSample() {
+  by_paths_ = CanUsePaths();
+  copies_sample_ = request_.sampled() && (by_paths_ || pages_ != nullptr);
+  ReserveSampleOf(LikelySample(request_.params));
+}
+
+/// Reserves a sample of `rows` rows, if the sample is copied. Otherwise lists have memory for all rows. In pages a sample
+/// is marked, which takes none.
+void TreeRows::ReserveSampleOf(std::uint32_t rows) {
+  bool const weighted = request_.weighted();
+  device_.workspace.Note([&] {
+    return in_pages() ? sample_.ReserveMarks(weighted, device_.stream)
+                      : sample_.Reserve(copies_sample_ ? rows : 0, weighted, device_.stream);
+  });
+  if (in_pages() && weighted) paged_rows_.ReserveWeighed();
+}
+
+void TreeRows::ReserveLevels(TreeShape const& shape) {
+  if (by_paths_) {
+    paths_.Reserve(shape, matrix());
+  } else {
+    std::size_t const widest = shape.WidestNodes();
+    lists_.Reserve(matrix().rows, widest, widest);
+  }
+}
+
+void TreeRows::ReserveBatches(std::size_t families) {
+  by_paths_ = copies_sample_ = false;
+  ReserveSampleOf(0);
+  if (in_pages()) {
+    lists_.ReserveJobs(families);
+    paged_rows_.Reserve(families);
+  } else {
+    lists_.Reserve(matrix_.view.rows, families, 2 * families);
+  }
+}
+
+bool TreeRows::ReserveMore(TreeHeader const& returned, TreeShape const& shape) {
+  if (!by_paths_ && !copies_sample_) return false;
+  bool sample = request_.sampled() && returned.sample.rows > sample_.copied();
+  bool moves = returned.state.no_room != 0;
+  // All devices have the same format. With narrow gradients of all rows no device can be short of memory.
+  if (request_.sampled() || !returned.gradient.format.narrow) {
+    sample = device_.AnyDevice(sample);
+    moves = device_.AnyDevice(moves);
+  }
+  if (!sample && !moves) return false;
+  device_.stream.Wait("growing a tree");  // rows that walk read the memory that goes
+  if (sample) {
+    ReserveSampleOf(std::max(returned.sample.rows, sample_.copied()));
+  } else {
+    paths_.SetMoveWide(true);  // the first tree of the wide format on moved rows
+  }
+  try {
+    ReserveLevels(shape);
+  } catch (OutOfDeviceMemory const&) {
+    if (!sample) paths_.SetMoveWide(false);  // narrow trees still fit
+    throw;
+  }
+  return true;
+}
+
+SampleView TreeRows::Sample() const {
+  SampleView sample = sample_.View();
+  sample.state = &memory_.header()->sample;
+  if (copies_sample_) {
+    if (!by_paths_) return sample;
+    sample.early = gradients_.EarlyTo(paths_.narrow());
+    sample.paths = paths_.next_path();
+  } else if (!in_pages()) {
+    sample.capacity = static_cast<std::uint32_t>(matrix_.view.rows);
+    sample.rows = lists_.first_list();
+  }
+  return sample;
+}
+
+RowLists TreeRows::Lists() const {
+  bool const are_divided = copies_sample_ || request_.weighted();  // by chances
+  GradientPair const* const pairs = are_divided ? sample_.gradients() : gradients_.all_rows().pairs;
+  return lists_.View(matrix(), pairs, positions_.data(), device_.limits);
+}
+
+PagedRowsView TreeRows::PagedRows() const {
+  PagedRowsView rows = paged_rows_.View(matrix_.view, positions_.data(), gradients_.all_rows().pairs, device_.limits);
+  if (request_.weighted()) rows.chances = {sample_.View().keys, &memory_.header()->sample.rule};
+  return rows;
+}
+
+RowPaths TreeRows::RootPaths() const {
+  if (!by_paths_) return {};
+  return paths_.View(request_.sampled() ? sample_.gradients() : gradients_.all_rows().pairs, device_.limits);
+}
+
+void TreeRows::EnqueueRoot(PartitionView const& view) const {
+  if (!request_.sampled()) {
+    EnqueueRootOfAll(view);
+  } else if (in_pages()) {
+    MarkSample(view);
+  } else {
+    EnqueueRootOfSample(view);
+  }
+}
+
+void TreeRows::EnqueueRootOfAll(PartitionView const& view) const {
+  TreeDraw const* const draw = &memory_.settings()->draw;
+  DeviceLimits const& limits = device_.limits;
+  Stream const& stream = device_.stream;
+  device_.timer.Run(kGradients, 0, [&] {
+    gradients_.EnqueueFormat(draw, RootPaths().next_path, paths_.narrow(), &memory_.header()->gradient);
+  });
+  device_.timer.Run(kRoot, 0, [&] {
+    if (in_pages()) {
+      FillBytes(positions_.data(), 0, positions_.size(), stream, "listing the rows of the root");
+      SumRootRows(view, PagedRows(), matrix_.view.rows, nullptr, draw, device_.shard, limits, stream);
+    } else if (by_paths_) {
+      StartPaths(view, RootPaths(), draw, gradients_.EarlyOfAll(paths_.narrow()), gradients_.all_rows().pairs,
+                 paths_.narrow(), device_.shard, limits, stream);
+    } else {
+      ListRootRows(view, Lists(), draw, device_.shard, limits, stream);
+    }
+  });
+}
+
+/// Rows stay in their pages. Rows outside the sample are marked.
+void TreeRows::MarkSample(PartitionView const& view) const {
+  SampleDraw const* const draw = &memory_.settings()->draw;
+  DeviceLimits const& limits = device_.limits;
+  device_.timer.Run(kGradients, 0, [&] {
+    MarkRows(gradients_.all_rows(), matrix_.view.rows, draw, Sample(), positions_.data(), &memory_.header()->gradient,
+             device_.shard, limits, device_.stream);
+  });
+  device_.timer.Run(kRoot, 0, [&] {
+    SumRootRows(view, PagedRows(), matrix_.view.rows, &memory_.header()->sample.rows, draw, device_.shard, limits,
+                device_.stream);
+  });
+}
+
+/// Rows of the sample are listed, or copied side by side.
+void TreeRows::EnqueueRootOfSample(PartitionView const& view) const {
+  SampleView const sample = Sample();
+  SampleDraw const* const draw = &memory_.settings()->draw;
+  DeviceLimits const& limits = device_.limits;
+  Stream const& stream = device_.stream;
+  device_.timer.Run(kGradients, 0, [&] {
+    SampleView drawn = sample;
+    if (pages_) drawn.records = nullptr;  // they are copied page by page
+    SampleRows(gradients_.all_rows(), gradients_.losses(), matrix_.view, draw, drawn, &memory_.header()->gradient,
+               device_.shard, limits, stream);
+    if (!pages_) return;
+    pages_->ForEach([&](Page<DeviceMatrixView> const& page) {
+      CopySampledRecords(page.matrix, page.first_row, sample, limits, stream);
+    });
+  });
+  device_.timer.Run(kRoot, 0, [&] {
+    if (by_paths_) {
+      StartSampledPaths(view, RootPaths(), draw, sample, paths_.narrow(), device_.shard, limits, stream);
+    } else {
+      if (!copies_sample_) FillBytes(positions_.data(), 0xFF, positions_.size(), stream, "clearing positions");
+      ListSampledRows(view, Lists(), draw, sample, device_.shard, limits, stream);
+    }
+  });
+}
+
+}  // namespace xgbgpu::cuda

@@ -1,0 +1,123 @@
+/// The rows of a tree: which rows it is grown on, and how they follow its nodes.
+#ifndef XGBGPU_TREES_CUDA_TREE_ROWS_CUDA_H_
+#define XGBGPU_TREES_CUDA_TREE_ROWS_CUDA_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+
+#include "growth/tree_memory_cuda.h"
+#include "matrix/device_matrix.h"
+#include "matrix/page_stream_cuda.h"
+#include "page/page.h"
+#include "partition/list_workspace_cuda.h"
+#include "partition/paged_rows_cuda.h"
+#include "partition/path_workspace_cuda.h"
+#include "sample/sample_workspace_cuda.h"
+#include "tree/tree_shape.h"
+#include "trees_cuda/tree_device_cuda.h"
+#include "trees_cuda/tree_gradients_cuda.h"
+#include "trees_cuda/tree_request.h"
+
+namespace xgbgpu::cuda {
+
+/// A tree is grown on all rows of the matrix, or on a copy of a sample. Rows go in lists or by paths. Rows in pages
+/// stay there, and each knows its node.
+class TreeRows {
+ public:
+  /// All arguments must outlive this object. `pages`: the pages of the matrix; null: the matrix is in core.
+  TreeRows(DeviceMatrix const& matrix, PageStream* pages, TreeDevice* device, TreeRequest const& request,
+           TreeMemory const& memory, TreeGradients const& gradients);
+
+  // Before a tree.
+
+  /// Tells whether the rows of device-driven trees can go by paths.
+  bool CanUsePaths() const;
+  /// Returns about how many bytes are taken by the copy of a sample of `params`, and by what tells where its rows are.
+  std::uint64_t BytesOfSample(TrainParams const& params, TreeShape const& shape) const;
+  /// Tells whether all devices have `bytes` beside their pages. All devices call this at the same time.
+  bool AllDevicesHave(std::uint64_t bytes) const { return !device_.AnyDevice(bytes > pages_->room()); }
+
+  /// The next tree is device-driven: chooses how its rows go, and reserves its sample.
+  void ReserveSample();
+  /// Reserves what its rows take in levels of this shape.
+  void ReserveLevels(TreeShape const& shape);
+  /// The next tree is host-driven, with at most `families` families at a time: its rows go in lists, or are in pages.
+  void ReserveBatches(std::size_t families);
+  /// Reserves lists of all rows, which `jobs` jobs divide.
+  void ReserveMoves(std::size_t jobs) { lists_.Reserve(matrix_.view.rows, jobs, 0); }
+  /// From now on pages stay on the device, as far as its memory allows beside `spared` bytes. In core it does nothing.
+  void KeepPages(std::size_t spared) {
+    if (pages_ != nullptr) pages_->KeepPages(spared);
+  }
+
+  // While a tree grows.
+
+  /// Enqueues the sample, the gradients in fixed point, and the root with its rows.
+  void EnqueueRoot(PartitionView const& view) const;
+  /// Reserves more, if memory was short for rows that are copied or go by paths, on this or another device. Returns
+  /// true if it has: the tree must be grown again. `returned`: of the tree. All devices call this at the same time.
+  bool ReserveMore(TreeHeader const& returned, TreeShape const& shape);
+
+  bool in_core() const { return pages_ == nullptr; }
+  /// Tells whether the matrix of the tree is in pages. The copy of a sample is in core.
+  bool in_pages() const { return pages_ != nullptr && !copies_sample_; }
+  bool by_paths() const { return by_paths_; }
+  bool copies_sample() const { return copies_sample_; }
+  /// Tells whether the tree has rows that it was not grown on, and that are in the order of the matrix.
+  bool HasUnsampled() const { return request_.sampled() && !copies_sample_; }
+  /// Tells whether the histograms of all slots must be cleared before the tree.
+  bool NeedsClearHistograms() const { return by_paths_ && paths_.NeedsClearHistograms(); }
+  /// Tells whether rows are copied to other places when this level is made.
+  bool IsMoved(int level, int levels) const { return by_paths_ && paths_.IsMoved(level, levels); }
+  /// The number of symbols of the largest tile.
+  std::uint32_t symbols() const { return symbols_; }
+
+  /// Returns the matrix that the tree is grown on: a copy of the rows of the sample, or all rows.
+  DeviceMatrixView const& matrix() const { return copies_sample_ ? sample_.copy() : matrix_.view; }
+  /// Returns the pages of matrix(). In core there is one.
+  Pages<DeviceMatrixView> pages() const { return in_pages() ? pages_of_all() : Pages<DeviceMatrixView>{matrix()}; }
+  /// Returns the pages of all rows.
+  Pages<DeviceMatrixView> pages_of_all() const {
+    return pages_ ? Pages<DeviceMatrixView>{*pages_} : Pages<DeviceMatrixView>{matrix_.view};
+  }
+  /// Returns [rows] on the device: the leaf of each row, where it has been written; in pages the node of each row.
+  DeviceBuffer<NodeIndex> const& positions() const { return positions_; }
+
+  SampleView Sample() const;
+  RowLists Lists() const;
+  PagedRowsView PagedRows() const;
+  /// Returns the rows by paths at the root's level. Empty if rows do not go by paths.
+  RowPaths RootPaths() const;
+  PathWorkspace const& paths() const { return paths_; }
+
+  /// Returns what a recorded tree depends on.
+  auto RecordingKey() const { return std::tuple{by_paths_, sample_.copied()}; }
+
+ private:
+  std::uint32_t LikelySample(TrainParams const& params) const;
+  void ReserveSampleOf(std::uint32_t rows);
+  void EnqueueRootOfAll(PartitionView const& view) const;
+  void EnqueueRootOfSample(PartitionView const& view) const;
+  void MarkSample(PartitionView const& view) const;
+
+  DeviceMatrix const& matrix_;
+  PageStream* pages_;
+  TreeDevice& device_;
+  TreeRequest const& request_;
+  TreeMemory const& memory_;
+  TreeGradients const& gradients_;
+  std::uint32_t symbols_{1};
+  bool by_paths_{false};
+  bool copies_sample_{false};
+
+  ListWorkspace lists_;
+  PathWorkspace paths_;
+  PagedRowsWorkspace paged_rows_;
+  SampleWorkspace sample_;
+  DeviceBuffer<NodeIndex> positions_;
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_TREES_CUDA_TREE_ROWS_CUDA_H_
