@@ -110,7 +110,7 @@ class Rounds {
     }
     matrix_ = matrix;
     builder_ = std::make_unique<CudaTreeBuilder>(matrix_, 16, lanes);
-    rows_ = builder_->MakeResidentRows(static_cast<std::uint32_t>(set.classes));
+    rows_ = builder_->MakeRows(static_cast<std::uint32_t>(set.classes));
     rows_->SetTargets({labels.data()});
     Restart();
   }
@@ -141,7 +141,7 @@ class Rounds {
   Set set_;
   std::shared_ptr<DeviceMatrix const> matrix_;
   std::unique_ptr<CudaTreeBuilder> builder_;
-  std::unique_ptr<ResidentRows> rows_;
+  std::unique_ptr<cuda::DeviceResidentRows> rows_;
   std::uint32_t round_{0};
   std::size_t nodes_{0};
 };

@@ -181,11 +181,9 @@ class Training {
 
   void Restart() { rows_->SetMargins(std::vector<float>(set_.rows)); }
   Tree Round(TrainParams const& params, std::uint32_t round) {
-    DeviceRounds& rounds = *builder_->rounds();
     rows_->ComputeGradients(ObjectiveOf(set_, round));
-    rounds.Begin(params, rows_.get(), {{0, {round, 0}}});
-    Tree tree = rounds.FinishNext();
-    rounds.AddLeafValues(tree.leaf_value, rows_.get(), 0);
+    Tree tree = rows_->Grow(params, 0, {round, 0});
+    rows_->AddLeafValues(tree.leaf_value, 0);
     return tree;
   }
   void PrintStages(TrainParams const& params, std::uint32_t rounds);

@@ -81,11 +81,9 @@ class Way {
 
   void Round(TrainParams const& params) {
     auto const begin = std::chrono::steady_clock::now();
-    DeviceRounds& rounds = *builder_->rounds();
     rows_->ComputeGradients({Objective::kLogistic});
-    rounds.Begin(params, rows_.get(), {{0, {static_cast<std::uint32_t>(times_.size()), 0}}});
-    tree_ = rounds.FinishNext();
-    rounds.AddLeafValues(tree_.leaf_value, rows_.get(), 0);
+    tree_ = rows_->Grow(params, 0, {static_cast<std::uint32_t>(times_.size()), 0});
+    rows_->AddLeafValues(tree_.leaf_value, 0);
     times_.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
   }
   /// Leaves out the first rounds, in which memory is taken and graphs are recorded.

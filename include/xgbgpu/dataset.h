@@ -43,7 +43,7 @@ struct Place {
 ///
 /// Functions that make a dataset take `threads` threads of the host, 1 or more, and any number gives the same bits.
 /// They throw InvalidArgument (threads, infinite values, no columns, no such device), Unsupported (kCuda where there is
-/// none), OutOfDeviceMemory, DeviceError; for bins in pages also what reading and writing files can fail with.
+/// none), OutOfDeviceMemory, DeviceError, and for bins in pages the errors of files in place.memory.cache_folder.
 class XGBGPU_API Dataset {
  public:
   /// Finds the exact weighted quantiles of every column, then bins the values.
@@ -62,8 +62,8 @@ class XGBGPU_API Dataset {
   /// XGBoost's QuantileDMatrix looks so through its public interface.
   static std::shared_ptr<Dataset const> FromBinEdges(RowSource const& source, int threads, Place place = {});
 
-  /// Bins the rows by the cuts of other data, which are fitted to the rows first. A
-  /// QuantileDMatrix with `ref` has such bins.
+  /// Bins the rows by the cuts of other data, extended to the rows: min_values decrease to their values, and
+  /// categorical features get bins for new categories. A QuantileDMatrix with `ref` has such bins.
   ///
   /// Cost    reads the rows twice more than Build
   /// Throws  InvalidArgument (the cuts have other columns), Unsupported (several shards)
@@ -106,7 +106,7 @@ class XGBGPU_API Dataset {
   void VisitLowerEnds(std::uint64_t first, std::uint64_t count, int threads,
                       std::function<void(RowBatch const&)> const& visit) const;
 
-  /// The engine's own view of the data.
+  // For the engine.
   struct Impl;
   explicit Dataset(std::unique_ptr<Impl const> impl);
   Impl const& impl() const { return *impl_; }

@@ -1,26 +1,36 @@
-/// Margins, labels and gradients of rows that stay on a device from one round to the next.
+/// Rounds whose margins, targets and gradients stay on a device.
 #ifndef XGBGPU_RESIDENT_ROWS_H_
 #define XGBGPU_RESIDENT_ROWS_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
 
+#include "xgbgpu/api.h"
 #include "xgbgpu/leaf_columns.h"
 #include "xgbgpu/metric.h"
 #include "xgbgpu/objective.h"
+#include "xgbgpu/params.h"
 #include "xgbgpu/row_views.h"
+#include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
+#include "xgbgpu/tree.h"
+#include "xgbgpu/tree_key.h"
 
 namespace xgbgpu {
 
-/// Margins, targets and gradients of the rows of one data set, for training or evaluation. Trainer::MakeResidentRows
-/// makes it; the trainer must outlive it. Calls enqueue work on a stream of the trainer's device and return at once,
-/// unless they say that they wait.
+class ResidentRounds;
+
+/// Margins, targets and gradients of the rows of one data set, for training or evaluation. ResidentRounds makes the
+/// rows and must outlive them. Calls enqueue work on a stream of the trainer's device and return at once, unless they
+/// say that they wait.
 ///
 /// While has_columns(), leaf values become new columns, and margins are the weighted sum of the last WeighColumns.
 ///
 /// Throws  DeviceError, OutOfDeviceMemory from any call
-class ResidentRows : public LeafColumns {
+class XGBGPU_API ResidentRows : public LeafColumns {
  public:
   /// Copies margins [rows × outputs], row-major, from host memory. Ends columns. Waits.
   virtual void SetMargins(Span<float const> margins) = 0;
@@ -29,17 +39,79 @@ class ResidentRows : public LeafColumns {
   /// Copies labels and weights from host memory. CheckTargets must accept them. Waits.
   virtual void SetTargets(TargetView const& targets) = 0;
 
-  /// Computes gradients from margins and targets, which must be set, for the trees that are begun next. They are valid
-  /// until margins or targets change, and for all trees that are begun together. Trees may compute them later, so they
-  /// cannot be had after a change of margins or targets.
+  /// Computes gradients from margins and targets, which must be set, for the trees that are started next. They are
+  /// valid until margins or targets change, and for all trees that are started together. Trees may compute them later,
+  /// so they cannot be had after a change of margins or targets.
   virtual void ComputeGradients(ObjectiveParams const& objective) = 0;
 
-  /// Adds the leaf values of kept trees first … last - 1 (Trainer::KeepTree). Only for rows that were made with values.
+  /// Adds the leaf values of kept trees first … last - 1 (ResidentRounds::KeepTree). Only for rows that were made with
+  /// values.
   virtual void AddTrees(std::size_t first, std::size_t last) = 0;
 
   /// Returns the metric of the predictions that the objective makes of the margins. Targets must be set. Input and
   /// errors: as host::Evaluate (xgbgpu/metric.h). Waits.
   virtual double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) = 0;
+
+  // Trees on the gradients computed last. The rows must be the trainer's own.
+
+  /// Grows one tree for this output. Waits. After an error the other trees that were started are cancelled.
+  /// Throws  InvalidArgument (parameters; a gradient that is not finite; margins or targets have changed since
+  ///         ComputeGradients, unless the tree was started before)
+  Tree Grow(TrainParams const& params, std::uint32_t output, TreeKey key);
+  /// Starts trees, at least one, for the calls of Grow that come next with the same arguments in this order. A device
+  /// grows several trees at the same time where it can. Leaf values may be added to the margins in between. Cancels
+  /// trees that were started before, unless they are the same trees and none has been asked for. Another Grow cancels
+  /// the rest of the trees, and no effect of them shows.
+  /// Throws  as Grow
+  void Start(TrainParams const& params, std::vector<RoundTree> const& trees);
+  /// Sets the leaves of `tree`, which was grown last, after an objective with adaptive leaves (kAbsoluteError), from
+  /// the margins of which the gradients were computed. Waits.
+  /// Throws  InvalidArgument (the gradients are another objective's; a leaf would be NaN)
+  virtual void AdaptLeaves(Tree* tree) = 0;
+  /// Adds node_values [nodes of the tree grown last] of every row's leaf to the margins of this output.
+  virtual void AddLeafValues(Span<float const> node_values, std::uint32_t output) = 0;
+
+ private:
+  virtual ResidentRounds& rounds() = 0;
+  /// Begins trees, at least one, as many at the same time as is good for the device. Trees begun before are abandoned.
+  virtual void Begin(TrainParams const& params, std::vector<RoundTree> trees) = 0;
+  /// Waits for the next of the trees begun, in their order. After an error the rest of the trees can only be abandoned.
+  virtual Tree FinishNext() = 0;
+};
+
+/// The rounds of one trainer on its device. Not thread-safe. docs/adr/0008-rounds-on-the-device.md
+class XGBGPU_API ResidentRounds {
+ public:
+  virtual ~ResidentRounds();
+
+  /// Makes memory for the trainer's own rows, with `outputs` margins each.
+  virtual std::unique_ptr<ResidentRows> MakeResidentRows(std::uint32_t outputs) = 0;
+  /// Makes memory for the rows of another matrix, to be evaluated between rounds, and copies their values to the
+  /// device. Waits.
+  virtual std::unique_ptr<ResidentRows> MakeResidentRows(RowSource const& source, std::uint32_t outputs) = 0;
+
+  /// Keeps a tree of this output on the device, behind the trees kept before, for ResidentRows::AddTrees.
+  virtual void KeepTree(Tree const& tree, std::uint32_t output) = 0;
+  virtual void ForgetTrees() = 0;
+  virtual std::size_t kept_trees() const = 0;
+
+  /// Cancels the trees that were started and not asked for, because their margins are about to change.
+  void Cancel() noexcept;
+
+ private:
+  friend class ResidentRows;
+
+  /// Waits for the trees that were begun and are not finished, and forgets them.
+  virtual void Abandon() noexcept = 0;
+
+  /// Trees that were started before they are asked for.
+  struct Started {
+    TrainParams params;
+    ResidentRows const* rows;
+    std::vector<RoundTree> trees;
+    std::size_t finished;  ///< number of trees that Grow has returned
+  };
+  std::optional<Started> started_;
 };
 
 }  // namespace xgbgpu

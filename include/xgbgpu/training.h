@@ -49,7 +49,10 @@ struct XGBGPU_API KeptRows {
   bool no_room{false};  ///< memory was too short for the columns of a dart
 
   /// Returns the columns on the device or on the host, or null.
-  LeafColumns* columns() const { return on_host != nullptr ? static_cast<LeafColumns*>(on_host.get()) : rows.get(); }
+  LeafColumns* columns() const {
+    if (on_host != nullptr) return on_host.get();
+    return rows.get();
+  }
   /// Copies labels and weights to the device, unless the rows have targets of this mark.
   void SetTargets(TargetView const& view, TargetMark const& mark);
 };
@@ -91,7 +94,8 @@ class TrainerWatch {
 /// The state that rounds of one model on one data set share.
 struct XGBGPU_API Training {
   ~Training() {
-    if (trainer != nullptr) trainer->Abandon();  // a speculative tree reads members that are destroyed first
+    // A speculative tree reads members that are destroyed first.
+    if (trainer != nullptr && trainer->rounds() != nullptr) trainer->rounds()->Cancel();
   }
 
   /// Rows of another data set.

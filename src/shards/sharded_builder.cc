@@ -57,6 +57,28 @@ class ShardedBuilder::Turn {
   std::lock_guard<std::mutex> lock_;
 };
 
+/// Rows that know the builder that grows trees on them.
+class ShardedBuilder::Rows final : public ShardedRows {
+ public:
+  template <typename... Args>
+  explicit Rows(ShardedBuilder* builder, Args&&... args)
+      : ShardedRows{std::forward<Args>(args)...}, builder_{*builder} {}
+
+  void AdaptLeaves(Tree* tree) override { builder_.AdaptLeaves(tree, this); }
+  void AddLeafValues(Span<float const> node_values, std::uint32_t output) override {
+    builder_.AddLeafValues(node_values, this, output);
+  }
+
+ private:
+  ResidentRounds& rounds() override { return builder_; }
+  void Begin(TrainParams const& params, std::vector<RoundTree> trees) override {
+    builder_.Begin(params, this, std::move(trees));
+  }
+  Tree FinishNext() override { return builder_.FinishNext(); }
+
+  ShardedBuilder& builder_;
+};
+
 ShardedBuilder::ShardedBuilder(std::vector<std::shared_ptr<DeviceMatrix const>> const& shards, int threads,
                                double patience, std::size_t least_shared_bytes)
     : first_{FirstRows(shards)},
@@ -154,7 +176,7 @@ std::unique_ptr<ResidentRows> ShardedBuilder::MakeResidentRows(std::uint32_t out
   ShardedRows::Shards shards;
   for (auto const& builder : builders_) shards.push_back(builder->MakeRows(outputs));
   auto const run_all = [this](std::function<void(std::size_t)> const& work) { RunAll(work); };
-  return std::make_unique<ShardedRows>(std::move(shards), run_all, [this, outputs] {
+  return std::make_unique<Rows>(this, std::move(shards), run_all, [this, outputs] {
     return builders_[0]->MakeRowsOfOthers(first_.back(), outputs, CudaBuilder::RowUse::kTrained);
   });
 }
@@ -169,7 +191,7 @@ std::unique_ptr<ResidentRows> ShardedBuilder::MakeResidentRows(RowSource const& 
   });
   std::uint64_t const rows = source.rows();
   auto const run_all = [this](std::function<void(std::size_t)> const& work) { RunAll(work); };
-  return std::make_unique<ShardedRows>(std::move(shards), run_all, [this, rows, outputs] {
+  return std::make_unique<Rows>(this, std::move(shards), run_all, [this, rows, outputs] {
     return builders_[0]->MakeRowsOfOthers(rows, outputs, CudaBuilder::RowUse::kEvaluated);
   });
 }
@@ -187,9 +209,9 @@ void ShardedBuilder::ForgetTrees() {
   for (auto const& builder : builders_) builder->ForgetTrees();
 }
 
-void ShardedBuilder::Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) {
+void ShardedBuilder::Begin(TrainParams const& params, ShardedRows* rows, std::vector<RoundTree> trees) {
   Abandon();
-  round_ = {params, static_cast<ShardedRows*>(rows), std::move(trees), 0};
+  round_ = {params, rows, std::move(trees), 0};
   Turn const turn{*this};
   BeginRest();
 }
@@ -239,7 +261,7 @@ void ShardedBuilder::Abandon() noexcept {
   round_ = {};
 }
 
-void ShardedBuilder::AdaptLeaves(Tree* tree, ResidentRows* rows) {
+void ShardedBuilder::AdaptLeaves(Tree* tree, ShardedRows* rows) {
   finished_.CheckNodes("AdaptLeaves", tree->size());
   std::vector<NodeIndex const*> positions;
   std::vector<cudaStream_t> streams;
@@ -247,15 +269,14 @@ void ShardedBuilder::AdaptLeaves(Tree* tree, ResidentRows* rows) {
     positions.push_back(builder->PositionsOnDevice());
     streams.push_back(builder->LastStream());
   }
-  static_cast<ShardedRows*>(rows)->MedianLeaves(positions, streams, tree->leaf_value);
+  rows->MedianLeaves(positions, streams, tree->leaf_value);
   CheckMedians(tree->leaf_value);
 }
 
-void ShardedBuilder::AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) {
+void ShardedBuilder::AddLeafValues(Span<float const> node_values, ShardedRows* rows, std::uint32_t output) {
   finished_.CheckNodes("AddLeafValues", node_values.size());
-  auto* const sharded = static_cast<ShardedRows*>(rows);
   for (std::size_t s = 0; s < builders_.size(); ++s) {
-    builders_[s]->AddLeafValues(node_values, sharded->shard(s), output);
+    builders_[s]->AddLeafValues(node_values, rows->shard(s), output);
   }
 }
 

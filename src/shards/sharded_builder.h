@@ -23,7 +23,7 @@ namespace xgbgpu {
 ///
 /// If a device fails, the other devices stop waiting for it. Its error is thrown, and the builder is as it was before
 /// the call.
-class ShardedBuilder final : public TreeBuilder, public DeviceRounds {
+class ShardedBuilder final : public TreeBuilder, public ResidentRounds {
  public:
   /// `shards` have consecutive rows, the same cuts, and cells that are numbered alike. `patience`: seconds that one
   /// device may keep the other devices waiting. `least_shared_bytes`: another number in tests.
@@ -41,21 +41,26 @@ class ShardedBuilder final : public TreeBuilder, public DeviceRounds {
   void Trace(std::shared_ptr<TraceFile> file) override;
   MemoryReport memory() const override;
   std::uint64_t memory_version() const override;
-  DeviceRounds* rounds() override { return this; }
+  ResidentRounds* rounds() override { return this; }
 
   std::unique_ptr<ResidentRows> MakeResidentRows(std::uint32_t outputs) override;
   std::unique_ptr<ResidentRows> MakeResidentRows(RowSource const& source, std::uint32_t outputs) override;
   void KeepTree(Tree const& tree, std::uint32_t output) override;
   void ForgetTrees() override;
   std::size_t kept_trees() const override { return builders_[0]->kept_trees(); }
-  void Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) override;
-  Tree FinishNext() override;
-  void Abandon() noexcept override;
-  void AdaptLeaves(Tree* tree, ResidentRows* rows) override;
-  void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) override;
 
  private:
   class Turn;
+  class Rows;
+
+  void Abandon() noexcept override;
+
+  // The work of Rows.
+  void Begin(TrainParams const& params, ShardedRows* rows, std::vector<RoundTree> trees);
+  Tree FinishNext();
+  void AdaptLeaves(Tree* tree, ShardedRows* rows);
+  void AddLeafValues(Span<float const> node_values, ShardedRows* rows, std::uint32_t output);
+
   std::uint64_t RowsOf(std::size_t shard) const { return first_[shard + 1] - first_[shard]; }
   void RunAll(std::function<void(std::size_t)> const& work);
   void BeginRest();

@@ -17,7 +17,7 @@ namespace xgbgpu {
 /// devices, so the bits are the bits of one device.
 ///
 /// Memory  on the first device the memory of all rows, 16 bytes a row and more, from the first such call on
-class ShardedRows final : public ResidentRows {
+class ShardedRows : public ResidentRows {
  public:
   using Shards = std::vector<std::unique_ptr<cuda::DeviceResidentRows>>;
   /// Calls its argument for every shard at the same time, with the shard's number.

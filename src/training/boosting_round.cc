@@ -96,9 +96,9 @@ Tree HostRound::Make(Span<GradientPair const> gradients, std::size_t per_output)
   if (order_.adds_columns && own.on_host != nullptr) {
     trainer.AddLeafValues(tree.leaf_value, own.on_host->NextColumn(output).data(), 1);
   } else if (order_.adds_columns) {
-    trainer.AddLeafValues(tree.leaf_value, own.rows.get(), output);
+    own.rows->AddLeafValues(tree.leaf_value, output);
   }
-  if (order_.keeps_trees) trainer.KeepTree(tree, output);
+  if (order_.keeps_trees) trainer.rounds()->KeepTree(tree, output);
   if (order_.leaves == LeafRule::kMedians) MakeMedians(gradients, &tree);
   return tree;
 }
@@ -139,17 +139,16 @@ Tree ResidentRound::Make(Span<GradientPair const> /*gradients*/, std::size_t per
 }
 
 void ResidentRound::GrowAll(std::size_t per_output) {
-  Trainer& trainer = *training_.trainer;
-  ResidentRows* const rows = training_.own.rows.get();
-  auto const trees = TreesOfRound(order_.iteration, rows->outputs(), per_output);
-  trainer.StartSpeculative(tree_params_, rows, trees);
+  ResidentRows& rows = *training_.own.rows;
+  auto const trees = TreesOfRound(order_.iteration, rows.outputs(), per_output);
+  rows.Start(tree_params_, trees);
   for (auto const& [output, key] : trees) {
     HostSpan const span{"tree"};
-    grown_.push_back(trainer.Grow(tree_params_, rows, output, key));
+    grown_.push_back(rows.Grow(tree_params_, output, key));
     Tree& tree = grown_.back();
-    if (order_.leaves == LeafRule::kMedians) trainer.AdaptLeaves(&tree, rows);
-    trainer.AddLeafValues(tree.leaf_value, rows, output);
-    if (order_.keeps_trees) trainer.KeepTree(tree, output);
+    if (order_.leaves == LeafRule::kMedians) rows.AdaptLeaves(&tree);
+    rows.AddLeafValues(tree.leaf_value, output);
+    if (order_.keeps_trees) training_.trainer->rounds()->KeepTree(tree, output);
   }
   if (speculates_) {
     training_.Speculate(training_.last_plan->objective, tree_params_, order_.iteration + 1, per_output);

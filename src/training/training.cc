@@ -66,10 +66,14 @@ void Training::Check(ObjectiveParams objective, TargetView const& view, TargetMa
 
 void Training::MakeOwnRows(std::uint32_t outputs) {
   if (own.columns() != nullptr && own.columns()->outputs() == outputs) return;
-  trainer->Abandon();
+  ResidentRounds* const rounds = trainer->rounds();
+  if (rounds != nullptr) rounds->Cancel();
   own = {};  // before the new ones need memory
-  own.rows = trainer->MakeResidentRows(outputs);
-  if (own.rows == nullptr) own.on_host = host::MakeLeafColumns(dataset->rows(), outputs, threads);
+  if (rounds != nullptr) {
+    own.rows = rounds->MakeResidentRows(outputs);
+  } else {
+    own.on_host = host::MakeLeafColumns(dataset->rows(), outputs, threads);
+  }
 }
 
 void Training::SetMargins(Span<float const> margins, std::uint32_t outputs, std::uint32_t rounds) {
@@ -92,7 +96,7 @@ void Training::ComputeGradients(ObjectiveParams const& objective, TargetView con
   own.SetTargets(targets, mark);
   bool const speculative = std::exchange(has_speculative_gradients, false);
   if (speculative && last_plan && last_plan->SameGradients(objective, mark)) return;
-  trainer->Abandon();
+  trainer->rounds()->Cancel();
   own.rows->ComputeGradients(objective);
 }
 
@@ -102,7 +106,7 @@ void Training::Speculate(ObjectiveParams const& objective, TrainParams const& tr
     ObjectiveParams next = objective;
     next.iteration = round;
     own.rows->ComputeGradients(next);
-    trainer->StartSpeculative(tree_params, own.rows.get(), TreesOfRound(round, own.rows->outputs(), trees_per_output));
+    own.rows->Start(tree_params, TreesOfRound(round, own.rows->outputs(), trees_per_output));
     has_speculative_gradients = true;
   } catch (std::exception const&) {
     has_speculative_gradients = false;
@@ -114,7 +118,7 @@ void Training::BeginRound(std::uint32_t round, bool keeps) {
   has_speculative_gradients = false;
   DropExpired();
   if (keeps && kept.until != round) {
-    trainer->ForgetTrees();
+    trainer->rounds()->ForgetTrees();
     kept.from = round;
   }
   kept.until.reset();
@@ -143,7 +147,7 @@ bool Training::EvaluatesOnDevice() const {
 bool Training::BelongsOnDevice(std::uint64_t rows) const {
   // Below this the host is done with a tree before a kernel has begun.
   constexpr std::uint64_t kFewRows = 1000;
-  return trainer->keeps_rows() && rows > kFewRows;
+  return trainer->rounds() != nullptr && rows > kFewRows;
 }
 
 KeptRows* Training::Advance(DataKey const& key, std::uint32_t rounds) {
@@ -151,7 +155,7 @@ KeptRows* Training::Advance(DataKey const& key, std::uint32_t rounds) {
   for (auto& [of, rows] : evaluations) {
     if (of != key || !rows.rounds || *rows.rounds > rounds) continue;
     if (rows.rounds == rounds) return &rows;
-    std::size_t const trees = trainer->kept_trees();
+    std::size_t const trees = trainer->rounds()->kept_trees();
     auto const first = kept.FirstMissing(*rows.rounds, rounds, trees);
     if (!first) return nullptr;
     rows.rounds.reset();
@@ -170,7 +174,7 @@ bool Training::Admit(DataKey const& key, RowSource const& values, Span<float con
   try {
     if (found == evaluations.end()) {
       KeptRows made;
-      made.rows = trainer->MakeResidentRows(values, static_cast<std::uint32_t>(margins.size() / rows));
+      made.rows = trainer->rounds()->MakeResidentRows(values, static_cast<std::uint32_t>(margins.size() / rows));
       found = evaluations.insert(evaluations.end(), Evaluation{key, std::move(made)});
     }
     found->rows.rounds.reset();
@@ -194,7 +198,7 @@ KeptRows* Training::AddEvaluated(DataKey const& key, RowSource const* values, st
                                  std::uint32_t outputs) {
   KeptRows made;
   try {
-    if (values != nullptr && BelongsOnDevice(rows)) made.rows = trainer->MakeResidentRows(*values, outputs);
+    if (values != nullptr && BelongsOnDevice(rows)) made.rows = trainer->rounds()->MakeResidentRows(*values, outputs);
   } catch (OutOfDeviceMemory const&) {
     // The device has no room, but the host may have.
   }
@@ -204,7 +208,7 @@ KeptRows* Training::AddEvaluated(DataKey const& key, RowSource const* values, st
 
 void Training::AddKept(KeptRows* evaluated, std::uint32_t rounds) {
   if (evaluated->rows == nullptr || evaluated == &own) return;
-  std::size_t const trees = trainer->kept_trees();
+  std::size_t const trees = trainer->rounds()->kept_trees();
   auto const first = kept.FirstMissing(*evaluated->rounds, rounds, trees);
   if (first && evaluated->rows->ReserveColumns(trees - *first)) evaluated->rows->AddTrees(*first, trees);
 }

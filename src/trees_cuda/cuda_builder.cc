@@ -1,6 +1,7 @@
 // Uploads gradients, reads leaf positions back, makes rows of rounds, and ends traces.
 #include "trees_cuda/cuda_builder.h"
 
+#include <utility>
 #include <vector>
 
 #include "backend/copy_positions.h"
@@ -11,6 +12,32 @@
 #include "predict/predict.h"
 
 namespace xgbgpu {
+
+namespace {
+
+/// Rows that know the builder that grows trees on them.
+class BuilderRows final : public cuda::DeviceResidentRows {
+ public:
+  template <typename... Args>
+  explicit BuilderRows(CudaBuilder* builder, Args&&... args)
+      : DeviceResidentRows{std::forward<Args>(args)...}, builder_{*builder} {}
+
+  void AdaptLeaves(Tree* tree) override { builder_.AdaptLeaves(tree, this); }
+  void AddLeafValues(Span<float const> node_values, std::uint32_t output) override {
+    builder_.AddLeafValues(node_values, this, output);
+  }
+
+ private:
+  ResidentRounds& rounds() override { return builder_; }
+  void Begin(TrainParams const& params, std::vector<RoundTree> trees) override {
+    builder_.Begin(params, this, std::move(trees));
+  }
+  Tree FinishNext() override { return builder_.FinishNext(); }
+
+  CudaBuilder& builder_;
+};
+
+}  // namespace
 
 void CudaBuilder::Close() noexcept {
   try {
@@ -77,16 +104,16 @@ std::unique_ptr<cuda::DeviceResidentRows> CudaBuilder::MakeRowsOfOthers(std::uin
                                                                         RowUse use) {
   Stream const& stream = use == RowUse::kTrained ? stream_ : evaluation_stream();
   return Run([&] {
-    return std::make_unique<cuda::DeviceResidentRows>(rows, outputs, &arena_, stream, limits_, &timer(), threads_,
-                                                      [this] { WaitForReaders(); });
+    return std::make_unique<BuilderRows>(this, rows, outputs, &arena_, stream, limits_, &timer(), threads_,
+                                         [this] { WaitForReaders(); });
   });
 }
 
 std::unique_ptr<cuda::DeviceResidentRows> CudaBuilder::MakeRows(RowSource const& source, std::uint32_t outputs) {
   return Run([&] {
     if (!trees_) trees_.emplace(&arena_);
-    return std::make_unique<cuda::DeviceResidentRows>(source, outputs, &*trees_, &arena_, evaluation_stream(), limits_,
-                                                      &timer(), threads_);
+    return std::make_unique<BuilderRows>(this, source, outputs, &*trees_, &arena_, evaluation_stream(), limits_,
+                                         &timer(), threads_);
   });
 }
 
@@ -101,12 +128,12 @@ void CudaBuilder::ForgetTrees() {
   if (trees_) trees_->Clear();
 }
 
-void CudaBuilder::AdaptLeaves(Tree* tree, ResidentRows* rows) {
+void CudaBuilder::AdaptLeaves(Tree* tree, cuda::DeviceResidentRows* rows) {
   CheckNodes("AdaptLeaves", tree->size());
   Run([&] {
     // On the tree's stream, which has waited for the residuals as for the gradients.
     float* const values = UploadNodeValues(tree->leaf_value);
-    static_cast<cuda::DeviceResidentRows*>(rows)->MedianLeaves(positions(), values, tree->size(), tree_stream());
+    rows->MedianLeaves(positions(), values, tree->size(), tree_stream());
     CopyToHost(tree->leaf_value.data(), values, tree->size(), tree_stream(), "reading medians");
     tree_stream().Wait("reading medians");
   });

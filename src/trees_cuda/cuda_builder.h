@@ -18,10 +18,8 @@ namespace xgbgpu {
 
 /// Everything that does not depend on how trees grow: memory, streams, rows of rounds, leaves read back, traces. A
 /// DeviceError names the sizes of the training.
-class CudaBuilder : public TreeBuilder, public DeviceRounds {
+class CudaBuilder : public TreeBuilder, public ResidentRounds {
  public:
-  using DeviceRounds::AddLeafValues;
-
   /// Copies the gradients to the device first.
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;
   void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override;
@@ -30,13 +28,18 @@ class CudaBuilder : public TreeBuilder, public DeviceRounds {
   MemoryReport memory() const override;
   std::uint64_t memory_version() const override { return arena_.changes(); }
 
-  DeviceRounds* rounds() override { return this; }
+  ResidentRounds* rounds() override { return this; }
   std::unique_ptr<ResidentRows> MakeResidentRows(std::uint32_t outputs) override;
   std::unique_ptr<ResidentRows> MakeResidentRows(RowSource const& source, std::uint32_t outputs) override;
   void KeepTree(Tree const& tree, std::uint32_t output) override;
   void ForgetTrees() override;
   std::size_t kept_trees() const override { return trees_ ? trees_->size() : 0; }
-  void AdaptLeaves(Tree* tree, ResidentRows* rows) override;
+
+  // The work of ResidentRows, on rows made below.
+  virtual void Begin(TrainParams const& params, cuda::DeviceResidentRows* rows, std::vector<RoundTree> trees) = 0;
+  virtual Tree FinishNext() = 0;
+  void AdaptLeaves(Tree* tree, cuda::DeviceResidentRows* rows);
+  virtual void AddLeafValues(Span<float const> node_values, cuda::DeviceResidentRows* rows, std::uint32_t output) = 0;
 
   // MakeResidentRows with the type of the device.
   std::unique_ptr<cuda::DeviceResidentRows> MakeRows(std::uint32_t outputs);

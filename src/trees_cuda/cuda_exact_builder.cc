@@ -33,10 +33,10 @@ class CudaExactBuilder final : public CudaBuilder {
   using CudaBuilder::AddLeafValues;
 
   /// One tree grows at a time: a level of one tree fills the device.
-  void Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) override {
+  void Begin(TrainParams const& params, cuda::DeviceResidentRows* rows, std::vector<RoundTree> trees) override {
     ValidateExact(params);
     params_ = params;
-    round_rows_ = static_cast<cuda::DeviceResidentRows*>(rows);
+    round_rows_ = rows;
     waiting_ = std::move(trees);
     std::reverse(waiting_.begin(), waiting_.end());
     Run([&] { round_rows_->gradients(0); });  // computed while the host goes on
@@ -50,13 +50,12 @@ class CudaExactBuilder final : public CudaBuilder {
     waiting_.clear();
     ForgetTree();
   }
-  void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) override {
+  void AddLeafValues(Span<float const> node_values, cuda::DeviceResidentRows* rows, std::uint32_t output) override {
     CheckNodes("AddLeafValues", node_values.size());
     Run([&] {
       timer().Run(kMargins, kNoLevel, [&] {
         cuda::AddLeafValues(positions(), this->rows(), UploadNodeValues(node_values),
-                            static_cast<cuda::DeviceResidentRows*>(rows)->LeafTarget(output, node_values, stream()), 1,
-                            limits(), stream());
+                            rows->LeafTarget(output, node_values, stream()), 1, limits(), stream());
       });
       stream().Wait("adding leaf values");  // the values' source may go
     });

@@ -118,10 +118,10 @@ void CudaTreeBuilder::WaitForReaders() const {
   for (auto const& lane : lanes_) lane->stream().Wait("freeing rows");
 }
 
-void CudaTreeBuilder::Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) {
+void CudaTreeBuilder::Begin(TrainParams const& params, cuda::DeviceResidentRows* rows, std::vector<RoundTree> trees) {
   Abandon();
   train_ = params;
-  round_ = {static_cast<cuda::DeviceResidentRows*>(rows), std::move(trees), 0, 0, 0, 1};
+  round_ = {rows, std::move(trees), 0, 0, 0, 1};
   for (bool begun = false; !begun;) {
     try {
       // Margins move on with every tree, and lanes wait for what is enqueued now.
@@ -287,15 +287,14 @@ bool CudaTreeBuilder::KeepOneLane() {
   return true;
 }
 
-void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) {
+void CudaTreeBuilder::AddLeafValues(Span<float const> node_values, cuda::DeviceResidentRows* rows,
+                                    std::uint32_t output) {
   CheckNodes("AddLeafValues", node_values.size());
-  auto* const resident = static_cast<cuda::DeviceResidentRows*>(rows);
-  bool const as_grown =
-      resident == speculative_rows_ &&
-      std::equal(node_values.begin(), node_values.end(), speculative_values_.begin(), speculative_values_.end());
+  bool const as_grown = rows == speculative_rows_ && std::equal(node_values.begin(), node_values.end(),
+                                                                speculative_values_.begin(), speculative_values_.end());
   speculative_values_.clear();
-  if (as_grown && Run([&] { return resident->TakeSpeculative(node_values); })) return;
-  float* const target = Run([&] { return resident->LeafTarget(output, node_values, last_->stream()); });
+  if (as_grown && Run([&] { return rows->TakeSpeculative(node_values); })) return;
+  float* const target = Run([&] { return rows->LeafTarget(output, node_values, last_->stream()); });
   AddLeafValuesOnDevice(node_values, target, 1);
 }
 

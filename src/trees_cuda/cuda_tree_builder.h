@@ -27,10 +27,10 @@ class CudaTreeBuilder final : public CudaBuilder {
   /// Margins on the device: enqueued on stream(), not waited for.
   void AddLeafValuesOnDevice(Span<float const> node_values, float* margins, std::size_t stride);
 
-  void Begin(TrainParams const& params, ResidentRows* rows, std::vector<RoundTree> trees) override;
+  void Begin(TrainParams const& params, cuda::DeviceResidentRows* rows, std::vector<RoundTree> trees) override;
   Tree FinishNext() override;
   void Abandon() noexcept override;
-  void AddLeafValues(Span<float const> node_values, ResidentRows* rows, std::uint32_t output) override;
+  void AddLeafValues(Span<float const> node_values, cuda::DeviceResidentRows* rows, std::uint32_t output) override;
 
   /// The leaves of all rows in the tree that was finished last, on the device; complements for rows outside its sample.
   /// Enqueued on LastStream().

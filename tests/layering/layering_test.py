@@ -341,6 +341,34 @@ def tests_that_nobody_runs(root: Path) -> List[str]:
     return complaints
 
 
+# The casts down that are allowed: (file, class) → reason.
+XGBOOST_ASKS = "XGBoost hands over an interface of its own, and only the cast tells whether the object is ours"
+CASTS_DOWN = {
+    ("plugin/entry/decorated_booster.h", "DecoratedBooster"): XGBOOST_ASKS,
+    ("plugin/matrix/held_bins.cc", "HeldBins"): XGBOOST_ASKS,
+    ("plugin/matrix/held_matrix.cc", "HeldMatrix"): XGBOOST_ASKS,
+    ("plugin/xgb/booster.h", "XgbBooster"): XGBOOST_ASKS,
+    ("plugin/xgb/objective.cc", "XgbObjective"): XGBOOST_ASKS,
+}
+
+
+def casts_down(root: Path) -> List[str]:
+    """No interface is cast down to its implementation: a call that needs the implementation belongs to the interface."""
+    folders = ("base", "include", "src", "plugin", "cli")
+    code = {path: re.sub(r"//.*", "", path.read_text(encoding="utf-8")) for path in files(root, *folders)}
+    derived = re.compile(r"(?<!enum )\b(?:class|struct)\s+(?:[A-Z_]+\s+)?((?:\w+::)*\w+)(?:\s+final)?\s*:\s*\w")
+    deriving = {name.split("::")[-1] for text in code.values() for name in derived.findall(text)}
+    target_of = r"((?:\w+::)*\w+)(?:\s+const)?\s*"
+    cast = re.compile(r"\b(static|dynamic|reinterpret)_cast<\s*(?:const\s+)?" + target_of + r"[*&]")
+    pointer_cast = re.compile(r"\b(static|dynamic|reinterpret)_pointer_cast<\s*(?:const\s+)?" + target_of + ">")
+    found = [(str(path.relative_to(root)), kind, target) for path, text in code.items()
+             for kind, target in cast.findall(text) + pointer_cast.findall(text) if target.split("::")[-1] in deriving]
+    complaints = [f"{name} casts down to {target} ({kind}_cast): make the call a member of the interface"
+                  for name, kind, target in found if (name, target.split("::")[-1]) not in CASTS_DOWN]
+    return complaints + [f"CASTS_DOWN allows {name} a cast to {to}, which is not there" for name, to in CASTS_DOWN
+                         if (name, to) not in {(file, target.split("::")[-1]) for file, _, target in found}]
+
+
 # Rule → a tree that breaks it, and what the complaints must say.
 BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
     "host_headers": (
@@ -417,6 +445,15 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
     "copies_that_nobody_waits_for": (
         {"src/split/a.cu": "__pipeline_memcpy_async(to, from, 16);\n__pipeline_wait_prior(0);\n"},
         ["src/split/a.cu copies asynchronously without both commit and wait"]),
+    "casts_down": (
+        {"src/rounds/rows.h": "class Rows {};\nclass DeviceRows final : public Rows {\n};\n",
+         "src/trees_cuda/a.cc": "auto* rows = static_cast<cuda::DeviceRows*>(given);\n// static_cast<DeviceRows*>\n",
+         "src/trees_cuda/b.cc": "auto const& rows = dynamic_cast<DeviceRows const&>(given);\nauto* up = static_cast<Rows*>(own);\n",
+         "src/trees_cuda/c.cc": "auto rows = std::static_pointer_cast<DeviceRows>(given);\n"},
+        ["src/trees_cuda/a.cc casts down to cuda::DeviceRows (static_cast)",
+         "src/trees_cuda/b.cc casts down to DeviceRows (dynamic_cast)",
+         "src/trees_cuda/c.cc casts down to DeviceRows (static_cast)",
+         "CASTS_DOWN allows plugin/xgb/booster.h a cast to XgbBooster, which is not there"]),
     "sources_without_a_sentence": (
         {"src/split/split.cc": '#include "split/split.h"\n// Finds splits.\n', "src/split/split_cuda.cu": "// Finds splits.\n"},
         ["src/split/split.cc begins with '#include"]),

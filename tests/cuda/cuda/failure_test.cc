@@ -77,7 +77,7 @@ struct Rounds {
 bool operator==(Rounds const& a, Rounds const& b) { return a.trees == b.trees && a.margins == b.margins; }
 
 Rounds RunRounds(TreeBuilder* builder, TrainParams const& params, std::vector<float> const& labels) {
-  DeviceRounds& rounds = *builder->rounds();
+  ResidentRounds& rounds = *builder->rounds();
   auto const rows = rounds.MakeResidentRows(1);
   Rounds result;
   result.margins.resize(labels.size());
@@ -86,14 +86,13 @@ Rounds RunRounds(TreeBuilder* builder, TrainParams const& params, std::vector<fl
   try {
     for (std::uint32_t round = 0; round < kTrees; ++round) {
       rows->ComputeGradients({Objective::kAbsoluteError});
-      rounds.Begin(params, rows.get(), {{0, {round, 0}}});
-      Tree tree = rounds.FinishNext();
-      rounds.AdaptLeaves(&tree, rows.get());
-      rounds.AddLeafValues(tree.leaf_value, rows.get(), 0);
+      Tree tree = rows->Grow(params, 0, {round, 0});
+      rows->AdaptLeaves(&tree);
+      rows->AddLeafValues(tree.leaf_value, 0);
       result.trees.push_back(std::move(tree));
     }
   } catch (...) {
-    rounds.Abandon();
+    rounds.Cancel();
     throw;
   }
   rows->CopyMargins(result.margins);

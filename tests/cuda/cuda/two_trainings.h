@@ -60,7 +60,7 @@ class TwoTrainings {
   /// Makes the resident rows again, as they were first.
   void MakeRowsAgain() {
     rows_.reset();
-    rows_ = cuda_->MakeResidentRows(1);
+    rows_ = cuda_->MakeRows(1);
     rows_->SetTargets(targets_);
     SetMargins(0.25f);
   }
@@ -154,7 +154,7 @@ class TwoTrainings {
   std::shared_ptr<Dataset const> data_;
   std::unique_ptr<TreeBuilder> host_;
   std::unique_ptr<CudaTreeBuilder> cuda_;
-  std::unique_ptr<ResidentRows> rows_;
+  std::unique_ptr<cuda::DeviceResidentRows> rows_;
   std::vector<float> labels_, weights_, margins_;
   std::vector<GradientPair> gradients_;
   TargetView targets_;

@@ -108,17 +108,17 @@ class ForestCase {
     GrowOptions options;
     options.kind = BackendKind::kCuda;
     Trainer trainer{MakeDataset(c_, options), BackendKind::kCuda, 2};
-    auto const rows = trainer.MakeResidentRows(1);
+    auto const rows = trainer.rounds()->MakeResidentRows(1);
     Forest made{{}, std::vector<float>(labels_.size())};
     rows->SetMargins(made.margins);
     rows->SetTargets(targets_);
     for (std::uint32_t round = 0; round < 2; ++round) {
       rows->ComputeGradients(kObjective);
-      trainer.StartSpeculative(c_.params, rows.get(), {{0, {round, 0}}, {0, {round, 1}}});  // these grow in two lanes
+      rows->Start(c_.params, {{0, {round, 0}}, {0, {round, 1}}});  // these grow in two lanes
       for (std::uint32_t k = 0; k < 2; ++k) {
-        Tree tree = trainer.Grow(c_.params, rows.get(), 0, {round, k});
-        trainer.AdaptLeaves(&tree, rows.get());
-        trainer.AddLeafValues(tree.leaf_value, rows.get(), 0);
+        Tree tree = rows->Grow(c_.params, 0, {round, k});
+        rows->AdaptLeaves(&tree);
+        rows->AddLeafValues(tree.leaf_value, 0);
         made.trees.push_back(tree);
       }
     }
@@ -131,16 +131,16 @@ class ForestCase {
     GrowOptions options;
     options.kind = BackendKind::kCuda;
     Trainer trainer{MakeDataset(c_, options), BackendKind::kCuda, 2};
-    auto const rows = trainer.MakeResidentRows(1);
+    auto const rows = trainer.rounds()->MakeResidentRows(1);
     rows->SetMargins(std::vector<float>(labels_.size()));
     rows->SetTargets(targets_);
     for (auto const& objective : {kObjective, ObjectiveParams{Objective::kSquaredError}}) {
       rows->ComputeGradients(objective);
-      Tree tree = trainer.Grow(c_.params, rows.get(), 0, {0, 0});
+      Tree tree = rows->Grow(c_.params, 0, {0, 0});
       if (objective.kind == Objective::kAbsoluteError) {
-        EXPECT_NO_THROW(trainer.AdaptLeaves(&tree, rows.get()));
+        EXPECT_NO_THROW(rows->AdaptLeaves(&tree));
       } else {
-        EXPECT_THROW(trainer.AdaptLeaves(&tree, rows.get()), InvalidArgument);
+        EXPECT_THROW(rows->AdaptLeaves(&tree), InvalidArgument);
       }
     }
   }

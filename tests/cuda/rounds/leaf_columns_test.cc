@@ -29,7 +29,7 @@ TEST(CudaLeafColumnsTest, AreWeighedInOrder) {
     TreeCase const c = RandomCase({rows, 2}, 3);
     Trainer trainer{MakeDataset(c, OnDevice()), BackendKind::kCuda, 2};
     for (std::uint32_t const outputs : {1U, kOutputs}) {
-      auto const resident = trainer.MakeResidentRows(outputs);
+      auto const resident = trainer.rounds()->MakeResidentRows(outputs);
       ColumnCase{rows, outputs, rows > 1000 ? 20U : 300U}.Check(resident.get());
     }
   }
@@ -81,8 +81,8 @@ class Rounds {
   /// Expects the same on a device, where the training's rows are also evaluated.
   void ExpectSameOnDevice(std::vector<float> const& expected) {
     Trainer trainer{MakeDataset(c_, OnDevice()), BackendKind::kCuda, 2};
-    auto const rows = trainer.MakeResidentRows(kOutputs);
-    auto const evaluated = trainer.MakeResidentRows(MemorySource{c_.values}, kOutputs);
+    auto const rows = trainer.rounds()->MakeResidentRows(kOutputs);
+    auto const evaluated = trainer.rounds()->MakeResidentRows(MemorySource{c_.values}, kOutputs);
     rows->BeginColumns(base_);
     evaluated->BeginColumns(base_);
     rows->SetTargets(targets_);
@@ -90,13 +90,13 @@ class Rounds {
       Weigh(rows.get());
       rows->ComputeGradients(kObjective);
       auto const trees = TreesOf(round);
-      trainer.StartSpeculative(c_.params, rows.get(), trees);  // these grow in several lanes
+      rows->Start(c_.params, trees);  // these grow in several lanes
       for (RoundTree const& wanted : trees) {
-        Tree const tree = trainer.Grow(c_.params, rows.get(), wanted.output, wanted.key);
-        trainer.AddLeafValues(tree.leaf_value, rows.get(), wanted.output);
-        trainer.KeepTree(tree, wanted.output);
+        Tree const tree = rows->Grow(c_.params, wanted.output, wanted.key);
+        rows->AddLeafValues(tree.leaf_value, wanted.output);
+        trainer.rounds()->KeepTree(tree, wanted.output);
       }
-      evaluated->AddTrees(evaluated->columns(), trainer.kept_trees());
+      evaluated->AddTrees(evaluated->columns(), trainer.rounds()->kept_trees());
     }
     for (ResidentRows* resident : {rows.get(), evaluated.get()}) {
       std::vector<float> margins(expected.size());
@@ -134,7 +134,7 @@ TEST(CudaLeafColumnsTest, ShortMemoryIsNoError) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   TreeCase const c = RandomCase({5000, 2}, 3);
   Trainer trainer{MakeDataset(c, OnDevice()), BackendKind::kCuda, 2};
-  auto const rows = trainer.MakeResidentRows(1);
+  auto const rows = trainer.rounds()->MakeResidentRows(1);
   rows->BeginColumns(std::vector<float>(5000));
   FailDeviceAllocation(0);
   EXPECT_FALSE(rows->ReserveColumns(1));

@@ -179,7 +179,7 @@ TEST_P(UnusualRoundTest, GradientsThatAreNotFiniteAreTold) {
 TEST_P(UnusualRoundTest, EqualMargins) {
   TwoTrainings both{case_};
   for (std::uint32_t const outputs : {1U, 3U}) {
-    std::unique_ptr<ResidentRows> const rows = both.cuda().MakeResidentRows(outputs);
+    auto const rows = both.cuda().MakeRows(outputs);
     std::vector<float> margins(case_.values.rows * std::size_t{outputs}, 7.0f);
     rows->SetMargins(margins);
     rows->SetEqualMargins(-1.5f);
@@ -190,7 +190,7 @@ TEST_P(UnusualRoundTest, EqualMargins) {
 
 TEST_P(UnusualRoundTest, MarginsOfOtherRowsOnlyGetTheLeafValues) {
   TwoTrainings both{case_};
-  std::unique_ptr<ResidentRows> const others = both.cuda().MakeResidentRows(1);
+  auto const others = both.cuda().MakeRows(1);
   std::vector<float> const labels(case_.values.rows);
   std::vector<float> expected(labels);
   others->SetTargets({labels.data()});

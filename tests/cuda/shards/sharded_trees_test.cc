@@ -304,7 +304,7 @@ class ShardedRoundsTest : public ::testing::Test {
   /// Runs `rounds` rounds in both and compares trees, margins and metrics.
   void Compare(ObjectiveParams objective, TargetView const& targets, std::uint32_t outputs, TrainParams const& params,
                std::vector<MetricParams> const& metrics, std::uint32_t rounds = 3) {
-    DeviceRounds* const sides[] = {one_->rounds(), several_->rounds()};
+    ResidentRounds* const sides[] = {one_->rounds(), several_->rounds()};
     std::unique_ptr<ResidentRows> rows[2], evaluated[2];
     std::vector<float> const base(labels_.size() * outputs, 0.25f);
     for (int side = 0; side < 2; ++side) {
@@ -323,12 +323,12 @@ class ShardedRoundsTest : public ::testing::Test {
         std::vector<RoundTree> wanted;
         for (std::uint32_t k = 0; k < outputs; ++k) wanted.push_back({k, {round, k}});
         rows[side]->ComputeGradients(objective);
-        sides[side]->Begin(params, rows[side].get(), wanted);
+        rows[side]->Start(params, wanted);
         for (std::uint32_t k = 0; k < outputs; ++k) {
-          trees[side].push_back(sides[side]->FinishNext());
+          trees[side].push_back(rows[side]->Grow(params, k, {round, k}));
           Tree& tree = trees[side].back();
-          if (objective.kind == Objective::kAbsoluteError) sides[side]->AdaptLeaves(&tree, rows[side].get());
-          sides[side]->AddLeafValues(tree.leaf_value, rows[side].get(), k);
+          if (objective.kind == Objective::kAbsoluteError) rows[side]->AdaptLeaves(&tree);
+          rows[side]->AddLeafValues(tree.leaf_value, k);
           sides[side]->KeepTree(tree, k);
         }
         evaluated[side]->AddTrees(round * outputs, (round + 1) * outputs);

