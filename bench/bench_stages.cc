@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.h"
 #include "generated_data.h"
 #include "gradient/gradient.h"
 #include "histogram/histogram.h"
@@ -21,6 +20,7 @@
 #include "quantile/quantile.h"
 #include "sample/sample.h"
 #include "split/split.h"
+#include "trees_host/hist_host.h"
 #include "xgbgpu/metric.h"
 #include "xgbgpu/objective.h"
 #include "xgbgpu/trainer.h"
