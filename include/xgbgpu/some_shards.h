@@ -45,7 +45,7 @@ class XGBGPU_API SomeShards final : public Collective {
   using Collective::Sum;
 
  private:
-  enum class Call : std::int64_t { kSum, kMax, kGather, kEnd };
+  enum class Call : std::int64_t { kAddUp, kMax, kGather, kEnd };
 
   struct Next {
     Call call;

@@ -123,7 +123,7 @@ Rounds::Setup Rounds::SetUp(xgboost::MetaInfo const& info, XgbGradients const& g
                             std::function<Span<float const>()> const& margins) const {
   Setup setup;
   RoundOrder& order = setup.order;
-  auto const check_gradients = [&] { CheckFinite(View(gradients), gradients.Size() / info.num_row_); };
+  auto const check_gradients = [&] { CheckFinite(View(gradients), View(gradients).size() / info.num_row_); };
   ProcessGroup* const group = ProcessGroup::OfThisThread();
   auto const decide = [&] {
     order.params = ToTrainParams(config().tree(), config().device(), learner().seed(), config().IsExact());
@@ -143,7 +143,7 @@ Rounds::Setup Rounds::SetUp(xgboost::MetaInfo const& info, XgbGradients const& g
   };
   if (group == nullptr) {
     decide();
-    if (!on_device && gradients.Size() > info.num_row_) check_gradients();
+    if (!on_device && View(gradients).size() > info.num_row_) check_gradients();
     return setup;
   }
   Agree(*group, {}, [&] {

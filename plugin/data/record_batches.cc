@@ -15,6 +15,7 @@
 #include "data/arrow_columns.h"
 #include "errors/fail.h"
 #include "xgb/next_function.h"
+#include "xgb/older_functions.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/host_span.h"
 

@@ -20,6 +20,7 @@
 #include "matrix/hold_batches.h"
 #include "xgb/api_call.h"
 #include "xgb/next_function.h"
+#include "xgb/older_functions.h"
 #include "xgb/version.h"
 #include "xgboost_gpu.h"
 

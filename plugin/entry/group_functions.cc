@@ -15,6 +15,7 @@
 #include "errors/fail.h"
 #include "group/process_group.h"
 #include "xgb/next_function.h"
+#include "xgb/older_functions.h"
 #include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
 
@@ -78,9 +79,8 @@ XGBGPU_EXPORT int XGCommunicatorFinalize(void) {
   return kNext();
 }
 
-/// Programs for older versions connect workers with this. XGBoost exports it, but no public header declares it.
 XGBGPU_EXPORT bool RabitInit(int n, char* arguments[]) {
-  static auto* const kNext = NextFunction<bool(int, char**)>("RabitInit");
+  static auto* const kNext = XGBGPU_NEXT(RabitInit);
   std::chrono::seconds limit = kUsualLimit;
   bool const passes = Passes(kCommunicator, [&] {
     for (int i = 0; i < n; ++i) {
@@ -91,9 +91,8 @@ XGBGPU_EXPORT bool RabitInit(int n, char* arguments[]) {
   return ProcessGroup::Entered(limit, [&] { return passes && kNext(n, arguments); });
 }
 
-/// Ends what RabitInit began.
 XGBGPU_EXPORT bool RabitFinalize() {
-  static auto* const kNext = NextFunction<bool()>("RabitFinalize");
+  static auto* const kNext = XGBGPU_NEXT(RabitFinalize);
   ProcessGroup::Leaves();
   return kNext();
 }

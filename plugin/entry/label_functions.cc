@@ -9,6 +9,7 @@
 #include "errors/fail.h"
 #include "xgb/api_call.h"
 #include "xgb/next_function.h"
+#include "xgb/older_functions.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {

@@ -24,6 +24,7 @@
 #include "matrix/held_matrix.h"
 #include "xgb/api_call.h"
 #include "xgb/next_function.h"
+#include "xgb/older_functions.h"
 #include "xgb/version.h"
 #include "xgbgpu/dataset_cache.h"
 #include "xgbgpu/error.h"

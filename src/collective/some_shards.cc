@@ -83,7 +83,7 @@ void SomeShards::Follow() {
     Next const next = Announce(std::nullopt);
     std::vector<std::int64_t> nothing;
     switch (next.call) {
-      case Call::kSum:
+      case Call::kAddUp:
         nothing.assign(next.size, 0);
         all_.Sum(Span<std::int64_t>{nothing});
         break;
@@ -103,7 +103,7 @@ void SomeShards::Follow() {
 void SomeShards::Sum(Span<Span<std::int64_t> const> parts) {
   std::vector<std::int64_t> values;
   for (Span<std::int64_t> const part : parts) values.insert(values.end(), part.begin(), part.end());
-  Announce(Next{Call::kSum, values.size()});
+  Announce(Next{Call::kAddUp, values.size()});
   all_.Sum(Span<std::int64_t>{values});
   auto next = values.cbegin();
   for (Span<std::int64_t> const part : parts) {

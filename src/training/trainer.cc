@@ -1,6 +1,7 @@
 // Grows trees with the builder of a dataset.
 #include "xgbgpu/trainer.h"
 
+#include <memory>
 #include <utility>
 
 #include "base/host_memory.h"

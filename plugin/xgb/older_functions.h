@@ -1,0 +1,35 @@
+/// C functions that newer series of XGBoost have no more, or that no header declares (entry/functions.inc).
+///
+/// Functions of ours in front of them are compiled for every series, and exported where XGBoost has them.
+#ifndef XGBGPU_PLUGIN_XGB_OLDER_FUNCTIONS_H_
+#define XGBGPU_PLUGIN_XGB_OLDER_FUNCTIONS_H_
+
+#include <xgboost/c_api.h>
+
+#include <cstddef>
+
+// Where XGBoost's header has a function, the compiler compares.
+extern "C" {
+
+XGB_DLL int XGDMatrixCreateFromCSREx(std::size_t const* indptr, unsigned const* indices, float const* values,
+                                     std::size_t indptr_size, std::size_t stored, std::size_t columns,
+                                     DMatrixHandle* out);
+XGB_DLL int XGDMatrixCreateFromCSCEx(std::size_t const* col_ptr, unsigned const* indices, float const* values,
+                                     std::size_t col_ptr_size, std::size_t stored, std::size_t rows,
+                                     DMatrixHandle* out);
+XGB_DLL int XGDMatrixCreateFromDT(void** data, char const** types, bst_ulong rows, bst_ulong columns,
+                                  DMatrixHandle* out, int nthread);
+XGB_DLL int XGDMatrixCreateFromArrowCallback(XGDMatrixCallbackNext* next, char const* config, DMatrixHandle* out);
+XGB_DLL int XGImportArrowRecordBatch(DataIterHandle importer, void* batch, void* schema);
+XGB_DLL int XGDeviceQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy,
+                                                      DataIterResetCallback* reset, XGDMatrixCallbackNext* next,
+                                                      float missing, int nthread, int max_bin, DMatrixHandle* out);
+XGB_DLL int XGDMatrixSetGroup(DMatrixHandle data, unsigned const* group, bst_ulong n);
+
+// Programs for older versions connect workers with Rabit. XGBoost 1.7 exports its functions.
+XGB_DLL bool RabitInit(int n, char* arguments[]);
+XGB_DLL bool RabitFinalize();
+
+}  // extern "C"
+
+#endif  // XGBGPU_PLUGIN_XGB_OLDER_FUNCTIONS_H_
