@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.h"
 #include "generated_data.h"
 #include "gradient/gradient.h"
 #include "histogram/histogram.h"

@@ -1,4 +1,5 @@
 // The backend of CUDA devices.
+#include <algorithm>
 #include <utility>
 
 #include "backend/backend.h"
@@ -95,7 +96,19 @@ class CudaBackend final : public DeviceBackend {
 
   void VisitLowerEnds(DeviceBins const& bins, std::uint64_t first, std::uint64_t count, int threads,
                       std::function<void(RowBatch const&)> const& visit) const override {
-    cuda::VisitLowerEnds(*bins.shards[0], first, count, threads, visit);
+    std::uint64_t begin = 0, visited = 0;
+    for (auto const& shard : bins.shards) {
+      std::uint64_t const end = begin + shard->view.rows;
+      std::uint64_t const from = std::max(first, begin), to = std::min(first + count, end);
+      if (from < to) {
+        cuda::VisitLowerEnds(*shard, from - begin, to - from, threads, [&](RowBatch batch) {
+          batch.first_row += visited;
+          visit(batch);
+        });
+        visited += to - from;
+      }
+      begin = end;
+    }
   }
   DeviceArrays const& arrays() const override { return cuda::Arrays(); }
 

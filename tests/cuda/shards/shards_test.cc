@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "matrix/lower_ends.h"
@@ -438,6 +439,33 @@ TEST(SharedLayoutTest, ComesFromAllRowsAndTheSmallestDevice) {
   EXPECT_EQ(layout.tile.size(), 1U);
   facts.block_bytes = 8 << 10;
   EXPECT_NE(ChooseDeviceLayout(cuts, facts).tile.size(), 1U);
+}
+
+TEST(ShardedDatasetTest, RowsAreReadBackAcrossShards) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  TreeCase const c = RandomCase({7000, 3, 0.2}, 401);
+  MemorySource const source{c.values};
+  std::vector<std::shared_ptr<Dataset const>> sets;
+  for (int const devices : {1, 3}) {
+    Place place{BackendKind::kCuda};
+    place.devices = devices;
+    sets.push_back(Dataset::Build(source, {}, 64, 2, place));
+    ASSERT_EQ(sets.back()->devices(), devices);
+  }
+  for (auto const& [first, count] : {std::pair<std::uint64_t, std::uint64_t>{0, 7000}, {2000, 4500}, {5000, 1}}) {
+    std::vector<Entry> entries[2];
+    for (std::size_t s = 0; s < 2; ++s) {
+      std::uint64_t next = 0;
+      sets[s]->VisitLowerEnds(first, count, 2, [&](RowBatch const& batch) {
+        EXPECT_EQ(batch.first_row, next);
+        next += batch.rows();
+        entries[s].insert(entries[s].end(), batch.entries.begin(), batch.entries.end());
+      });
+      EXPECT_EQ(next, count);
+    }
+    ASSERT_EQ(entries[1].size(), entries[0].size());
+    EXPECT_EQ(std::memcmp(entries[1].data(), entries[0].data(), entries[0].size() * sizeof(Entry)), 0);
+  }
 }
 
 }  // namespace

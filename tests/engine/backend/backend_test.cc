@@ -53,7 +53,9 @@ TEST(BackendTest, TheHostMakesBinsAndTreesOnThem) {
   EXPECT_EQ(matrix.facts.features, 4U);
   EXPECT_LT(matrix.facts.stored, 2000U);
   EXPECT_FALSE(matrix.facts.in_pages);
-  EXPECT_FALSE(Backend::Host().MatrixWithin(matrix, {1}).has_value());
+  MemoryLimits limits;
+  limits.training_bytes = 1;
+  EXPECT_FALSE(Backend::Host().MatrixWithin(matrix, limits).has_value());
   auto const builder = Backend::Host().MakeBuilder(matrix, Shard::Whole(500), 2);
   EXPECT_EQ(builder->Grow(c.params, c.gradients, c.key), Grow(c));
 }
