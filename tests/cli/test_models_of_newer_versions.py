@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-FILES = zipfile.ZipFile(Path(__file__).parents[1] / "python" / "newer_models.zip")
+FILES = zipfile.ZipFile(Path(__file__).parents[1] / "python" / "models" / "newer_models.zip")
 EXPECTED = json.loads(FILES.read("3.4.1/expected.json"))
 
 
