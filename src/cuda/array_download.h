@@ -10,7 +10,7 @@
 namespace xgbgpu {
 
 /// Calls visit(batch) for the rows of an array of so many columns, as RowSource::ForEachBatch does. A batch stores
-/// every value of its rows; those that are missing are NaN. All writes to an array on a device must have finished.
+/// every value of its rows; missing values are NaN. All writes to an array on a device must have finished.
 ///
 /// Cost    memory on the host: 8 bytes for each value of a batch, which has 2^21 values or one row; an array on a
 ///         device is copied in blocks of 8 MiB or one row

@@ -40,11 +40,11 @@ class ArrayUpload {
   /// ring of its own, and pieces come in any order. The next call with the same ring may get the same memory.
   using Use = std::function<void(ArrayPiece const& piece, std::size_t ring, cudaStream_t stream)>;
 
-  /// Returns the number of rings of a pass over so many columns.
+  /// Returns the number of rings of a pass over `columns` columns.
   std::size_t rings(FeatureIndex columns) const;
-  /// Returns how many rows a piece of so many columns has at most. It is one or more.
+  /// Returns the most rows of a piece of `columns` columns, one or more.
   std::uint64_t most_rows(FeatureIndex columns) const;
-  /// Returns the bytes of device memory that a pass over so many columns takes.
+  /// Returns the bytes of device memory that a pass over `columns` columns takes.
   std::size_t device_bytes(FeatureIndex columns) const;
 
   /// Makes one pass over columns first … last - 1 of an array. Waits until all that was enqueued is done. Pieces have

@@ -34,7 +34,7 @@ class DeviceScope {
   int before_{0};
 };
 
-/// A stream that does not wait for the default stream. What is enqueued in an urgent one goes before what waits in
+/// A stream that does not wait for the default stream. Work in an urgent stream goes before work that waits in
 /// others, as far as the device knows priorities.
 class Stream {
  public:
@@ -60,7 +60,7 @@ class Event {
   Event& operator=(Event const&) = delete;
 
   void Record(cudaStream_t stream) const { CheckCuda(cudaEventRecord(event_, stream), "recording an event"); }
-  /// What is enqueued on `stream` from now on waits for the last Record. If there was none, it does not wait.
+  /// Makes later work on `stream` wait for the last Record. Without a Record it does not wait.
   void HoldUp(cudaStream_t stream) const { CheckCuda(cudaStreamWaitEvent(stream, event_, 0), "ordering streams"); }
   /// The host waits for the last Record.
   void Wait(char const* what) const { CheckCuda(cudaEventSynchronize(event_), what); }
@@ -97,12 +97,12 @@ class DeviceArena {
   void* Allocate(char const* part, std::size_t bytes);
   void Free(char const* part, void* memory, std::size_t bytes) noexcept;
 
-  /// From now on the arena holds at most so many bytes; 0: what the device has.
+  /// Limits the arena to `bytes` bytes; 0: the memory of the device.
   void SetLimit(std::size_t bytes) { limit_ = bytes; }
   /// give_up() is called where memory is short. It frees what its owner can do without, in this arena, and returns
   /// whether there was anything. Empty: nobody has any.
   void OnShortage(std::function<bool()> give_up) { give_up_ = std::move(give_up); }
-  /// Returns how many bytes more the arena may hold, of those that are free on the device.
+  /// Returns the bytes that the arena may still take of the free memory of the device.
   std::size_t room() const;
 
   std::size_t bytes() const { return bytes_; }

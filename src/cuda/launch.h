@@ -40,7 +40,7 @@ __device__ inline void LetKernelAfterCome() {
 }
 
 /// Lets a kernel have this many bytes of dynamic shared memory. The limit belongs to the kernel, not to a launch:
-/// whoever launches it, in any thread, must ask for the same.
+/// every launch, in any thread, must ask for the same.
 template <typename... Parameters>
 void AllowShared(void (*kernel)(Parameters...), std::size_t bytes) {
   CheckCuda(cudaFuncSetAttribute(reinterpret_cast<void const*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -78,7 +78,7 @@ class Landing {
     slot.piece = piece;
     next_ = 1 - next_;
   }
-  /// What was copied is there when this returns.
+  /// The copies are complete when this returns.
   void End() {
     Land(&slots_[next_]);
     Land(&slots_[1 - next_]);

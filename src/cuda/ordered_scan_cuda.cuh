@@ -10,7 +10,7 @@
 namespace xgbgpu::cuda {
 
 /// Writes the prefix sums of the threads' sums to `lanes` (shared memory, [kScanLanes]), where all threads can read
-/// them when this returns. Whoever read `lanes` before must call __syncthreads first.
+/// them when this returns. A block that read `lanes` before must call __syncthreads first.
 template <typename T>
 __device__ void ScanLanes(T own, T* lanes) {
   lanes[threadIdx.x] = own;

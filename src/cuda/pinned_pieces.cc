@@ -15,9 +15,9 @@ namespace xgbgpu {
 namespace {
 
 constexpr std::size_t kMostKept = std::size_t{64} << 20;
-constexpr std::size_t kLeast = std::size_t{1} << 16;  ///< bytes of a piece: so many can be kept at most
+constexpr std::size_t kLeast = std::size_t{1} << 16;  ///< bytes of the smallest piece
 
-/// Returns the size of the piece for so many bytes, a power of two, so that one piece serves many; or `bytes`, if
+/// Returns the size of the piece for `bytes` bytes, a power of two, so that one piece serves many; or `bytes`, if
 /// nothing of that size is kept.
 std::size_t SizeFor(std::size_t bytes) {
   if (bytes > kMostKept) return bytes;
@@ -26,7 +26,7 @@ std::size_t SizeFor(std::size_t bytes) {
   return size;
 }
 
-/// Pieces that nobody has, those that were given last behind the others.
+/// Free pieces in the order in which they were given back.
 class KeptPieces {
  public:
   struct Piece {

@@ -9,7 +9,7 @@
 
 namespace xgbgpu {
 
-/// Is empty at first. What it was recorded with, memory above all, must be there whenever it is started.
+/// Empty at first. Its arguments, memory above all, must exist whenever it is started.
 class RecordedGraph {
  public:
   RecordedGraph() = default;
@@ -20,7 +20,7 @@ class RecordedGraph {
   bool recorded() const { return graph_ != nullptr; }
   void Drop() noexcept;
   /// Records what enqueue() enqueues on `stream`, instead of what there was. Is empty afterwards if that fails, which
-  /// need not be this thread's fault: whoever waits for the whole device, in another thread or another library, spoils
+  /// need not be this thread's fault: code that waits for the whole device, in another thread or another library, spoils
   /// what is being recorded.
   void Record(cudaStream_t stream, std::function<void()> const& enqueue);
   /// Starts what was recorded, which must be there. `what` is that of CheckCuda.

@@ -14,7 +14,7 @@
 
 namespace xgbgpu::cuda {
 
-/// GrownNodes says which nodes those are; device numbers are those of the nodes as they are made.
+/// GrownNodes names the nodes; device numbers count the nodes as they are made.
 ///
 /// Histogram slots are dealt to nodes that wait for their split. When they run out, the one that has waited longest
 /// loses its histogram; its children will both be summed.

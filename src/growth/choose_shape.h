@@ -34,7 +34,7 @@ inline TreeShape ShapeOfOpen(TrainParams const& params, int leaves, GrowthPolicy
 inline TreeShape ShapeOfSymmetric(TrainParams const& params, std::uint64_t rows) {
   TreeShape shape;
   shape.levels = shape.possible_levels = params.SymmetricDepth();
-  // A node that is split has a row. Those that have none stay leaves, and their histograms are not used again.
+  // A node that is split has a row. A node without rows stays a leaf, and its histogram is not used again.
   shape.most_split = std::max<std::uint64_t>(1, rows) * static_cast<std::uint64_t>(std::max(1, shape.levels));
   shape.cut = params.min_split_loss > 0;
   return shape;

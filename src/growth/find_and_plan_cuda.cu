@@ -9,7 +9,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-/// What the last block of that kernel does: see find_splits_cuda.cuh.
+/// The work of the last block of that kernel: see find_splits_cuda.cuh.
 struct LevelPlan {
   using Early = Selection<false>;
 
@@ -32,7 +32,7 @@ struct LevelPlan {
   }
 };
 
-/// This one plans for rows in lists alone: only these have sparse matrices.
+/// Plans for rows in lists alone: only lists have sparse matrices.
 struct ListPlan {
   using Early = Selection<false>;
   static constexpr std::size_t kSharedBytes = sizeof(PlanScan::TempStorage) + sizeof(Early);

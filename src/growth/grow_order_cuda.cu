@@ -36,7 +36,7 @@ struct LevelNode {
 template <int kThreads>
 __device__ void BuildLeast(OrderKey own, OrderKey* least) {
   constexpr std::uint32_t kWarps = kThreads / 32;
-  auto const up = [&](OrderKey value, std::uint32_t nodes) {  // from a level of so many, of which a warp has some
+  auto const up = [&](OrderKey value, std::uint32_t nodes) {  // from a level of `nodes` nodes, some of which a warp has
     for (std::uint32_t d = 1; d < min(nodes, 32U); d *= 2) {
       value = min(value, __shfl_xor_sync(kAllLanes, value, d));
       if (threadIdx.x < nodes && threadIdx.x % (2 * d) == 0) least[(nodes + threadIdx.x) / (2 * d)] = value;

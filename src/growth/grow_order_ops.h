@@ -1,22 +1,22 @@
 /// The order in which loss-guided growth splits nodes, kept level by level instead of by a queue.
 ///
 /// The queue (growth/grow_queue.h) takes the waiting node of the largest gain, on ties the one that was made first. Let
-/// the *order* be that in which it takes all nodes known so far, as if there were no limit of leaves. Now a node gets
-/// to be known whose children nobody knows yet. It waits from when its parent is taken; as long as it does, the queue
-/// takes the others as before; and it is taken as soon as it is better than the best of the others that wait, which is
-/// the next of the order. So it comes just before the first node behind its parent that *yields* to it, and the others
-/// keep their order. Several new nodes, none of them known to have children, disturb each other as little: those that
-/// come before the same node wait together, and are taken by gain, then by when they were made. Of two nodes the one
-/// was made first whose parent was taken first; of siblings the left one.
+/// the *order* be the order in which it takes all nodes known so far, as if leaves had no limit. Then a node without
+/// known children becomes known. It waits from the moment when the queue takes its parent. While it waits, the queue
+/// takes the other nodes as before. The queue takes it as soon as it is better than the best other waiting node, which is
+/// the next of the order. So it comes just before the first node behind its parent that *yields* to it, and the other
+/// nodes keep their order. The same holds for several new nodes without known children. New nodes that come before the
+/// same node wait together; the queue takes them by gain, then by age. The older of two nodes is the node whose parent
+/// was taken first; of siblings, the left one.
 ///
-/// With max_leaves the queue takes the first max_leaves - 1. A node that is not among them now never will be: others
-/// are only inserted before it. So nobody need split it, and the order keeps no more than these. It begins with the
+/// With max_leaves the queue takes the first max_leaves - 1 nodes. A later node never moves forward, because nodes are
+/// only inserted before it. It need not be split, and the order keeps max_leaves - 1 nodes. The order begins with the
 /// root, and has the parent of each of its nodes.
 ///
 /// When the tree has ended, the order is the queue's with its limit: the queue takes the node at place 0 first, and so
-/// on. Since it numbers children when their parent is taken, left before right, those of the node at place p are the
-/// tree's nodes 2 p + 1 and 2 p + 2. Nodes that were split and have left the order since are no part of the tree, nor
-/// is what is below them: the node of the tree at or above keeps their rows.
+/// on. Children get their numbers when their parent is taken, left before right. So the children of the node at place p
+/// are the tree's nodes 2 p + 1 and 2 p + 2. Nodes that were split and have left the order are not in the tree, nor are
+/// the nodes below them: the nearest node of the tree above keeps their rows.
 #ifndef XGBGPU_GROWTH_GROW_ORDER_OPS_H_
 #define XGBGPU_GROWTH_GROW_ORDER_OPS_H_
 
@@ -37,26 +37,26 @@ struct alignas(16) OrderedNode {
 };
 
 constexpr std::uint32_t kNoPlace = 0xFFFFFFFFU;
-constexpr std::uint32_t kMostOrdered = 1 << 15;  ///< what keys have room for
+constexpr std::uint32_t kMostOrdered = 1 << 15;  ///< the limit of keys
 
 /// Nodes are compared by such keys.
 using OrderKey = unsigned long long;
 
-/// Of nodes that wait together the queue takes the one of the largest precedence first; `parent`: place of the node's
-/// own. A node yields to those of larger precedence. Siblings may have the same. Never 0.
+/// Precedence of a node whose parent is at place `parent`. The queue takes the waiting node of the largest precedence
+/// first. A node yields to nodes of larger precedence. Siblings may have the same precedence. Never 0.
 XGBGPU_HD OrderKey PrecedenceOf(float gain, std::uint32_t parent) { return OrderKey{FloatBits(gain)} << 32 | ~parent; }
 
 /// Place in the old order, of `n` nodes, that a new node goes before; n: it goes behind all.
 ///
 /// `least` is a tree of least precedences, so that nodes that do not yield are passed by many at a time: least[size +
-/// i] is that of place i, or 0 from place n on, where whoever may come yields; least[j] is the lesser of least[2 j] and
+/// i] is the precedence of place i, or 0 from place n on, where every node yields; least[j] is the lesser of least[2 j] and
 /// least[2 j + 1]. `size` is a power of two and larger than n.
 /// Cost  at most 2 log2(size) looks
 XGBGPU_HD std::uint32_t GapOf(OrderKey const* least, std::uint32_t size, std::uint32_t n, float gain,
                               std::uint32_t parent) {
   OrderKey const own = PrecedenceOf(gain, parent);
   std::uint32_t at = size + (parent + 1 < n ? parent + 1 : n);  // the root comes before place 0 of none
-  while (least[at] >= own) {                                    // nobody at or below it yields: on to the right, and up
+  while (least[at] >= own) {  // no node at or below it yields: on to the right, and up
     ++at;
     while (at % 2 == 0) at /= 2;
   }
@@ -77,15 +77,15 @@ constexpr OrderKey kNoOrderKey = ~OrderKey{0};  ///< of a new node that may not 
 /// Key of the node at `place` of the old order: behind the new ones that go before it.
 XGBGPU_HD OrderKey KeyOfOld(std::uint32_t place) { return OrderKey{place} << 48 | 0xFFFFFFFFFFFFU; }
 
-/// Place in the new order: behind the old nodes before it, and the new ones with smaller keys. `new_keys` ascend; those
-/// of nodes that may not be split may be among the `n`.
+/// Place in the new order: behind the old nodes before it, and the new nodes with smaller keys. `new_keys` [n] ascend.
+/// They may contain kNoOrderKey.
 XGBGPU_HD std::uint32_t PlaceOf(OrderKey key, OrderKey const* new_keys, std::uint32_t n) {
   if (key == kNoOrderKey) return kNoPlace;
   std::uint32_t const smaller = FirstWhere(0U, n, [&](std::uint32_t i) { return new_keys[i] >= key; });
   return static_cast<std::uint32_t>(key >> 48) + smaller;
 }
 
-/// Nodes are made in pairs after the root: is this one a right child?
+/// Nodes are made in pairs after the root. Returns true for a right child.
 XGBGPU_HD bool IsRight(NodeIndex made) { return made > 0 && made % 2 == 0; }
 /// Number in the tree of a child of the node at that place.
 XGBGPU_HD NodeIndex NumberOfChild(std::uint32_t parent_place, bool right) {
@@ -100,7 +100,7 @@ XGBGPU_HD NodeIndex MadeNodeOf(NodeIndex number, Node const* nodes, OrderedNode 
   return number == 0 ? 0 : nodes[order[(number - 1) / 2].node].left + (number - 1) % 2;
 }
 /// Left child in the tree of a node that is in the tree, or kNoNode. `places`: of all nodes in the order, or kNoPlace;
-/// nobody has looked at nodes from `looked_at` on.
+/// no block has looked at nodes from `looked_at` on.
 XGBGPU_HD NodeIndex LeftInTree(NodeIndex made, std::uint32_t const* places, std::uint32_t looked_at) {
   if (static_cast<std::uint32_t>(made) >= looked_at || places[made] == kNoPlace) return kNoNode;
   return NumberOfChild(places[made], false);

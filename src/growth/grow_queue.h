@@ -17,7 +17,7 @@ class GrowQueue {
  public:
   void Reset(TrainParams const& params);
 
-  /// May a node be split, its best split being known?
+  /// Returns true if a node may be split. Its best split must be known.
   bool IsCandidate(Node const& node) const;
   /// Leaves that the tree may still get; a large number if there is no limit.
   int LeavesToCome() const { return max_leaves_ == 0 ? 1 << 30 : max_leaves_ - leaves_; }
@@ -27,7 +27,7 @@ class GrowQueue {
   NodeIndex Next() const { return candidates_.empty() || !LeavesLeft() ? kNoNode : candidates_.front(); }
   /// The nodes to split now, ascending; empty: the tree is finished.
   std::vector<NodeIndex> Pop(Span<Node const> nodes);
-  /// May children of a node at `depth` still be split? If not, nobody needs their histograms.
+  /// Returns true if children of a node at `depth` may still be split. Otherwise their histograms are not needed.
   bool ChildrenMaySplit(int depth) const;
 
  private:

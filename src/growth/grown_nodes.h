@@ -1,4 +1,4 @@
-/// Which nodes of a growing tree are split next, and which of those that were split are the tree.
+/// Chooses the nodes of a growing tree that are split next, and the split nodes that make up the tree.
 #ifndef XGBGPU_GROWTH_GROWN_NODES_H_
 #define XGBGPU_GROWTH_GROWN_NODES_H_
 
@@ -18,7 +18,7 @@ namespace xgbgpu {
 /// a time, then takes them into the tree in the order of the queue: the tree is the one that one node at a time gives.
 /// Nodes that were split and never taken leave their rows in the leaf above them.
 ///
-/// `made` are all nodes made so far, parents before their children; those that are split know their left child.
+/// `made` are all nodes made so far, parents before their children. A split node knows its left child.
 class GrownNodes {
  public:
   /// Forgets the last tree. `in_order`: no node is split ahead of its turn, so that its two numbers are the same.
@@ -26,9 +26,9 @@ class GrownNodes {
   /// Looks at the nodes that have been made since the last call: the root, then children, with their best splits. They
   /// may all come at once, split as far as they can be: then the tree is finished.
   void Learn(Span<Node const> made);
-  /// May a node be split, its best split being known?
+  /// Returns true if a node may be split. Its best split must be known.
   bool IsCandidate(Node const& node) const { return queue_.IsCandidate(node); }
-  /// May the children of a node that is split next still be split? If not, nobody needs their histograms.
+  /// Returns true if children of a node that is split next may be split. Otherwise their histograms are not needed.
   bool ChildrenMaySplit(Node const& node) const;
   /// Is there a split to make? If not, the tree is finished.
   bool MaySplit();
@@ -42,7 +42,7 @@ class GrownNodes {
   std::vector<NodeIndex> LeafNumbers(Span<Node const> made) const;
 
  private:
-  /// What is known of a node made.
+  /// The facts about a node that was made.
   struct Known {
     float priority;    ///< when nodes are chosen: least gain on the way from the nearest node of the tree to this one
     NodeIndex number;  ///< in the tree; kNoNode: not taken (yet)

@@ -47,7 +47,7 @@ bool Growth::Plan(Level* level) {
   return !level->empty();
 }
 
-/// Notes the best splits. Nobody needs the histogram of a node any more that will not be split, or whose children will
+/// Notes the best splits. A histogram is not needed any more if its node will not be split, or if its children will
 /// not.
 void Growth::TakeSplits(Span<SplitFamily const> families) {
   for (SplitFamily const& family : families) {
@@ -62,7 +62,7 @@ void Growth::TakeSplits(Span<SplitFamily const> families) {
   }
 }
 
-/// Splits as many of the next nodes as there is memory for. There is always memory for one.
+/// Splits the next nodes while there is memory. There is always memory for one.
 void Growth::SplitNodes(Level* level) {
   for (NodeIndex const parent : grown_.Next(nodes_, nodes_.size())) {
     if (!PlanChildren(parent, level)) return;

@@ -23,7 +23,7 @@ namespace xgbgpu::host {
 /// Holds the nodes of one tree after the other, and plans their levels.
 class Growth {
  public:
-  /// Plans for these stages, which must outlive it.
+  /// Plans for the given stages, which must outlive it.
   Growth(HistogramBuilder const& histograms, SplitFinder* splits, HistogramSlots* slots, int threads);
 
   /// Forgets the last tree. `root`: sum over the rows of all shards. `in_pages`: a pass over the rows costs more than
@@ -39,7 +39,7 @@ class Growth {
 
   /// The nodes of the tree.
   Span<Node const> nodes() const { return grown_.tree(); }
-  /// Did the nodes that divisions name get other numbers in the tree, or none?
+  /// Returns true if nodes that divisions name have other numbers in the tree, or none.
   bool MadeOtherNodes() const { return !in_order_; }
   /// For every node that a division named: GrownNodes::LeafNumbers.
   std::vector<NodeIndex> LeafNumbers() const { return grown_.LeafNumbers(nodes_); }

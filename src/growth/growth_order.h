@@ -11,7 +11,7 @@
 
 namespace xgbgpu {
 
-/// What a policy does with the candidates, which it keeps in an order of its own.
+/// The candidates of a policy, in the order of the policy.
 struct GrowthOrder {
   void (*add)(Span<Node const> nodes, NodeIndex node, std::vector<NodeIndex>* candidates);
   /// Takes the candidates to split now, at most `most`, but at least one if there are any. They ascend.

@@ -10,18 +10,19 @@ namespace xgbgpu {
 struct GrowthPolicy {
   /// Levels of a device-driven tree at most: a level costs three launches even if it is empty.
   int most_levels{16};
-  /// A loss-guided tree of at most so many leaves is device-driven, with an order (grow_order_ops.h): one block
-  /// keeps it, and is as long about it as the other kernels of a level with some hundred leaves.
+  /// Most leaves of a loss-guided tree that is device-driven with an order (grow_order_ops.h). One block keeps the order.
+  /// At a few hundred leaves this takes as long as the other kernels of a level.
   int most_ordered_leaves{1024};
-  /// Such trees, and depth-wise ones of few leaves, are open (TreeShape::open) and may have so many levels. If a tree
-  /// is deeper, it and the trees to come are host-driven.
+  /// Most levels of open trees (TreeShape::open): trees with an order, and depth-wise trees of few leaves. A deeper tree,
+  /// and all trees after it, are host-driven.
   int most_open_levels{40};
-  /// The most levels of open trees that are enqueued in one go …
+  /// Most levels of an open tree that are enqueued at once.
   int most_enqueued_levels{24};
-  /// … and, of the first tree, so many more than a balanced one needs. For a tree that turns out deeper, and those to
-  /// come, so many more at a time; so many fewer again after so many trees in a row that would have done with them.
+  /// Levels of the first tree beyond the depth of a balanced tree.
   int more_than_balanced{6};
+  /// Levels that are added when a tree turns out deeper, and taken away after `shallow_trees` trees without need of them.
   int more_levels{4};
+  /// Number of consecutive shallower trees before levels are taken away.
   int shallow_trees{32};
   /// Without an order all nodes to a limit of depth are made, if the tree may have at least this part of the leaves.
   double cut_part{0.25};

@@ -1,4 +1,4 @@
-/// What the stages do next for a growing tree, each in its own terms.
+/// The next work of each stage for a growing tree.
 #ifndef XGBGPU_GROWTH_LEVEL_H_
 #define XGBGPU_GROWTH_LEVEL_H_
 

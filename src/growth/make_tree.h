@@ -19,8 +19,8 @@ struct GrownTree {
   CategorySets sets{};          ///< the categories that each split by categories sends right; its `bin` is a set
 };
 
-/// What trees of all methods have in common: everything but thresholds, bins and categories. Cost and bits are
-/// those of MakeTree.
+/// Makes the parts that trees of all methods have: everything but thresholds, bins and categories. Cost and bits as
+/// MakeTree.
 Tree MakeTreeWithoutThresholds(Span<Node const> nodes, SplitParams const& params, float learning_rate,
                                Constraints const& constraints, Span<float const> weights = {});
 

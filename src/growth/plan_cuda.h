@@ -16,7 +16,7 @@
 
 namespace xgbgpu::cuda {
 
-/// Who chooses the splits of the next level: the host, or one block: the last of the split kernel, or, with an order or
+/// The chooser of the next level's splits: the host, or one block: the last of the split kernel, or, with an order or
 /// where each device searches a share of the features, that of a kernel after it.
 enum class NextLevel { kByHost, kLists, kPaths };
 
@@ -25,10 +25,10 @@ struct GrowOrderView {
   OrderedNode* nodes;        ///< [most]; nullptr: the tree has no order
   std::uint32_t most;        ///< nodes that it keeps
   std::uint32_t* places;     ///< [nodes whose splits were found] in the order; kNoPlace: not any more, or never
-  std::int32_t* free_slots;  ///< [slots] a stack of those that were in use and are not
+  std::int32_t* free_slots;  ///< [slots] a stack of slots that are free again
 };
 
-/// What a plan of the next level sees beside SplitView. Arrays are on the device.
+/// The data of a plan of the next level, beside SplitView. Arrays are on the device.
 struct GrowthView {
   TreeSettings const* settings;
   bool reduces;    ///< does the plan find the best of each node's candidates itself? See SplitWorkspace::PlanReduces
@@ -92,10 +92,10 @@ struct TreeBytes {
   std::uint8_t* data;
   std::uint32_t header_bytes;
 };
-/// What a tree begins with. Arrays are on the device, except `from`.
+/// The state at the start of a tree. Arrays are on the device, except `from`.
 struct TreeStart {
   TreeSettings const* from;  ///< in pinned memory of the host
-  TreeSettings* settings;    ///< become those
+  TreeSettings* settings;    ///< overwritten with the settings of the tree
   TreeBytes memory;          ///< whose header is cleared
   GradientSum* histogram;    ///< [cells] is cleared
   std::uint64_t cells;
@@ -110,7 +110,7 @@ struct TreeReturn {
   float* leaf_values;    ///< [most_nodes] on the device: what each node adds to its rows if it is a leaf; or nullptr
   std::uint8_t* to;      ///< pinned memory of the host
 };
-/// Enqueues the return of the header and of as many nodes as the state says.
+/// Enqueues the return of the header and of the nodes that the state counts.
 void ReturnTree(SplitView const& view, GrowthView const& growth, TreeReturn const& way, DeviceLimits const& limits,
                 cudaStream_t stream);
 /// Where nodes get their numbers in the tree, if there is an order. A null array is not written.

@@ -58,7 +58,7 @@ struct Selection {
   std::uint32_t free_slots;  ///< kOrdered: slots that were in use and are not
   int max_depth;             ///< max_depth of the settings
   float min_split_loss;      ///< min_split_loss of the settings
-  bool in_order;             ///< kOrdered: is this thread's node in the order?
+  bool in_order;             ///< kOrdered: true if this thread's node is in the order
 
   /// Returns where the best split of node n is. It is asked before anything that depends on it: accesses that do not
   /// depend on each other are on their way together.
@@ -88,11 +88,11 @@ struct Selection {
     if (from != &plan.tree.nodes[n].split) StoreWhole(&plan.tree.nodes[n].split, split);
     return split;
   }
-  /// May a node be split?
+  /// Returns true if a node may be split.
   __device__ bool IsCandidate(int depth, float gain) const {
     return depth < max_depth && gain > kLeastGain && gain >= min_split_loss;
   }
-  /// Shall this thread's node be split, if no limit of leaves forbids it?
+  /// Returns true if this thread's node is to be split unless a limit of leaves forbids it.
   __device__ bool Wants(int depth, float gain) const { return kOrdered ? in_order : IsCandidate(depth, gain); }
   /// Every split needs one slot more than its parent has. They are not given back: there is room for all leaves that
   /// the tree may have when its last level is evaluated; with an order, nodes that are not split give theirs back.
@@ -100,7 +100,7 @@ struct Selection {
     if (kOrdered && rank < free_slots) return plan.order.free_slots[free_slots - 1 - rank];
     return static_cast<std::int32_t>(leaves + rank - free_slots);
   }
-  /// Makes the family of the node with the given rank among those selected.
+  /// Makes the family of the selected node with the given rank.
   __device__ Family MakeFamily(PlanView const& plan, NodeIndex node, std::int32_t parent_slot, std::uint32_t rank,
                                SplitCandidate const& split) const {
     return {node,

@@ -67,7 +67,7 @@ __device__ inline void PlanPathNode(PlanView const& plan, Selection<kOrdered> co
     job = MakePathJob(plan.paths.unit_rows, node.group, {child.group, built_path}, members, step.sums, &units);
     if (pair && !first_of_pair) units = 0;
   }
-  // Those selected are the first candidates: what is before one of them is of selected ones only.
+  // The first candidates are selected: all sums before a selected candidate are of selected candidates.
   unsigned long long const before =
       ScanStep<Scan>(candidate ? Both(1, step.move ? node.rows : units) : 0, all, storage);
   std::uint32_t const rank = High(before);
@@ -109,7 +109,7 @@ __device__ inline void EndPaths(PlanView const& plan, Selection<kOrdered> const&
   LevelState& state = *plan.tree.state;
   std::uint32_t const families = min(High(all), level.last_rank);
   level.Store(&state, families);
-  bool const is_last = families == level.last_rank;  // all leaves that there may be are made: nobody need look at them
+  bool const is_last = families == level.last_rank;  // all leaves are made: no block need look at them
   state.sum_jobs = is_last ? 0 : families;
   state.sum_units = is_last ? 0 : Low(all);
   if (is_last) {

@@ -84,7 +84,7 @@ void SymmetricGrowth::Divide(Level* level) {
   BeginLevel();
 }
 
-/// Plans as many of the families that are left as there is memory for. There is always memory for one.
+/// Plans the families that are left while there is memory. There is always memory for one.
 void SymmetricGrowth::PlanFamilies(Level* level) {
   for (; planned_ < parents_.size(); ++planned_) {
     if (planner_.Plan(tree_.nodes(), parents_[planned_], false, level)) continue;

@@ -18,7 +18,7 @@ namespace xgbgpu::host {
 /// memory for their histograms; then it is divided.
 class SymmetricGrowth {
  public:
-  /// Plans for these stages, which must outlive it.
+  /// Plans for the given stages, which must outlive it.
   SymmetricGrowth(HistogramBuilder const& histograms, LevelSplitFinder* splits, HistogramSlots* slots)
       : splits_{splits}, slots_{slots}, planner_{histograms, slots} {}
 

@@ -26,13 +26,13 @@ class SymmetricTree {
 
   /// May the last level be divided? It may have nothing to divide, or the limit of depth.
   bool MayDivide() const { return depth() < most_levels_ && !active_.empty(); }
-  /// Will the children of the last level be the last, wherever it is divided?
+  /// Returns true if the children of the last level will not be divided, whatever the division.
   bool IsLastDivision() const { return depth() + 1 >= most_levels_; }
   /// Levels that have been divided, which is the depth of the last level.
   int depth() const { return static_cast<int>(levels_.size()); }
   /// The features by which the last level may be divided, ascending.
   std::vector<FeatureIndex> Features() const;
-  /// The last level: its nodes, the number of the first, and the numbers of those that can be divided.
+  /// The last level: its nodes, the number of the first, and the numbers of nodes that can be divided.
   Span<LevelNode const> level() const { return level_; }
   NodeIndex first() const { return first_; }
   std::vector<NodeIndex> const& active() const { return active_; }
@@ -41,8 +41,7 @@ class SymmetricTree {
   /// Divides the last level. `lefts` [active()]: sums over the rows that go left. The score of `split` is not looked at:
   /// it is the sum of what dividing each of the nodes gains.
   void Divide(LevelSplit const& split, Span<GradientSum const> lefts);
-  /// Divides levels as somebody has divided the nodes `made`, which have the numbers that nodes have here. Of these
-  /// `left` and `split` count, but for its gain.
+  /// Replays the splits of `made` (same numbering). Reads `left` and `split`; ignores the gain.
   void Follow(Span<Node const> made);
   /// Cuts off trailing levels that min_split_loss does not let stay. Returns the depth that is left.
   int Cut();
@@ -71,7 +70,7 @@ class SymmetricTree {
   std::vector<LevelNode> level_;
   std::vector<NodeIndex> active_;
   NodeIndex first_{0};
-  NodeLimits limits_;  ///< for interaction sets: of the first node of each level, which are those of all
+  NodeLimits limits_;  ///< for interaction sets: limits of the first node of each level, which hold for all its nodes
   std::vector<Node> nodes_;
   std::vector<float> weights_;
   std::vector<NodeIndex> kept_;  ///< [nodes before Cut]

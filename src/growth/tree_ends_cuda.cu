@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// A node of the tree, as the tree numbers it: what a thread of those that copy it needs.
+/// A node by its number in the tree, for a thread that copies it.
 struct TakenNode {
   NodeIndex made, parent, left;
 };

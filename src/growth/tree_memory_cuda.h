@@ -14,7 +14,7 @@
 
 namespace xgbgpu::cuda {
 
-/// What is cleared before a tree and read after it. It lies in front of the nodes, so that one copy brings both.
+/// Counters that are cleared before a tree and read after it. They lie in front of the nodes: one copy brings both.
 struct alignas(256) TreeHeader {
   GradientState gradient;
   LevelState state;
@@ -88,7 +88,7 @@ class TreeMemory {
     CopyToHost(returned_nodes(), nodes() + first, n, workspace_->stream(), "reading splits");
     workspace_->stream().Wait("looking for splits");
   }
-  // What came back. Read it once the stream has been waited for.
+  // Results. They are valid once the stream has been waited for.
   TreeHeader const& returned() const { return *HeaderOf(host_memory_.data()); }
   Node* returned_nodes() const { return NodesOf(host_memory_.data()); }
 

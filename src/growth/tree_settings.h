@@ -1,4 +1,4 @@
-/// What the host tells a tree that a device grows.
+/// Settings that the host copies to a device for one tree.
 #ifndef XGBGPU_GROWTH_TREE_SETTINGS_H_
 #define XGBGPU_GROWTH_TREE_SETTINGS_H_
 
@@ -15,7 +15,7 @@ struct TreeSettings {
   int max_depth;
   int max_leaves;
   float learning_rate;
-  SampleDraw draw;  ///< its seed and tree are those of rounding and of features, too
+  SampleDraw draw;  ///< its seed and tree also decide rounding and features
   FeatureCounts features;
 };
 

@@ -21,7 +21,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
 
-/// Returns the magnitude whose bits are these, or infinity for those of NaN. The order of bits is that of magnitudes.
+/// Returns the magnitude with the given bits, or infinity for bits of NaN. Bits and magnitudes have the same order.
 double MagnitudeOf(std::uint32_t bits) {
   if (bits >= kNotFiniteBits) return std::numeric_limits<double>::infinity();
   return static_cast<double>(FloatFromBits(bits));
@@ -255,7 +255,7 @@ void DeviceResidentRows::KeepGradients() {
   try {
     if (state_ == Gradients::kDeferred || state_ == Gradients::kLent) ComputeAll(deferred_);
   } catch (OutOfDeviceMemory const&) {
-    state_ = Gradients::kGone;  // this caller needs no gradients: whoever asks for them gets the error
+    state_ = Gradients::kGone;  // this caller needs no gradients: a caller that asks for them gets the error
   }
   if (state_ == Gradients::kSpent) state_ = Gradients::kGone;
 }

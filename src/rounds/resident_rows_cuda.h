@@ -24,7 +24,7 @@
 
 namespace xgbgpu::cuda {
 
-/// The trees grown last, for rows that are not those of the training.
+/// The trees grown last, for rows of other data than the training's.
 class KeptTrees {
  public:
   explicit KeptTrees(DeviceArena* arena) : on_device_{arena} {}
@@ -113,9 +113,9 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   void AppendTargets(TargetCopy* copy) const;
   /// A number that changes with the margins.
   std::uint64_t version() const { return version_; }
-  /// Margins of the rows from `first` on become those of `part`. Enqueued; `part` changes them later.
+  /// Overwrites margins of the rows from `first` on with the margins of `part`. Enqueued; `part` changes them later.
   void TakeMargins(DeviceResidentRows* part, std::uint64_t first);
-  /// Gradients become those of the rows of `whole` from `first` on. Enqueued; `whole` changes them later.
+  /// Overwrites gradients with the gradients of `whole` from row `first` on. Enqueued; `whole` changes them later.
   void TakeGradients(DeviceResidentRows* whole, std::uint64_t first);
   /// Does what MedianLeaves does for all rows, whose residuals and positions the parts have: positions[p] of part p, on
   /// its device, computed on streams[p]. `node_values` are on the host. Waits.
@@ -137,10 +137,10 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   void SortByTime();
   enum class Gradients {
     kComputed,  ///< the gradients of all rows are there
-    kDeferred,  ///< nobody has needed gradients yet
-    kLent,      ///< a tree computes those that it needs, and may still want the others
-    kSpent,     ///< a tree has computed those that it needed
-    kGone       ///< a tree has computed those that it needed, and margins or targets have changed since
+    kDeferred,  ///< gradients have not been needed yet
+    kLent,      ///< a tree computes the gradients that it needs, and may still want the rest
+    kSpent,     ///< a tree has computed the gradients that it needed
+    kGone       ///< a tree has computed the gradients that it needed, and margins or targets have changed since
   };
 
   /// Must be called before margins or targets change: it computes gradients that may still be asked for.
@@ -166,11 +166,11 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   DeviceBuffer<float> margins_;
   DeviceBuffer<std::uint32_t> largest_;  ///< for LargestOf: memory that came and went would wait for the device
   DeviceBuffer<float> speculative_margins_;
-  bool speculative_is_valid_{false};  ///< may these become the margins?
+  bool speculative_is_valid_{false};  ///< true if they may become the margins
   bool can_speculate_{true};          ///< false: there was no memory for them
   std::optional<ColumnStore> columns_;
   DeviceBuffer<GradientPair> gradients_;
-  GradientMaxima const* maxima_{nullptr};  ///< of these, of one output; nullptr: not known
+  GradientMaxima const* maxima_{nullptr};  ///< of the gradients of one output; nullptr: not known
   DeviceBuffer<float> labels_, weights_, lower_, upper_;
   DeviceBuffer<std::uint32_t> group_ptr_;
   TargetView targets_;  ///< on the device
@@ -182,7 +182,7 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   std::optional<RawMatrix> values_;
   KeptTrees const* trees_{nullptr};
   DeviceBuffer<float> predictions_;
-  std::optional<ObjectiveParams> predictions_of_;  ///< nothing: not of these margins
+  std::optional<ObjectiveParams> predictions_of_;  ///< nothing: not of the current margins
   std::uint64_t version_{0};                       ///< how often margins were about to change
   MetricScratch metrics_;
   ObjectiveScratch scratch_;

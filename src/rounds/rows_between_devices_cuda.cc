@@ -10,7 +10,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-/// What is enqueued on `after` from now on waits for what is on `before`, a stream of `device`.
+/// Makes later work on `after` wait for the work that is on `before`, a stream of `device`.
 void Follow(int device, cudaStream_t before, cudaStream_t after) {
   DeviceScope const scope{device};
   Event const event;  // it may go before it has come
