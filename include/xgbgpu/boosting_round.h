@@ -27,7 +27,7 @@ XGBGPU_API void CheckFinite(Span<GradientPair const> gradients, std::size_t clas
 enum class LeafRule : std::uint8_t {
   kSums,     ///< sums of the gradients of its rows
   kMedians,  ///< the median of the residuals of its rows, for kAbsoluteError
-  kHost,     ///< an objective of the caller, after the tree has grown
+  kCaller,   ///< an objective of the caller, after the tree has grown
 };
 
 /// Throws Unsupported if rows are sampled by gradients that have weights, and the rule (not kSums) weights rows again.

@@ -16,9 +16,9 @@
 namespace xgbgpu {
 
 /// The dart of the caller: it draws the trees to drop, and decides weights. A program implements it.
-class DartHost {
+class DartModel {
  public:
-  virtual ~DartHost() = default;
+  virtual ~DartModel() = default;
 
   /// Returns the number of rounds of the model.
   virtual std::uint32_t rounds() const = 0;
@@ -32,7 +32,7 @@ class DartHost {
 class XGBGPU_API DartWeights {
  public:
   /// `dart` must outlive it. Asks for nothing yet.
-  explicit DartWeights(DartHost* dart) : dart_{dart} {}
+  explicit DartWeights(DartModel* dart) : dart_{dart} {}
 
   /// Draws the trees to drop in the next round.
   void Draw();
@@ -47,7 +47,7 @@ class XGBGPU_API DartWeights {
   void Forget();
 
  private:
-  DartHost* dart_;
+  DartModel* dart_;
   std::vector<float> all_, drawn_;
   bool knows_all_{false};
   bool drew_none_{false};  ///< no tree was dropped: the next round changes no weight

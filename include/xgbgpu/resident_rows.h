@@ -73,7 +73,7 @@ class XGBGPU_API ResidentRows : public LeafColumns {
 
  private:
   virtual ResidentRounds& rounds() = 0;
-  /// Begins trees, at least one, as many at the same time as is good for the device. Trees begun before are abandoned.
+  /// Begins one or more trees. The device decides how many grow at the same time. Abandons trees that began before.
   virtual void Begin(TrainParams const& params, std::vector<RoundTree> trees) = 0;
   /// Waits for the next of the trees begun, in their order. After an error the rest of the trees can only be abandoned.
   virtual Tree FinishNext() = 0;

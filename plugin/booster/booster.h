@@ -41,7 +41,7 @@ class Booster {
   Booster(Booster const&) = delete;
   Booster& operator=(Booster const&) = delete;
 
-  // These do what GradientBooster's functions of the same names promise.
+  // Functions of GradientBooster, with its contracts.
 
   void Configure(xgboost::Args const& args);
   void LoadConfig(xgboost::Json const& in);
@@ -50,7 +50,7 @@ class Booster {
   void DoBoost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache, xgboost::ObjFunction const* objective);
   void PredictBatch(xgboost::DMatrix* data, XgbCache* out, bool training, RoundRange rounds);
 
-  // These do the same, but they return false if the stock booster has to do it.
+  // Functions of GradientBooster that return false if the stock booster has to do the work.
 
   bool InplacePredict(xgboost::DMatrix* data, float missing, XgbCache* out, RoundRange rounds) const;
   bool PredictLeaf(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds);
@@ -79,7 +79,7 @@ class Booster {
   /// Returns the same booster if its prediction went into `margins`, else null.
   static Booster* WhichPredicted(xgboost::HostDeviceVector<float> const& margins, XgbContext const* ctx);
 
-  // The objective and the metrics call these for the booster that predicted last on their thread.
+  // Calls of the objective and the metrics, on the booster that predicted last on their thread.
 
   /// Rounds::ComputeGradients.
   bool ComputeGradients(ObjectiveParams const& objective, xgboost::MetaInfo const& info, XgbGradients* out);

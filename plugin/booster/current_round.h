@@ -11,7 +11,7 @@ namespace xgbgpu::plugin {
 /// the current round of its thread while it is alive.
 class CurrentRound {
  public:
-  /// `cache_is_current`: the predictions that XGBoost has cached are those of the model before this round.
+  /// `cache_is_current`: XGBoost has cached the predictions of the model before this round.
   CurrentRound(BoostingRound* round, bool cache_is_current)
       : round_{round}, cache_is_current_{cache_is_current}, scope_{this} {}
 

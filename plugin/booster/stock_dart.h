@@ -15,7 +15,7 @@
 namespace xgbgpu::plugin {
 
 /// Finds out what a stock dart does with its trees.
-class StockDart final : public DartHost {
+class StockDart final : public DartModel {
  public:
   /// `dart` must outlive it.
   explicit StockDart(xgboost::GradientBooster* dart) : dart_{dart} {}

@@ -72,7 +72,7 @@ void WarnIfEtaIsIgnored(float eta) {
 }
 
 void CheckLeavesInGroup(LeafRule leaves, int workers) {
-  if (leaves != LeafRule::kHost) return;
+  if (leaves != LeafRule::kCaller) return;
   Throw<Unsupported>(
       "The objective sets leaves by itself, from the rows of its own process, and this process is one of ", workers,
       " workers; supported: one worker, or objectives of XGBoost");

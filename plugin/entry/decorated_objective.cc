@@ -68,7 +68,7 @@ void DecoratedObjective::TransformForMetrics(xgboost::HostDeviceVector<float>* p
 
 bool DecoratedObjective::LeavesAreDone() const {
   CurrentRound const* const current = CurrentRound::Get();
-  return current != nullptr && current->round().leaves() != LeafRule::kHost;
+  return current != nullptr && current->round().leaves() != LeafRule::kCaller;
 }
 
 void DecoratedObjective::EstimateBaseScore(xgboost::MetaInfo const& info, StockEstimate const& by_stock) const {

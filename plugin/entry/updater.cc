@@ -22,7 +22,7 @@ void HistUpdater::Grow(XgbGradients const& gradients, xgboost::DMatrix* data, Ne
       Tree const tree = round.Next(View(gradients), trees.size());
       HostSpan const span{"store tree"};
       trees.Store(i, tree, round.learning_rate());
-      if (NewTrees::NeedPositions(round.leaves() == LeafRule::kHost)) {
+      if (NewTrees::NeedPositions(round.leaves() == LeafRule::kCaller)) {
         trees.StorePositions(i, LeafPositions(round.trainer(), View(gradients)));
       }
     }

@@ -56,7 +56,7 @@ bool IsDecorated(XgbContext const* ctx) {
 LeafRule LeafRuleOf(xgboost::ObjFunction const* objective) {
   if (objective == nullptr || !objective->Task().UpdateTreeLeaf()) return LeafRule::kSums;
   auto const* const decorated = dynamic_cast<XgbObjective const*>(objective);
-  return decorated != nullptr && decorated->SetsMedians() ? LeafRule::kMedians : LeafRule::kHost;
+  return decorated != nullptr && decorated->SetsMedians() ? LeafRule::kMedians : LeafRule::kCaller;
 }
 
 }  // namespace xgbgpu::plugin

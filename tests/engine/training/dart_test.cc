@@ -18,7 +18,7 @@ using testing::OwnedData;
 using testing::RandomValues;
 
 /// A host's dart with weights of its own, which notes what it is asked.
-class FakeDart final : public DartHost {
+class FakeDart final : public DartModel {
  public:
   std::uint32_t rounds() const override { return static_cast<std::uint32_t>(weights.size()); }
   void AskWeights(bool draws, std::uint32_t first, std::uint32_t last, std::vector<float>* out) override {
