@@ -78,7 +78,7 @@ Loaded LoadInto(XGBoostImage* image, std::string const& folder, bool is_trial) {
   ElfFile const file{mapped.bytes(), image->path};
   Addresses const found = FindNames(file, *image, names);
   Addresses const table = AddressesFor(wanted, file, *image, found);
-  CheckSlots(contract, *image, found);
+  CheckSlots(contract, *image, found, !file.has_symtab());
   auto const& tested = contract.releases;
   if (!is_trial && std::find(tested.begin(), tested.end(), image->Release()) == tested.end()) {
     TryInChild(*image, folder, adapter);
