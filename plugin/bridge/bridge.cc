@@ -83,7 +83,7 @@ Loaded LoadInto(XGBoostImage* image, std::string const& folder, bool is_trial) {
   if (!is_trial && std::find(tested.begin(), tested.end(), image->Release()) == tested.end()) {
     TryInChild(*image, folder, adapter);
   }
-  CheckSizes(contract, *image, found);
+  CheckSizes(contract, *image, found, !file.has_symtab());
 
   DlHandle bridge = LoadBytes(AbsoluteSymbols(kTableName, table), kTableName, CacheFolder());
   LoadAdapter(adapter, *image);

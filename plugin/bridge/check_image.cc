@@ -79,8 +79,9 @@ void CheckSlots(Contract const& contract, XGBoostImage const& image, Addresses c
   }
 }
 
-void CheckSizes(Contract const& contract, XGBoostImage const& image, Addresses const& addresses) {
+void CheckSizes(Contract const& contract, XGBoostImage const& image, Addresses const& addresses, bool is_stripped) {
   for (Size const& size : contract.sizes) {
+    if (is_stripped && addresses.count(size.constructor) == 0) continue;
     std::uint64_t const address = AddressOf(size.constructor, image, addresses);
     if (!image.IsCode(address)) {
       throw BridgeError{image.Described() + " has data at " + FirstNames({size.constructor}) + "; allowed: code"};

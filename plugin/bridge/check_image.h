@@ -18,8 +18,9 @@ std::set<std::string> NamesOfChecks(Contract const& contract);
 /// image, Debian's for instance, has names of some tables and functions; a word without a name may be any function there.
 void CheckSlots(Contract const& contract, XGBoostImage const& image, Addresses const& addresses, bool is_stripped);
 
-/// Throws BridgeError if a constructor writes another number of bytes than the contract says. It calls constructors.
-void CheckSizes(Contract const& contract, XGBoostImage const& image, Addresses const& addresses);
+/// Throws BridgeError if a constructor writes another number of bytes than the contract says. It calls constructors. A
+/// stripped image has names of some.
+void CheckSizes(Contract const& contract, XGBoostImage const& image, Addresses const& addresses, bool is_stripped);
 
 }  // namespace xgbgpu::bridge
 
