@@ -76,6 +76,7 @@ Loaded LoadInto(XGBoostImage* image, std::string const& folder, bool is_trial) {
 
   MappedFile const mapped{image->path};
   ElfFile const file{mapped.bytes(), image->path};
+  CheckString(file, *image);
   Addresses const found = FindNames(file, *image, names);
   Addresses const table = AddressesFor(wanted, file, *image, found);
   CheckSlots(contract, *image, found, !file.has_symtab());

@@ -91,22 +91,25 @@ std::string FirstNames(std::set<std::string> const& names) {
   return text;
 }
 
-void CheckMissing(ElfFile const& file, XGBoostImage const& image, std::set<std::string> const& missing) {
-  if (missing.empty()) return;
-  std::string const what = FirstNames(missing);
+void CheckString(ElfFile const& file, XGBoostImage const& image) {
   bool has_cpp = false;
   bool has_new_string = false;
   file.ForEachName([&](ElfName const& name) {
-    bool const is_own = StartsWith(name.name, "_ZN7xgboost") || StartsWith(name.name, "_ZNK7xgboost");
-    if (!name.is_defined || !is_own) return;
+    if (has_new_string || !name.is_defined) return;
+    if (!StartsWith(name.name, "_ZN7xgboost") && !StartsWith(name.name, "_ZNK7xgboost")) return;
     has_cpp = true;
-    has_new_string = has_new_string || Has(name.name, "cxx11");
+    has_new_string = Has(name.name, "cxx11");  // GCC's mark
   });
   if (has_cpp && !has_new_string) {
     throw BridgeError{image.Described() +
-                      " was compiled with the old std::string (_GLIBCXX_USE_CXX11_ABI=0) and lacks " + what +
-                      "; allowed: one with the new std::string, as PyPI's wheels from 3.0 on"};
+                      " was compiled with the old std::string (_GLIBCXX_USE_CXX11_ABI=0); allowed: one " +
+                      "with the new std::string, as PyPI's wheels from 3.0 on"};
   }
+}
+
+void CheckMissing(ElfFile const& file, XGBoostImage const& image, std::set<std::string> const& missing) {
+  if (missing.empty()) return;
+  std::string const what = FirstNames(missing);
   if (!file.has_symtab()) {
     throw BridgeError{image.Described() + " hides its C++ names and was stripped: it lacks " + what +
                       "; allowed: one that was not stripped, as PyPI's wheels, or that shows its names, as Debian's"};

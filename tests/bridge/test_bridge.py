@@ -152,10 +152,9 @@ def test_the_old_string(copy_of):
     """GCC marks names with the new std::string by cxx11."""
     copy = copy_of("3.2.0")
     copy.replace_hidden(b"cxx11", b"cxx98")
-    copy.replace(CONTEXT.encode(), CONTEXT.replace("7Context", "7Kontext").encode())
     assert refusal(copy.save()) == (
-        f"XGBoost 3.2.0 in '{copy.path}' was compiled with the old std::string (_GLIBCXX_USE_CXX11_ABI=0) and lacks "
-        "'xgboost::Context::Context()'; allowed: one with the new std::string, as PyPI's wheels from 3.0 on")
+        f"XGBoost 3.2.0 in '{copy.path}' was compiled with the old std::string (_GLIBCXX_USE_CXX11_ABI=0); allowed: one with the "
+        "new std::string, as PyPI's wheels from 3.0 on")
 
 
 def test_a_name_is_missing(copy_of):
