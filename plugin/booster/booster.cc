@@ -42,6 +42,12 @@ bool Booster::TrainsFor(XgbContext const* ctx) {
       [&](Booster const& booster) { return booster.learner_.context() == ctx && booster.settings_.config().Trains(); });
 }
 
+void Booster::VisitConfig(XgbContext const* ctx, std::function<void(BoosterConfig const&)> const& visit) {
+  Listing<Booster>::ForEach([&](Booster const& booster) {
+    if (booster.learner_.context() == ctx) visit(booster.settings_.config());
+  });
+}
+
 Booster* Booster::WhichPredictedLast(XgbContext const* ctx) {
   auto const by = LastPrediction::OfThisThread().by.lock();
   return by != nullptr && (*by)->learner_.context() == ctx ? *by : nullptr;
@@ -118,7 +124,8 @@ void Booster::CheckSlice(std::int32_t begin, std::int32_t end, std::int32_t step
   AtBoundary("slicing a booster", [&] { xgbgpu::plugin::CheckSlice(learner_.rounds(), begin, end, step); });
 }
 
-bool Booster::ComputeGradients(ObjectiveParams const& objective, xgboost::MetaInfo const& info, XgbGradients* out) {
+bool Booster::ComputeGradients(ObjectiveParams const& objective, xgboost::MetaInfo const& info,
+                               XgbGradientMatrix* out) {
   return rounds_.ComputeGradients(objective, info, out);
 }
 

@@ -18,6 +18,7 @@
 #include "matrix/matrix_rows.h"
 #include "xgb/api_call.h"
 #include "xgb/objective.h"
+#include "xgb/owner.h"
 #include "xgbgpu/device_policy.h"
 #include "xgbgpu/host_span.h"
 
@@ -70,9 +71,11 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
   }
   HostSpan span{"boost"};
   AtBoundary("training", [&] {
-    bool const on_device = pending.gradients == gradients && pending.data == data;
+    CheckServes();
+    bool const on_device = pending.gradients == MatrixOf(gradients) && pending.data == data;
     Training& training = on_device ? *pending.training : PrepareTraining(OwnerOf(data, *cache), "trees");
-    Setup setup = SetUp(data->Info(), *gradients, objective, on_device, [&] { return margins.OnHost(data, cache); });
+    Setup setup =
+        SetUp(data->Info(), MatrixOf(*gradients), objective, on_device, [&] { return margins.OnHost(data, cache); });
     margins.BeginRound(&training, data, *cache, setup.host_sets_leaves, &setup.order);
     parts_.trace->Flush();
     auto const round = Begin(&training, std::move(setup), on_device ? &pending : nullptr);
@@ -80,6 +83,15 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
     round->End(learner().rounds());
     margins.EndRound(&training);
   });
+}
+
+/// Throws Unsupported for a learner whose rounds are not ours.
+void Rounds::CheckServes() const {
+  CheckServesGroup();
+  if (!learner().has_vector_leaves()) return;
+  throw Unsupported{
+      "Parameter multi_strategy is 'multi_output_tree', and gpu_hist and gpu_exact grow trees of one output each; "
+      "supported: multi_strategy=one_output_per_tree, or tree_method=hist"};
 }
 
 /// Returns the training on `data`, once workers agree on the round and parameters allow it. `step` names the part of
@@ -118,7 +130,7 @@ Place Rounds::ChoosePlace(xgboost::MetaInfo const& info) const {
 
 /// Decides what the round is to do. margins() returns those before the round, on the host. Throws if parameters,
 /// gradients or leaves do not allow the round, in a process group on all workers.
-Rounds::Setup Rounds::SetUp(xgboost::MetaInfo const& info, XgbGradients const& gradients,
+Rounds::Setup Rounds::SetUp(xgboost::MetaInfo const& info, XgbGradientMatrix const& gradients,
                             xgboost::ObjFunction const* objective, bool on_device,
                             std::function<Span<float const>()> const& margins) const {
   Setup setup;
@@ -169,8 +181,9 @@ std::unique_ptr<BoostingRound> Rounds::Begin(Training* training, Setup setup, Pe
 /// on a device, where stock code must not look for them; else null.
 void Rounds::GrowByStock(BoostingRound* round, Training const* on_device, xgboost::DMatrix* data,
                          XgbGradients* gradients, XgbCache* cache, xgboost::ObjFunction const* objective) const {
-  // A dart computes all predictions anew, so its cache never counts.
-  CurrentRound const scope{round, !learner().is_dart() && cache->version == learner().rounds()};
+  // A booster that drops trees computes all predictions anew, so its cache never counts.
+  bool const drops_trees = learner().is_dart() || config().DropsTrees();
+  CurrentRound const scope{round, !drops_trees && cache->version == learner().rounds()};
   xgboost::GradientBooster& stock = *learner().stock();
   if (on_device != nullptr) {
     StandIn stand_in{on_device->own.rows->outputs()};
@@ -183,13 +196,14 @@ void Rounds::GrowByStock(BoostingRound* round, Training const* on_device, xgboos
   if (on_device != nullptr || learner().is_dart()) Clear(cache);  // its margins are a round behind
 }
 
-bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, XgbGradients* out) {
+bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out) {
   pending_ = {};
   objective.iteration = learner().rounds();
   objective.seed = learner().seed();
   LastPrediction const& last = LastPrediction::OfThisThread();
   // NOLINTNEXTLINE(clang-analyzer-*): the caller has asked who predicted last
   if (!config().Trains() || &last.data->Info() != &info) return false;
+  CheckServes();
   auto const owner = OwnerOf(last.data, *last.cache);
   Training& training = PrepareTraining(owner, std::string{"gradients of "} + NameOf(objective.kind));
   Margins& margins = *parts_.margins;
@@ -215,7 +229,7 @@ bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const
   TargetView targets = ViewTargets(info);
   TargetMark const mark = TargetMark::Of(targets, rows, objective.kind, KnownEpoch(), training.threads);
   training.Check(objective, targets, mark, outputs);
-  CheckBaseScore(objective.kind, info, learner().base_score(), parts_.settings->base_score());
+  CheckBaseScore(objective.kind, info, learner().base_scores(), parts_.settings->base_score());
   if (on_host) {
     bool const is_cox = objective.kind == Objective::kCox;
     auto const times = is_cox ? parts_.time_orders->Get(DataKey{owner}, rows, targets, mark) : nullptr;
@@ -227,10 +241,10 @@ bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const
     });
     return true;
   }
-  if (!is_ready && is_base) training.SetEqualMargins(learner().base_score(), outputs, learner().rounds());
+  if (!is_ready && is_base) training.SetEqualMargins(learner().base_scores(), outputs, learner().rounds());
   if (!is_ready && !is_base) training.SetMargins(values, outputs, learner().rounds());
   training.ComputeGradients(objective, targets, mark);
-  Clear(out);
+  ReleaseUnread(out);
   pending_ = {&training, out, last.data, objective, mark};
   return true;
 }

@@ -2,6 +2,7 @@
 #include "params/booster_config.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -10,10 +11,12 @@
 #include "errors/notice.h"
 #include "models/model_bytes.h"
 #include "params/constraint_text.h"
+#include "params/device_words.h"
 #include "params/foreign_words.h"
 #include "xgb/json_values.h"
 #include "xgb/registry.h"
 #include "xgb/saved_gbtree.h"
+#include "xgb/version.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/trainer.h"
@@ -30,7 +33,7 @@ constexpr char kBackend[] = "gpu_backend";
 constexpr char kSamplingMethod[] = "sampling_method", kGossMethod[] = "goss";
 constexpr char kGrowPolicy[] = "grow_policy", kSymmetricPolicy[] = "symmetric";
 constexpr char kDeviceSection[] = "xgboost_gpu_param";  // "…_param": XGBoost takes its keys for known parameters
-constexpr char kMethod[] = "tree_method";
+constexpr char kMethod[] = "tree_method", kUpdaters[] = "updater";
 constexpr char kPredictor[] = "predictor", kGpuPredictor[] = "gpu_predictor";
 constexpr char kTrace[] = "gpu_trace", kTracedTo[] = "traced_to";
 
@@ -100,6 +103,12 @@ void CheckOneGrows(std::vector<std::string> const& updaters) {
                         "; allowed: a list with only one updater that grows trees (grow_…)"};
 }
 
+/// Returns true if a gbtree of this series drops trees if this parameter is not 0.
+bool DropsTreesBy(std::string const& name) {
+  constexpr int kFirstSeries = 303;  // a dart is a gbtree since then
+  return kSeries >= kFirstSeries && (name == "rate_drop" || name == "one_drop");
+}
+
 /// Throws for lists nested too deeply. Stock code reads them when it trains; its parser calls itself for each level.
 void CheckInteractionNesting(ParamValues const& values) {
   auto const found = values.find("interaction_constraints");
@@ -113,6 +122,12 @@ void CheckInteractionNesting(ParamValues const& values) {
 
 bool BoosterConfig::NamesOurs() const {
   return std::find(updaters_.cbegin(), updaters_.cend(), kPublicUpdater) != updaters_.cend();
+}
+
+bool BoosterConfig::DropsTrees() const {
+  return std::any_of(dropout_.cbegin(), dropout_.cend(), [](auto const& rate) {
+    return rate.second == "true" || std::strtod(rate.second.c_str(), nullptr) != 0;
+  });
 }
 
 bool BoosterConfig::IsPlain() const {
@@ -170,13 +185,15 @@ void BoosterConfig::Absorb(Args const& args) {
     } else if (name == "process_type") {
       process_type = &value;
       updates_ = value == "update";
+    } else if (DropsTreesBy(name)) {
+      dropout_[name] = value;
     } else if (name == "predictor") {
       gpu_predictor_ = value == "gpu_predictor";
       cpu_predictor_ = value == "cpu_predictor";
     } else if (IsTreeParam(name)) {
       tree_values_[CanonicalName(name)] = name == "monotone_constraints" ? AsTuple(value) : value;
     } else if (IsDeviceParam(name)) {
-      device_values_[name] = value;
+      device_values_[CanonicalName(name)] = value;
       if (name == kTrace) traced_to_ = value;
       if (name == kBackend) wants_cuda_ = value == "cuda";
     } else if (HasNoEffect(name)) {
@@ -185,6 +202,17 @@ void BoosterConfig::Absorb(Args const& args) {
   }
   CheckInteractionNesting(tree_values_);
   Choose(tree_method, updater, process_type);
+  CheckKnowsOrdinal(args);
+}
+
+/// Throws for gpu_id with a method of stock code, which does not know it any more.
+void BoosterConfig::CheckKnowsOrdinal(Args const& args) const {
+  auto const is_ordinal = [](auto const& parameter) { return parameter.first == kOwnOrdinal; };
+  auto const found = std::find_if(args.cbegin(), args.cend(), is_ordinal);
+  if (InCharge() || found == args.cend()) return;
+  throw InvalidArgument{"Parameter gpu_id is " + Quoted(found->second) +
+                        ", and XGBoost has no such parameter since 3.1; allowed: device=cuda:" + found->second +
+                        ", or gpu_id with tree_method=gpu_hist or gpu_exact"};
 }
 
 /// Each argument is null unless newly set.
@@ -286,11 +314,13 @@ void BoosterConfig::Save(Json* gbtree) const {
   out[kDeviceSection] = std::move(section);
 }
 
-bool BoosterConfig::LoadOwn(ParamValues const& section) {
-  bool exact = false;
+BoosterConfig::OwnGrowth BoosterConfig::LoadOwn(ParamValues const& section) {
+  OwnGrowth growth;
   for (auto const& [name, value] : section) {
     if (name == kMethod) {
-      exact = value == kExactMethod;
+      growth.method = value;
+    } else if (name == kUpdaters) {
+      growth.updaters = value;
     } else if (name == kTracedTo) {
       traced_to_ = value;
     } else if (name == kPredictor) {
@@ -306,7 +336,7 @@ bool BoosterConfig::LoadOwn(ParamValues const& section) {
                     "key " + Quoted(name) + " of " + kDeviceSection + " in the loaded configuration is ignored.");
     }
   }
-  return exact;
+  return growth;
 }
 
 void BoosterConfig::Load(Json* gbtree) {
@@ -318,7 +348,12 @@ void BoosterConfig::Load(Json* gbtree) {
     CheckInteractionNesting(tree_values_);
   }
   Json const* const own = FindMember(*gbtree, kDeviceSection, "gradient_booster");
-  bool const exact = own != nullptr && LoadOwn(ToValues(*own, kDeviceSection));
+  OwnGrowth const kept = own == nullptr ? OwnGrowth{} : LoadOwn(ToValues(*own, kDeviceSection));
+  if (auto const* const dart = FindMember(*gbtree, "dart_train_param", "gradient_booster")) {
+    for (auto const& [name, value] : ToValues(*dart, "dart_train_param")) {
+      if (DropsTreesBy(name)) dropout_[name] = value;
+    }
+  }
   std::string const predictor = saved.Predictor();
   cpu_predictor_ = predictor == "cpu_predictor";
   if (predictor == kGpuPredictor) {
@@ -326,11 +361,11 @@ void BoosterConfig::Load(Json* gbtree) {
     saved.WritePredictor("auto");
   }
 
-  std::string const method = saved.Method();
-  method_ = exact ? Method::kExact : method == "gpu_hist" ? Method::kHist : Method::kStock;
+  std::string const method = kept.method.empty() ? saved.Method() : kept.method;
+  method_ = method == kExactMethod ? Method::kExact : method == "gpu_hist" ? Method::kHist : Method::kStock;
   if (!HasOurMethod()) stock_method_ = method;
-  updaters_ = SplitSequence(saved.Updaters());
-  bool const chosen_by_method = exact || (HasOurMethod() && IsPlain());
+  updaters_ = SplitSequence(kept.updaters.empty() ? saved.Updaters() : kept.updaters);
+  bool const chosen_by_method = IsExact() || (HasOurMethod() && IsPlain());
   // A loaded booster grows trees, even if the saved one only updated some.
   if (chosen_by_method || !NamesOurs()) updaters_.clear();
   if (InCharge()) saved.TellStock(SplitSequence(Sequence()), HasOurMethod());
