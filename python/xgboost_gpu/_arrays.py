@@ -7,6 +7,7 @@ itself reads arrays whose bytes are in the other order, where XGBoost's C functi
 
 import copy
 import ctypes
+import inspect
 import warnings
 from typing import Any, Callable, Optional, Set, Tuple
 
@@ -126,12 +127,19 @@ def take_arrays() -> None:
     from xgboost import core
     from xgboost import data as stock
 
+    #: XGBoost ignores `missing` for CSC matrices where it makes them by a function without such an argument.
+    is_csc = None if hasattr(core._LIB, "XGDMatrixCreateFromCSC") else stock._is_scipy_csc
+
     def dispatch_data_backend(function: Callable) -> Callable:
-        def dispatch(data: Any, missing: float, *others: Any, **more: Any) -> Tuple:
-            data = _readable(data)
-            if stock._is_scipy_csc(data):
-                data = _with_missing(data, missing)
-            return function(data, missing, *others, **more)
+        signature = inspect.signature(function)
+
+        def dispatch(*given: Any, **named: Any) -> Tuple:
+            bound = signature.bind(*given, **named)
+            data = _readable(bound.arguments["data"])
+            if is_csc is not None and is_csc(data):
+                data = _with_missing(data, bound.arguments["missing"])
+            bound.arguments["data"] = data
+            return function(*bound.args, **bound.kwargs)
 
         return dispatch
 

@@ -11,6 +11,7 @@ from support import (
     LIBRARY,
     Batches,
     assert_same_trees,
+    boost,
     fresh,
     make_data,
     only_ours,
@@ -149,7 +150,7 @@ def test_own_gradients_with_this_objective_set_leaves_too() -> None:
         before = (booster if looks else fresh(booster)).predict(xgb.DMatrix(X), output_margin=True)
         if looks:
             booster.predict(data)
-        booster.boost(data, np.sign(before - Y) * hessian, hessian)
+        boost(booster, data, np.sign(before - Y) * hessian, hessian)
         tree = trees_of(booster)[-1]
         leaf_of = booster.predict(xgb.DMatrix(X), pred_leaf=True).reshape(len(X), -1)[:, -1]
         for leaf in tree.leaves:
@@ -186,7 +187,7 @@ def test_pages(tmp_path, weight: np.ndarray, own: bool) -> None:
         booster = xgb.Booster(params(objective=OBJECTIVE), [data])
         for i in range(4):
             if own:
-                booster.boost(data, np.sign(booster.predict(data) - Y), weight)
+                boost(booster, data, np.sign(booster.predict(data) - Y), weight)
             else:
                 booster.update(data, i)
         models.append(booster)
@@ -209,7 +210,7 @@ def test_own_gradients_with_other_numbers(parts: dict, how: dict, words: str) ->
     booster = xgb.Booster(params(objective=OBJECTIVE, **how), [data])
     ones = np.ones(booster.predict(data, output_margin=True).size)
     with pytest.raises(xgb.core.XGBoostError, match=f"There are {words} for 2000 rows; reg:absoluteerror"):
-        booster.boost(data, ones, ones)
+        boost(booster, data, ones, ones)
 
 
 @only_ours
@@ -242,7 +243,7 @@ def test_own_gradients_right_after_a_round() -> None:
             live.update(data, number)
             if asks:
                 live.predict(data)
-            live.boost(data, gradient, hessian)
+            boost(live, data, gradient, hessian)
         models.append(raw(live))
     assert models[0] == models[1]
 
@@ -284,7 +285,7 @@ def test_forests_are_refused_by_all_ways(tmp_path) -> None:
     # Gradients of one's own do not help: the objective sets the leaves.
     booster = xgb.Booster(params(objective=OBJECTIVE, num_parallel_tree=3), [data])
     with pytest.raises(Error, match=FOREST):
-        booster.boost(data, np.ones(len(X)), np.ones(len(X)))
+        boost(booster, data, np.ones(len(X)), np.ones(len(X)))
     assert booster.num_boosted_rounds() == 0
 
 
