@@ -146,26 +146,27 @@ def _stock_modules() -> List[Any]:
     return [sys.modules[f"xgboost.{name}"] for name in names if f"xgboost.{name}" in sys.modules]
 
 
-def _native(values: Any) -> Any:
-    """An array with its bytes in this machine's order."""
-    return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+def _lies_plainly(values: Any) -> bool:
+    return values.dtype.isnative and values.flags.c_contiguous
 
 
-def _native_csc(data: Any) -> Any:
-    """A CSC matrix whose arrays have their bytes in this machine's order. (The library reads others of CSR only.)"""
-    if getattr(data, "format", None) != "csc" or not hasattr(data, "indptr"):
+def _plain_csc(data: Any) -> Any:
+    """A CSC matrix whose arrays have their bytes in this machine's order, and no gaps."""
+    import numpy as np
+
+    if getattr(data, "format", None) != "csc":
         return data
-    parts = {name: _native(getattr(data, name)) for name in ("data", "indices", "indptr")}
-    if all(part is getattr(data, name) for name, part in parts.items()):
-        return data
-    data = copy.copy(data)
-    for name, part in parts.items():
-        setattr(data, name, part)
+    others = [name for name in ("data", "indices", "indptr") if not _lies_plainly(getattr(data, name))]
+    if others:
+        data = copy.copy(data)
+    for name in others:
+        values = getattr(data, name)
+        setattr(data, name, np.ascontiguousarray(values, values.dtype.newbyteorder("=")))
     return data
 
 
 def _take_csc(stock: Any) -> None:
-    """Has XGBoost 1.7 miss what `missing` says in a CSC matrix, and newer packages read its bytes in either order. (Each
+    """Has XGBoost 1.7 miss what `missing` says in a CSC matrix, and newer packages read its arrays however they lie. (Each
     does the other by itself.)"""
 
     def with_missing(function: Callable) -> Callable:
@@ -180,7 +181,7 @@ def _take_csc(stock: Any) -> None:
         replace(stock, "dispatch_data_backend", with_missing)
         return
     for name in ("dispatch_data_backend", "_proxy_transform"):
-        replace(stock, name, _with_data(_native_csc))
+        replace(stock, name, _with_data(_plain_csc))
 
 
 class _Interface(bytes):
