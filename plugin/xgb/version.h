@@ -13,6 +13,9 @@ std::string RunningVersion();
 /// Major and minor version of the headers that this file was compiled with.
 constexpr int kBuiltSeries[] = {XGBOOST_VER_MAJOR, XGBOOST_VER_MINOR};
 
+/// Returns the series of the headers that this file was compiled with, as 107 for 1.7.
+constexpr int Series() { return 100 * kBuiltSeries[0] + kBuiltSeries[1]; }
+
 /// Returns the version of the headers that this file was compiled with, as in "1.7.4".
 std::string BuiltVersion();
 
