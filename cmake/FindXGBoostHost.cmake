@@ -34,9 +34,11 @@ find_package_handle_standard_args(XGBoostHost
   REASON_FAILURE_MESSAGE "on Debian: apt install libxgboost-dev libdmlc-dev, elsewhere: set XGBOOST_HOST_DIR")
 
 if(XGBoostHost_FOUND)
-  if(NOT XGBoostHost_VERSION VERSION_GREATER_EQUAL 1.7 OR NOT XGBoostHost_VERSION VERSION_LESS 1.8)
-    message(FATAL_ERROR
-      "XGBoost ${XGBoostHost_VERSION} found in ${XGBoostHost_INCLUDE_DIR}; the plugin is written for 1.7.x")
+  set(known_series 1.7 3.0 3.2 3.3 3.4)
+  string(REGEX MATCH "^[0-9]+\\.[0-9]+" found_series ${XGBoostHost_VERSION})
+  if(NOT found_series IN_LIST known_series)
+    list(JOIN known_series ", " known_series)
+    message(FATAL_ERROR "XGBoost ${XGBoostHost_VERSION} found in ${XGBoostHost_INCLUDE_DIR}; allowed: ${known_series}")
   endif()
   if(NOT TARGET XGBoostHost::xgboost)
     add_library(XGBoostHost::xgboost UNKNOWN IMPORTED)

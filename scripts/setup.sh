@@ -78,3 +78,48 @@ bring_spark() {
   "$python" -m pip install -q --target build/spark --no-deps pyspark==3.5.5 py4j==0.10.9.7 ||
     echo "pip cannot install it: the test that needs it is skipped"
 }
+
+# Where scripts/host-headers and scripts/hosts put what they bring. Each thing appears there complete, or not at all.
+hosts_folder=$root/build/hosts
+# make_work_folder: $work, empty, on the same file system. It goes when the script ends.
+make_work_folder() {
+  work=$hosts_folder/.work.$$
+  trap 'rm -rf "$work"' EXIT
+  rm -rf "$work"
+  mkdir -p "$work"
+}
+# put MADE FOLDER: FOLDER is now what MADE was.
+put() {
+  rm -rf "$2"
+  mkdir -p "${2%/*}"
+  mv "$1" "$2"
+}
+# Their exit status where a registry cannot be reached, and nothing else is wrong. CTest knows it as a skipped test.
+exit_skipped=77
+skipped=0
+# skip REASON: says and counts what is missing because a registry cannot be reached.
+skip() { printf 'skipped: %s\n' "$*"; skipped=$((skipped + 1)); }
+# finish: the exit status of a script that may have skipped something.
+finish() { [ "$skipped" -eq 0 ] || { echo "skipped in all: $skipped"; exit "$exit_skipped"; }; }
+
+# releases PROJECT: the releases of it that scripts/hosts.txt has.
+releases() { sed -n "s/^$1==\([^ ]*\) .*/\1/p" scripts/hosts.txt; }
+
+# pinned VERB PROJECT RELEASE [OPTION…]: `pip VERB` of what scripts/hosts.txt names, without what it depends on. Returns 1
+# if the registry cannot be reached. A file with another hash, or a release that the registry has not, is an error.
+pinned() {
+  local verb=$1 project=$2 release=$3 log status=0
+  shift 3
+  is_installed python3-pip || install_packages python3-pip
+  log=$(mktemp)
+  grep "^$project==$release " scripts/hosts.txt |
+    "$python" -m pip "$verb" --quiet --no-deps --disable-pip-version-check --require-hashes --ignore-requires-python \
+      "$@" --requirement /dev/stdin >"$log" 2>&1 || status=$?
+  if [ "$status" -ne 0 ]; then cat "$log"; fi
+  if grep -q 'DO NOT MATCH THE HASHES' "$log"; then
+    die "$project $release: the file has another SHA-256 than the one in scripts/hosts.txt ($(sed -n 's/^ *Got *//p' "$log"))"
+  fi
+  if grep -q 'from versions: [0-9]' "$log"; then die "$project $release: the registry has other releases and not this one"; fi
+  rm "$log"
+  [ "$status" -eq 0 ]
+}

@@ -118,7 +118,8 @@ void Booster::CheckSlice(std::int32_t begin, std::int32_t end, std::int32_t step
   AtBoundary("slicing a booster", [&] { xgbgpu::plugin::CheckSlice(learner_.rounds(), begin, end, step); });
 }
 
-bool Booster::ComputeGradients(ObjectiveParams const& objective, xgboost::MetaInfo const& info, XgbGradients* out) {
+bool Booster::ComputeGradients(ObjectiveParams const& objective, xgboost::MetaInfo const& info,
+                               XgbGradientMatrix* out) {
   return rounds_.ComputeGradients(objective, info, out);
 }
 

@@ -82,7 +82,7 @@ class Booster {
   // Calls of the objective and the metrics, on the booster that predicted last on their thread.
 
   /// Rounds::ComputeGradients.
-  bool ComputeGradients(ObjectiveParams const& objective, xgboost::MetaInfo const& info, XgbGradients* out);
+  bool ComputeGradients(ObjectiveParams const& objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out);
   /// Margins::FillLast.
   void FillMargins();
   /// Evaluation::Begin.

@@ -9,6 +9,7 @@
 #include "matrix/matrix_rows.h"
 #include "xgb/api_call.h"
 #include "xgb/objective.h"
+#include "xgb/owner.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {

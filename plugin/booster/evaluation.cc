@@ -15,6 +15,7 @@
 #include "group/process_group.h"
 #include "matrix/adapt_input.h"
 #include "xgb/api_call.h"
+#include "xgb/owner.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/host_span.h"
 

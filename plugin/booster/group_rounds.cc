@@ -150,7 +150,8 @@ Place GroupRounds::AgreeOnRound(ProcessGroup* group, SharedMatrix const& matrix,
 
 bool GroupRounds::ComputeGradients(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
                                    xgboost::MetaInfo const& info,
-                                   std::function<std::vector<float> const&()> const& margins, XgbGradients* out) const {
+                                   std::function<std::vector<float> const&()> const& margins,
+                                   XgbGradientMatrix* out) const {
   std::uint64_t const rows = info.num_row_;
   std::uint32_t const outputs = learner_.outputs();
   bool fits = true;

@@ -47,7 +47,7 @@ class GroupRounds {
   /// false if stock code has to, which refuses what does not fit.
   bool ComputeGradients(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
                         xgboost::MetaInfo const& info, std::function<std::vector<float> const&()> const& margins,
-                        XgbGradients* out) const;
+                        XgbGradientMatrix* out) const;
   /// Returns the metric over the rows of all workers; nothing if stock code has to compute it. fill_predictions() brings
   /// this worker's `predictions` to the host.
   std::optional<double> Evaluate(ProcessGroup* group, MetricParams const& metric,

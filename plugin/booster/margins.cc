@@ -7,6 +7,7 @@
 #include "errors/boundary.h"
 #include "matrix/adapt_input.h"
 #include "xgb/api_call.h"
+#include "xgb/owner.h"
 #include "xgbgpu/host_span.h"
 
 namespace xgbgpu::plugin {
@@ -25,7 +26,7 @@ void Margins::Predict(xgboost::DMatrix* data, XgbCache* out, bool training, Roun
 void Margins::DropStale(xgboost::DMatrix* data, XgbCache* out, bool training) {
   if (learner().rounds() == 0 && !training) return;  // without a round, only a training has a base score
   std::lock_guard<std::mutex> lock{mutex_};          // no margins are served between the look and the drop
-  if (!HasOwner(*out) || (!config().InCharge() && !bases_.any())) return;
+  if (!HasOwner(data, *out) || (!config().InCharge() && !bases_.any())) return;
   DataKey const key = KeyOf(data, *out);
   BaseMargins const base = learner().BaseMarginsFor(data->Info());
   if (!config().InCharge()) {

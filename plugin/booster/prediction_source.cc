@@ -8,6 +8,7 @@
 #include "matrix/held_matrix.h"
 #include "matrix/value_matrix.h"
 #include "xgb/api_call.h"
+#include "xgb/owner.h"
 #include "xgbgpu/device_prediction.h"
 
 namespace xgbgpu::plugin {

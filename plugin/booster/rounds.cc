@@ -18,6 +18,7 @@
 #include "matrix/matrix_rows.h"
 #include "xgb/api_call.h"
 #include "xgb/objective.h"
+#include "xgb/owner.h"
 #include "xgbgpu/device_policy.h"
 #include "xgbgpu/host_span.h"
 
@@ -70,9 +71,10 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
   }
   HostSpan span{"boost"};
   AtBoundary("training", [&] {
-    bool const on_device = pending.gradients == gradients && pending.data == data;
+    bool const on_device = pending.gradients == MatrixOf(gradients) && pending.data == data;
     Training& training = on_device ? *pending.training : PrepareTraining(OwnerOf(data, *cache), "trees");
-    Setup setup = SetUp(data->Info(), *gradients, objective, on_device, [&] { return margins.OnHost(data, cache); });
+    Setup setup =
+        SetUp(data->Info(), MatrixOf(*gradients), objective, on_device, [&] { return margins.OnHost(data, cache); });
     margins.BeginRound(&training, data, *cache, setup.host_sets_leaves, &setup.order);
     parts_.trace->Flush();
     auto const round = Begin(&training, std::move(setup), on_device ? &pending : nullptr);
@@ -118,7 +120,7 @@ Place Rounds::ChoosePlace(xgboost::MetaInfo const& info) const {
 
 /// Decides what the round is to do. margins() returns those before the round, on the host. Throws if parameters,
 /// gradients or leaves do not allow the round, in a process group on all workers.
-Rounds::Setup Rounds::SetUp(xgboost::MetaInfo const& info, XgbGradients const& gradients,
+Rounds::Setup Rounds::SetUp(xgboost::MetaInfo const& info, XgbGradientMatrix const& gradients,
                             xgboost::ObjFunction const* objective, bool on_device,
                             std::function<Span<float const>()> const& margins) const {
   Setup setup;
@@ -183,7 +185,7 @@ void Rounds::GrowByStock(BoostingRound* round, Training const* on_device, xgboos
   if (on_device != nullptr || learner().is_dart()) Clear(cache);  // its margins are a round behind
 }
 
-bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, XgbGradients* out) {
+bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out) {
   pending_ = {};
   objective.iteration = learner().rounds();
   objective.seed = learner().seed();
@@ -230,7 +232,7 @@ bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const
   if (!is_ready && is_base) training.SetEqualMargins(learner().base_score(), outputs, learner().rounds());
   if (!is_ready && !is_base) training.SetMargins(values, outputs, learner().rounds());
   training.ComputeGradients(objective, targets, mark);
-  Clear(out);
+  ReleaseUnread(out);
   pending_ = {&training, out, last.data, objective, mark};
   return true;
 }

@@ -42,7 +42,7 @@ class Rounds {
 
   /// Computes the gradients of the margins that this thread predicted last, where they are. `out` is filled on the host
   /// and emptied on a device. Returns false if stock code has to do it: with other methods, or if it refuses labels.
-  bool ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, XgbGradients* out);
+  bool ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out);
   /// Does what GradientBooster::DoBoost promises. If it throws, the booster is as before the call.
   void Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache, xgboost::ObjFunction const* objective);
 
@@ -50,7 +50,7 @@ class Rounds {
   /// Gradients that are on a device, for the Boost that follows.
   struct Pending {
     Training* training{nullptr};
-    XgbGradients const* gradients{nullptr};  ///< XGBoost's vector, left empty
+    XgbGradientMatrix const* gradients{nullptr};  ///< XGBoost's vector, left empty
     xgboost::DMatrix const* data{nullptr};
     ObjectiveParams objective{};
     TargetMark targets{};
@@ -67,7 +67,7 @@ class Rounds {
 
   Training& PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step);
   Place ChoosePlace(xgboost::MetaInfo const& info) const;
-  Setup SetUp(xgboost::MetaInfo const& info, XgbGradients const& gradients, xgboost::ObjFunction const* objective,
+  Setup SetUp(xgboost::MetaInfo const& info, XgbGradientMatrix const& gradients, xgboost::ObjFunction const* objective,
               bool on_device, std::function<Span<float const>()> const& margins) const;
   std::unique_ptr<BoostingRound> Begin(Training* training, Setup setup, Pending const* pending) const;
   void GrowByStock(BoostingRound* round, Training const* on_device, xgboost::DMatrix* data, XgbGradients* gradients,

@@ -35,7 +35,7 @@ inline xgboost::DMatrix* OneRow() {
 /// one gradient for each row, and hands all three to our updater, which reads none of them. Then it commits the trees.
 class StandIn {
  public:
-  explicit StandIn(std::uint32_t outputs) { Resize(&gradients_, 1, outputs); }
+  explicit StandIn(std::uint32_t outputs) { Resize(MatrixOf(&gradients_), 1, outputs); }
 
   xgboost::DMatrix* data() const { return OneRow(); }
   XgbGradients* gradients() { return &gradients_; }

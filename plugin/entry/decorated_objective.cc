@@ -46,7 +46,7 @@ std::optional<ObjectiveParams> const& DecoratedObjective::params() const {
 }
 
 void DecoratedObjective::ComputeGradients(xgboost::HostDeviceVector<float> const& margins,
-                                          xgboost::MetaInfo const& info, XgbGradients* out, StockCall const& by_stock) {
+                                          xgboost::MetaInfo const& info, XgbGradientMatrix* out, StockCall const& by_stock) {
   HostSpan span{"objective"};
   bool const done = AtBoundary("computing gradients", [&] {
     Booster* const booster = Booster::WhichPredicted(margins, context());

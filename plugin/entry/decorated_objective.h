@@ -26,7 +26,7 @@ class DecoratedObjective final : public XgbObjective {
   void CheckParams(xgboost::Args const& args) const override;
   void ParamsChanged() override { is_current_ = false; }
   void ComputeGradients(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info,
-                        XgbGradients* out, StockCall const& by_stock) override;
+                        XgbGradientMatrix* out, StockCall const& by_stock) override;
   void TransformForMetrics(xgboost::HostDeviceVector<float>* predictions, StockCall const& by_stock) override;
   /// In a process group that trains with gpu_hist the estimate is made of the labels of all workers, as one process
   /// makes it; stock code takes a mean of the workers' estimates.

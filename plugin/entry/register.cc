@@ -1,4 +1,4 @@
-// Everything that this library adds to XGBoost, done when it is loaded:
+// Registers everything that this library adds to XGBoost:
 //
 //   booster  gbtree, dart           the stock booster, decorated: decorated_booster.h
 //   booster  gblinear               the stock booster, decorated: decorated_linear.h
@@ -10,10 +10,11 @@
 // Objectives and metrics that other libraries register later are decorated before one is made: xgb/registry.h.
 //
 // In front of C functions of XGBoost stand ours of the same names, for callers that find ours first: functions.inc.
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
+
+#include "entry/register.h"
 
 #include "entry/decorated_booster.h"
 #include "entry/decorated_linear.h"
@@ -40,7 +41,8 @@ Base* Wrap(std::unique_ptr<Stock> stock, Args... args) {
   return new Decorated{std::move(stock), args...};
 }
 
-/// Registers everything. Returns "" on success, else why nothing was registered.
+}  // namespace
+
 std::string Register() {
   std::string why_not = WhyVersionDoesNotFit();
   if (!why_not.empty()) return why_not;
@@ -55,15 +57,5 @@ std::string Register() {
              [](XgbContext const* ctx) -> XgbUpdater* { return new HistUpdater{ctx}; });
   return {};
 }
-
-bool const kRegistered = [] {
-  std::string& why_not = WhyNotRegistered();
-  why_not = Register();
-  // XGBoost's log is not used: nothing of a version that does not fit may be called.
-  if (!why_not.empty()) std::fprintf(stderr, "xgboost-gpu: gpu_hist was not registered: %s.\n", why_not.c_str());
-  return why_not.empty();
-}();
-
-}  // namespace
 
 }  // namespace xgbgpu::plugin

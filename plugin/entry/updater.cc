@@ -10,7 +10,7 @@
 
 namespace xgbgpu::plugin {
 
-void HistUpdater::Grow(XgbGradients const& gradients, xgboost::DMatrix* data, NewTrees const& trees) {
+void HistUpdater::Grow(XgbGradientMatrix const& gradients, xgboost::DMatrix* data, NewTrees const& trees) {
   AtBoundary("growing trees", [&] {
     CurrentRound* const current = CurrentRound::Get();
     if (current == nullptr) {

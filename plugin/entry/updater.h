@@ -17,7 +17,7 @@ class HistUpdater final : public XgbUpdater {
   explicit HistUpdater(XgbContext const* ctx) : XgbUpdater{kUpdater, ctx} {}
 
  private:
-  void Grow(XgbGradients const& gradients, xgboost::DMatrix* data, NewTrees const& trees) override;
+  void Grow(XgbGradientMatrix const& gradients, xgboost::DMatrix* data, NewTrees const& trees) override;
   /// Returns false if the predictions are not the model's without its newest tree.
   bool AddNewestLeaves(xgboost::DMatrix const* data, float* predictions, std::size_t stride) override;
 

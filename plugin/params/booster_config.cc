@@ -30,7 +30,7 @@ constexpr char kBackend[] = "gpu_backend";
 constexpr char kSamplingMethod[] = "sampling_method", kGossMethod[] = "goss";
 constexpr char kGrowPolicy[] = "grow_policy", kSymmetricPolicy[] = "symmetric";
 constexpr char kDeviceSection[] = "xgboost_gpu_param";  // "…_param": XGBoost takes its keys for known parameters
-constexpr char kMethod[] = "tree_method";
+constexpr char kMethod[] = "tree_method", kUpdaters[] = "updater";
 constexpr char kPredictor[] = "predictor", kGpuPredictor[] = "gpu_predictor";
 constexpr char kTrace[] = "gpu_trace", kTracedTo[] = "traced_to";
 
@@ -286,11 +286,13 @@ void BoosterConfig::Save(Json* gbtree) const {
   out[kDeviceSection] = std::move(section);
 }
 
-bool BoosterConfig::LoadOwn(ParamValues const& section) {
-  bool exact = false;
+BoosterConfig::OwnGrowth BoosterConfig::LoadOwn(ParamValues const& section) {
+  OwnGrowth growth;
   for (auto const& [name, value] : section) {
     if (name == kMethod) {
-      exact = value == kExactMethod;
+      growth.method = value;
+    } else if (name == kUpdaters) {
+      growth.updaters = value;
     } else if (name == kTracedTo) {
       traced_to_ = value;
     } else if (name == kPredictor) {
@@ -306,7 +308,7 @@ bool BoosterConfig::LoadOwn(ParamValues const& section) {
                     "key " + Quoted(name) + " of " + kDeviceSection + " in the loaded configuration is ignored.");
     }
   }
-  return exact;
+  return growth;
 }
 
 void BoosterConfig::Load(Json* gbtree) {
@@ -318,7 +320,7 @@ void BoosterConfig::Load(Json* gbtree) {
     CheckInteractionNesting(tree_values_);
   }
   Json const* const own = FindMember(*gbtree, kDeviceSection, "gradient_booster");
-  bool const exact = own != nullptr && LoadOwn(ToValues(*own, kDeviceSection));
+  OwnGrowth const kept = own == nullptr ? OwnGrowth{} : LoadOwn(ToValues(*own, kDeviceSection));
   std::string const predictor = saved.Predictor();
   cpu_predictor_ = predictor == "cpu_predictor";
   if (predictor == kGpuPredictor) {
@@ -326,11 +328,11 @@ void BoosterConfig::Load(Json* gbtree) {
     saved.WritePredictor("auto");
   }
 
-  std::string const method = saved.Method();
-  method_ = exact ? Method::kExact : method == "gpu_hist" ? Method::kHist : Method::kStock;
+  std::string const method = kept.method.empty() ? saved.Method() : kept.method;
+  method_ = method == kExactMethod ? Method::kExact : method == "gpu_hist" ? Method::kHist : Method::kStock;
   if (!HasOurMethod()) stock_method_ = method;
-  updaters_ = SplitSequence(saved.Updaters());
-  bool const chosen_by_method = exact || (HasOurMethod() && IsPlain());
+  updaters_ = SplitSequence(kept.updaters.empty() ? saved.Updaters() : kept.updaters);
+  bool const chosen_by_method = IsExact() || (HasOurMethod() && IsPlain());
   // A loaded booster grows trees, even if the saved one only updated some.
   if (chosen_by_method || !NamesOurs()) updaters_.clear();
   if (InCharge()) saved.TellStock(SplitSequence(Sequence()), HasOurMethod());

@@ -81,8 +81,13 @@ class BoosterConfig {
   void CheckTrainsOnCuda() const;
   void CheckTrainsSymmetric() const;
   void Parse();
-  /// Takes in what Save has put into a section of our own. True if that names gpu_exact.
-  bool LoadOwn(ParamValues const& section);
+  /// The words of the user that Save has put into a section of our own; empty: none.
+  struct OwnGrowth {
+    std::string method;    ///< tree_method
+    std::string updaters;  ///< with commas between them
+  };
+  /// Takes in a section of our own.
+  OwnGrowth LoadOwn(ParamValues const& section);
   bool NamesOurs() const;
   /// What there is to say of parameters that have no effect, by name.
   std::map<std::string, std::string> LinesAboutIdle() const;

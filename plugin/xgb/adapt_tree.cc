@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "xgb/series.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 
@@ -58,7 +59,7 @@ void CopyTree(Tree const& tree, float learning_rate, xgboost::RegTree* out) {
 }
 
 std::vector<float> LeafValues(xgboost::RegTree const& tree) {
-  auto const& nodes = tree.GetNodes();
+  auto const& nodes = tree.GetNodes(XGBGPU_SINCE_302(xgboost::DeviceOrd::CPU()));
   std::vector<float> values(nodes.size(), 0.0f);
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     if (nodes[n].IsLeaf()) values[n] = nodes[n].LeafValue();

@@ -2,6 +2,7 @@
 #ifndef XGBGPU_PLUGIN_XGB_API_CALL_H_
 #define XGBGPU_PLUGIN_XGB_API_CALL_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "xgbgpu/data_key.h"
+#include "xgbgpu/span.h"
 
 namespace xgbgpu {
 
@@ -20,6 +22,7 @@ namespace xgbgpu::plugin {
 
 class Batches;          // data/batches.h
 class CurrentRound;     // booster/current_round.h
+class MatricesOfCall;   // below
 class LinkWatch;        // group/link_watch.h
 class ProcessGroup;     // group/process_group.h
 class RecordBatches;    // data/record_batches.h
@@ -51,6 +54,7 @@ struct CallState {
 
   ApiCall call{ApiCall::kOther};
   std::uint64_t evaluated_matrices{0};            ///< of XGBoosterEvalOneIter
+  MatricesOfCall const* matrices{nullptr};        ///< that XGBoost was given, or null
   InPlaceArrays const* in_place_arrays{nullptr};  ///< of an in-place prediction, or null
   Batches* batches{nullptr};                      ///< of which a matrix is being made, or null
   RecordBatches* record_batches{nullptr};         ///< of which a matrix is being made, or null
@@ -84,6 +88,23 @@ class CallScope {
 
  private:
   Value outer_;
+};
+
+/// The matrices that a C function of XGBoost was given, for xgb/owner.h, while it is alive.
+class MatricesOfCall {
+ public:
+  /// `handles`: [n], of XGBoost's C interface. Null handles are passed over.
+  MatricesOfCall(void* const* handles, std::size_t n)
+      : handles_{handles, n}, outer_{CallState::OfThisThread().matrices}, scope_{this} {}
+
+  Span<void* const> handles() const { return handles_; }
+  /// The matrices of the call around this one; null: there is none.
+  MatricesOfCall const* outer() const { return outer_; }
+
+ private:
+  Span<void* const> handles_;
+  MatricesOfCall const* outer_;
+  CallScope<&CallState::matrices> scope_;
 };
 
 inline ApiCall CurrentApiCall() { return CallState::OfThisThread().call; }

@@ -1,4 +1,4 @@
-/// The base of decorated boosters: GradientBooster as XGBoost 1.7 declares it, in neutral words.
+/// The base of decorated boosters: GradientBooster as each series of XGBoost declares it, in neutral words.
 #ifndef XGBGPU_PLUGIN_XGB_BOOSTER_H_
 #define XGBGPU_PLUGIN_XGB_BOOSTER_H_
 
@@ -41,52 +41,55 @@ class XgbBooster : public xgboost::GradientBooster {
     BeginLoad(&in);
     stock_->LoadModel(in);
   }
-  void Load(dmlc::Stream* in) final {
+  XGBGPU_BEFORE_302(void Load(dmlc::Stream* in) final {
     BeginLoad(nullptr);
     stock_->Load(in);
-  }
-  void Save(dmlc::Stream* out) const final { stock_->Save(out); }
+  })
+  XGBGPU_BEFORE_302(void Save(dmlc::Stream* out) const final { stock_->Save(out); })
   void Slice(std::int32_t first, std::int32_t last, std::int32_t step, xgboost::GradientBooster* out,
              bool* out_of_bound) const final {
     auto* const decorated = dynamic_cast<XgbBooster*>(out);
     BeginSlice(first, last, step, decorated);
     stock_->Slice(first, last, step, decorated == nullptr ? out : decorated->stock_.get(), out_of_bound);
   }
-  bool UseGPU() const final { return stock_->UseGPU(); }
+  XGBGPU_BEFORE_302(bool UseGPU() const final { return stock_->UseGPU(); })
+  XGBGPU_SINCE_302(xgboost::CatContainer const* Cats() const final { return stock_->Cats(); })
 
   void DoBoost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache,
                xgboost::ObjFunction const* objective) final {
     Boost(data, gradients, cache, objective);
   }
-  void PredictBatch(xgboost::DMatrix* data, XgbCache* out, bool training, unsigned first, unsigned last) final {
+  void PredictBatch(xgboost::DMatrix* data, XgbCache* out, bool training, XgbRound first, XgbRound last) final {
     CheckModel();
-    Predict(data, out, training, {first, last});
+    Predict(data, out, training, ToRange(first, last));
   }
-  void InplacePredict(std::shared_ptr<xgboost::DMatrix> data, float missing, XgbCache* out, std::uint32_t first,
-                      std::uint32_t last) const final {
+  void InplacePredict(std::shared_ptr<xgboost::DMatrix> data, float missing, XgbCache* out, XgbRound first,
+                      XgbRound last) const final {
     CheckModel();
-    PredictArrays(data.get(), missing, out, {first, last},
+    PredictArrays(data.get(), missing, out, ToRange(first, last),
                   [&] { stock_->InplacePredict(data, missing, out, first, last); });
   }
-  void PredictInstance(xgboost::SparsePage::Inst const& row, std::vector<float>* out, unsigned first,
-                       unsigned last) final {
+  XGBGPU_BEFORE_300(void PredictInstance(xgboost::SparsePage::Inst const& row, std::vector<float>* out, unsigned first,
+                                         unsigned last) final {
     CheckModel();
     stock_->PredictInstance(row, out, first, last);
+  })
+  void PredictLeaf(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, XgbLeafRound first,
+                   XgbLeafRound last XGBGPU_SINCE_304(, bool strict_shape)) final {
+    PredictLeaves(data, &out->HostVector(), ToRange(first, last),
+                  [&] { stock_->PredictLeaf(data, out, first, last XGBGPU_SINCE_304(, strict_shape)); });
   }
-  void PredictLeaf(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned first, unsigned last) final {
-    PredictLeaves(data, &out->HostVector(), {first, last}, [&] { stock_->PredictLeaf(data, out, first, last); });
+  void PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, XgbRound first, XgbRound last,
+                           bool approximate XGBGPU_BEFORE_300(, int condition, unsigned feature)) final {
+    Contributions kind = approximate ? Contributions::kApproximate : Contributions::kExact;
+    XGBGPU_BEFORE_300(if (condition != 0) kind = Contributions::kConditional;)
+    Explain(data, &out->HostVector(), ToRange(first, last), kind, [&] {
+      stock_->PredictContribution(data, out, first, last, approximate XGBGPU_BEFORE_300(, condition, feature));
+    });
   }
-  void PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned first, unsigned last,
-                           bool approximate, int condition, unsigned feature) final {
-    Contributions const kind = condition != 0 ? Contributions::kConditional
-                               : approximate  ? Contributions::kApproximate
-                                              : Contributions::kExact;
-    Explain(data, &out->HostVector(), {first, last}, kind,
-            [&] { stock_->PredictContribution(data, out, first, last, approximate, condition, feature); });
-  }
-  void PredictInteractionContributions(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, unsigned first,
-                                       unsigned last, bool approximate) final {
-    ExplainPairs(data, &out->HostVector(), {first, last}, approximate,
+  void PredictInteractionContributions(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, XgbRound first,
+                                       XgbRound last, bool approximate) final {
+    ExplainPairs(data, &out->HostVector(), ToRange(first, last), approximate,
                  [&] { stock_->PredictInteractionContributions(data, out, first, last, approximate); });
   }
 
@@ -134,6 +137,11 @@ class XgbBooster : public xgboost::GradientBooster {
                             StockCall const& by_stock) = 0;
 
  private:
+  template <typename Round>
+  static RoundRange ToRange(Round first, Round last) {
+    return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last)};
+  }
+
   std::unique_ptr<xgboost::GradientBooster> stock_;
 };
 

@@ -7,19 +7,20 @@
 #include <string>
 
 #include "base/quoted.h"
+#include "xgb/series.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
 
 /// The kind of lists of float32 in binary JSON.
-constexpr auto kFloatList = xgboost::Value::ValueKind::kNumberArray;
+constexpr auto kFloatList = xgboost::Value::ValueKind::XGBGPU_BEFORE_300(kNumberArray) XGBGPU_SINCE_300(kF32Array);
 
 /// Throws InvalidArgument unless the value is of this kind. `key` is what messages call it.
 template <typename Kind>
 void CheckIs(xgboost::Json const& value, std::string const& key) {
   if (xgboost::IsA<Kind>(value)) return;
   throw InvalidArgument{"Key " + Quoted(key) + " of the loaded configuration has a value of kind " +
-                        value.GetValue().TypeStr() + "; allowed: " + Kind{}.TypeStr()};
+                        std::string{value.GetValue().TypeStr()} + "; allowed: " + std::string{Kind{}.TypeStr()}};
 }
 
 /// Returns the members of an object. Throws InvalidArgument if it is none.

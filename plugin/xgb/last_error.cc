@@ -4,6 +4,8 @@
 #include <dmlc/logging.h>
 #include <xgboost/c_api.h>
 
+#include "xgb/series.h"
+
 namespace xgbgpu::plugin {
 
 namespace {
@@ -17,7 +19,7 @@ extern "C" int ThrowText(DataIterHandle text, XGBCallbackSetData*, DataHolderHan
 
 void Fail(std::string text) {
   DMatrixHandle none = nullptr;
-  XGDMatrixCreateFromDataIter(&text, ThrowText, nullptr, &none);
+  XGDMatrixCreateFromDataIter(&text, ThrowText, nullptr, XGBGPU_SINCE_300(0.0F, ) & none);
 }
 
 }  // namespace xgbgpu::plugin

@@ -35,24 +35,28 @@ xgboost::BatchSet<xgboost::SparsePage> XgbMatrix::GetRowBatches() {
   return xgboost::BatchSet<xgboost::SparsePage>{xgboost::BatchIterator<xgboost::SparsePage>{std::move(first)}};
 }
 
-xgboost::BatchSet<xgboost::CSCPage> XgbMatrix::GetColumnBatches() {
-  return LenderOf(PageKind::kColumns)->GetBatches<xgboost::CSCPage>();
+xgboost::BatchSet<xgboost::CSCPage> XgbMatrix::GetColumnBatches(XGBGPU_SINCE_300(xgboost::Context const* ctx)) {
+  return LenderOf(PageKind::kColumns)->GetBatches<xgboost::CSCPage>(XGBGPU_SINCE_300(ctx));
 }
 
-xgboost::BatchSet<xgboost::SortedCSCPage> XgbMatrix::GetSortedColumnBatches() {
-  return LenderOf(PageKind::kSortedColumns)->GetBatches<xgboost::SortedCSCPage>();
+xgboost::BatchSet<xgboost::SortedCSCPage> XgbMatrix::GetSortedColumnBatches(
+    XGBGPU_SINCE_300(xgboost::Context const* ctx)) {
+  return LenderOf(PageKind::kSortedColumns)->GetBatches<xgboost::SortedCSCPage>(XGBGPU_SINCE_300(ctx));
 }
 
-xgboost::BatchSet<xgboost::EllpackPage> XgbMatrix::GetEllpackBatches(xgboost::BatchParam const& param) {
-  return LenderOf(PageKind::kDeviceBins)->GetBatches<xgboost::EllpackPage>(param);
+xgboost::BatchSet<xgboost::EllpackPage> XgbMatrix::GetEllpackBatches(XGBGPU_SINCE_300(xgboost::Context const* ctx, )
+                                                                         xgboost::BatchParam const& param) {
+  return LenderOf(PageKind::kDeviceBins)->GetBatches<xgboost::EllpackPage>(XGBGPU_SINCE_300(ctx, ) param);
 }
 
-xgboost::BatchSet<xgboost::GHistIndexMatrix> XgbMatrix::GetGradientIndex(xgboost::BatchParam const& param) {
-  return LenderOf(PageKind::kBins)->GetBatches<xgboost::GHistIndexMatrix>(param);
+xgboost::BatchSet<xgboost::GHistIndexMatrix> XgbMatrix::GetGradientIndex(XGBGPU_SINCE_300(xgboost::Context const* ctx, )
+                                                                             xgboost::BatchParam const& param) {
+  return LenderOf(PageKind::kBins)->GetBatches<xgboost::GHistIndexMatrix>(XGBGPU_SINCE_300(ctx, ) param);
 }
 
-xgboost::BatchSet<xgboost::ExtSparsePage> XgbMatrix::GetExtBatches(xgboost::BatchParam const&) {
-  return LenderOf(PageKind::kBinEnds)->GetBatches<xgboost::ExtSparsePage>();
+xgboost::BatchSet<xgboost::ExtSparsePage> XgbMatrix::GetExtBatches(
+    XGBGPU_SINCE_300(xgboost::Context const* ctx, ) xgboost::BatchParam const& XGBGPU_SINCE_300(param)) {
+  return LenderOf(PageKind::kBinEnds)->GetBatches<xgboost::ExtSparsePage>(XGBGPU_SINCE_300(ctx, param));
 }
 
 }  // namespace xgbgpu::plugin

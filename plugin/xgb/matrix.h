@@ -1,4 +1,4 @@
-/// The base of our matrices: DMatrix as XGBoost 1.7 declares it, in neutral words.
+/// The base of our matrices: DMatrix as each series of XGBoost declares it, in neutral words.
 #ifndef XGBGPU_PLUGIN_XGB_MATRIX_H_
 #define XGBGPU_PLUGIN_XGB_MATRIX_H_
 
@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "xgb/pages.h"
+#include "xgb/series.h"
 #include "xgbgpu/span.h"
 
 namespace xgbgpu::plugin {
@@ -27,10 +28,12 @@ class RowPages {
 /// A matrix in memory whose pages another matrix has, or which makes its own pages of rows.
 class XgbMatrix : public xgboost::DMatrix {
  public:
-  bool SingleColBlock() const final { return true; }
+  XGBGPU_BEFORE_300(bool SingleColBlock() const final { return true; })
   xgboost::DMatrix* Slice(xgboost::common::Span<std::int32_t const> rows) final {
     return SliceRows({rows.data(), rows.size()});
   }
+  XGBGPU_SINCE_300(XGBGPU_BEFORE_304(xgboost::DMatrix* SliceCol(int slices, int slice)
+                                         final { return LenderOf(PageKind::kRows)->SliceCol(slices, slice); }))
 
  protected:
   /// Returns the matrix whose pages of this kind XGBoost is given. Throws dmlc::Error, or what AtBoundary makes one.
@@ -44,11 +47,14 @@ class XgbMatrix : public xgboost::DMatrix {
 
  private:
   xgboost::BatchSet<xgboost::SparsePage> GetRowBatches() final;
-  xgboost::BatchSet<xgboost::CSCPage> GetColumnBatches() final;
-  xgboost::BatchSet<xgboost::SortedCSCPage> GetSortedColumnBatches() final;
-  xgboost::BatchSet<xgboost::EllpackPage> GetEllpackBatches(xgboost::BatchParam const& param) final;
-  xgboost::BatchSet<xgboost::GHistIndexMatrix> GetGradientIndex(xgboost::BatchParam const& param) final;
-  xgboost::BatchSet<xgboost::ExtSparsePage> GetExtBatches(xgboost::BatchParam const& param) final;
+  xgboost::BatchSet<xgboost::CSCPage> GetColumnBatches(XGBGPU_SINCE_300(xgboost::Context const*)) final;
+  xgboost::BatchSet<xgboost::SortedCSCPage> GetSortedColumnBatches(XGBGPU_SINCE_300(xgboost::Context const*)) final;
+  xgboost::BatchSet<xgboost::EllpackPage> GetEllpackBatches(XGBGPU_SINCE_300(xgboost::Context const*, )
+                                                                xgboost::BatchParam const& param) final;
+  xgboost::BatchSet<xgboost::GHistIndexMatrix> GetGradientIndex(XGBGPU_SINCE_300(xgboost::Context const*, )
+                                                                    xgboost::BatchParam const& param) final;
+  xgboost::BatchSet<xgboost::ExtSparsePage> GetExtBatches(XGBGPU_SINCE_300(xgboost::Context const*, )
+                                                              xgboost::BatchParam const& param) final;
   bool EllpackExists() const final { return Lends(PageKind::kDeviceBins); }
   bool GHistIndexExists() const final { return Lends(PageKind::kBins); }
   bool SparsePageExists() const final { return Lends(PageKind::kRows); }

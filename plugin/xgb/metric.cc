@@ -9,23 +9,25 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// Metric::tparam_ is for derived classes.
+/// The metric's context, which is for derived classes.
 struct Context : xgboost::Metric {
-  static auto Member() { return &Context::tparam_; }
+  XGBGPU_BEFORE_300(static auto Member() { return &Context::tparam_; })
+  XGBGPU_SINCE_300(static auto Member() { return &Context::ctx_; })
 };
 
 }  // namespace
 
 XgbMetric::XgbMetric(std::unique_ptr<xgboost::Metric> stock) : stock_{std::move(stock)} {
   // XGBoost leaves both uninitialised.
-  tparam_ = nullptr;
+  this->*Context::Member() = nullptr;
   stock_.get()->*Context::Member() = nullptr;
 }
 
 xgboost::Metric* XgbMetric::stock() const {
   auto& context = stock_.get()->*Context::Member();
-  if (context != tparam_) context = tparam_;
-  context_ = tparam_;
+  auto const ours = this->*Context::Member();
+  if (context != ours) context = ours;
+  context_ = ours;
   return stock_.get();
 }
 
@@ -39,11 +41,19 @@ void XgbMetric::LoadConfig(xgboost::Json const& in) {
   ParamsChanged();
 }
 
-double XgbMetric::Eval(xgboost::HostDeviceVector<float> const& predictions, xgboost::MetaInfo const& info) {
+XGBGPU_BEFORE_300(double XgbMetric::Eval(xgboost::HostDeviceVector<float> const& predictions,
+                                         xgboost::MetaInfo const& info) {
   xgboost::Metric* const metric = stock();
   auto const value = Compute(predictions, info);
   return value ? *value : metric->Eval(predictions, info);
-}
+})
+
+XGBGPU_SINCE_300(double XgbMetric::Evaluate(xgboost::HostDeviceVector<float> const& predictions,
+                                            std::shared_ptr<xgboost::DMatrix> data) {
+  xgboost::Metric* const metric = stock();
+  auto const value = Compute(predictions, data->Info());
+  return value ? *value : metric->Evaluate(predictions, std::move(data));
+})
 
 std::string MetricNamesOf(XgbContext const* ctx) {
   std::string names;

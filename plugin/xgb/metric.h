@@ -1,4 +1,4 @@
-/// The base of decorated metrics: Metric as XGBoost 1.7 declares it, in neutral words.
+/// The base of decorated metrics: Metric as each series of XGBoost declares it, in neutral words.
 #ifndef XGBGPU_PLUGIN_XGB_METRIC_H_
 #define XGBGPU_PLUGIN_XGB_METRIC_H_
 
@@ -25,7 +25,10 @@ class XgbMetric : public xgboost::Metric {
   void Configure(xgboost::Args const& args) final;
   void LoadConfig(xgboost::Json const& in) final;
   void SaveConfig(xgboost::Json* out) const final { stock()->SaveConfig(out); }
-  double Eval(xgboost::HostDeviceVector<float> const& predictions, xgboost::MetaInfo const& info) final;
+  XGBGPU_BEFORE_300(double Eval(xgboost::HostDeviceVector<float> const& predictions, xgboost::MetaInfo const& info)
+                        final;)
+  XGBGPU_SINCE_300(double Evaluate(xgboost::HostDeviceVector<float> const& predictions,
+                                   std::shared_ptr<xgboost::DMatrix> data) final;)
   char const* Name() const final { return stock()->Name(); }
 
   /// The learner's context, as it was when XGBoost called last; null before. Any thread may ask.

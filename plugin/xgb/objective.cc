@@ -44,7 +44,7 @@ void XgbObjective::LoadConfig(xgboost::Json const& in) {
 xgboost::ObjInfo XgbObjective::Task() const {
   xgboost::ObjInfo task = stock()->Task();
   // With true XGBoost would set leaves, and refuse pages, since its own code cannot go by them.
-  if (LeavesAreDone()) task.zero_hess = false;
+  XGBGPU_BEFORE_304(if (LeavesAreDone()) task.zero_hess = false;)
   return task;
 }
 
@@ -54,7 +54,8 @@ bool IsDecorated(XgbContext const* ctx) {
 }
 
 LeafRule LeafRuleOf(xgboost::ObjFunction const* objective) {
-  if (objective == nullptr || !objective->Task().UpdateTreeLeaf()) return LeafRule::kSums;
+  XGBGPU_SINCE_304(return LeafRule::kSums;)
+  if (objective == nullptr XGBGPU_BEFORE_304(|| !objective->Task().UpdateTreeLeaf())) return LeafRule::kSums;
   auto const* const decorated = dynamic_cast<XgbObjective const*>(objective);
   return decorated != nullptr && decorated->SetsMedians() ? LeafRule::kMedians : LeafRule::kCaller;
 }

@@ -1,4 +1,4 @@
-/// The base of decorated objectives: ObjFunction as XGBoost 1.7 declares it, in neutral words.
+/// The base of decorated objectives: ObjFunction as each series of XGBoost declares it, in neutral words.
 #ifndef XGBGPU_PLUGIN_XGB_OBJECTIVE_H_
 #define XGBGPU_PLUGIN_XGB_OBJECTIVE_H_
 
@@ -27,7 +27,7 @@ class XgbObjective : public xgboost::ObjFunction {
   void LoadConfig(xgboost::Json const& in) final;
   void SaveConfig(xgboost::Json* out) const final { stock()->SaveConfig(out); }
   void GetGradient(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info, int iteration,
-                   XgbGradients* out) final {
+                   XgbGradientMatrix* out) final {
     ComputeGradients(margins, info, out, [&] { stock()->GetGradient(margins, info, iteration, out); });
   }
   char const* DefaultEvalMetric() const final { return stock()->DefaultEvalMetric(); }
@@ -35,16 +35,22 @@ class XgbObjective : public xgboost::ObjFunction {
   void EvalTransform(xgboost::HostDeviceVector<float>* predictions) final {
     TransformForMetrics(predictions, [&] { stock()->EvalTransform(predictions); });
   }
-  float ProbToMargin(float base_score) const final { return stock()->ProbToMargin(base_score); }
+  XGBGPU_BEFORE_302(float ProbToMargin(float base_score) const final { return stock()->ProbToMargin(base_score); })
+  XGBGPU_SINCE_302(void ProbToMargin(xgboost::linalg::Vector<float>* base_score)
+                       const final { stock()->ProbToMargin(base_score); })
+  XGBGPU_SINCE_300(xgboost::Json DefaultMetricConfig() const final { return stock()->DefaultMetricConfig(); })
   void InitEstimation(xgboost::MetaInfo const& info, xgboost::linalg::Tensor<float, 1>* base_score) const final {
     EstimateBaseScore(info, [&](xgboost::MetaInfo const& labels) { stock()->InitEstimation(labels, base_score); });
   }
   xgboost::ObjInfo Task() const final;
   std::uint32_t Targets(xgboost::MetaInfo const& info) const final { return stock()->Targets(info); }
-  void UpdateTreeLeaf(xgboost::HostDeviceVector<xgboost::bst_node_t> const& position, xgboost::MetaInfo const& info,
-                      xgboost::HostDeviceVector<float> const& predictions, xgboost::RegTree* tree) const final {
-    stock()->UpdateTreeLeaf(position, info, predictions, tree);
-  }
+  XGBGPU_BEFORE_300(void UpdateTreeLeaf(XgbPositions const& positions, xgboost::MetaInfo const& info,
+                                        xgboost::HostDeviceVector<float> const& predictions, xgboost::RegTree* tree)
+                        const final { stock()->UpdateTreeLeaf(positions, info, predictions, tree); })
+  XGBGPU_SINCE_300(XGBGPU_BEFORE_304(
+      void UpdateTreeLeaf(XgbPositions const& positions, xgboost::MetaInfo const& info, float learning_rate,
+                          xgboost::HostDeviceVector<float> const& predictions, XgbGroup group, xgboost::RegTree* tree)
+          const final { stock()->UpdateTreeLeaf(positions, info, learning_rate, predictions, group, tree); }))
 
   /// The learner's context, as it was when XGBoost configured the objective last; null before. Any thread may ask.
   XgbContext const* configured_context() const { return configured_context_; }
@@ -64,7 +70,7 @@ class XgbObjective : public xgboost::ObjFunction {
   virtual void ParamsChanged() = 0;
   /// Writes the gradients of `margins`.
   virtual void ComputeGradients(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info,
-                                XgbGradients* out, StockCall const& by_stock) = 0;
+                                XgbGradientMatrix* out, StockCall const& by_stock) = 0;
   /// Makes what metrics are given of margins, where they lie.
   virtual void TransformForMetrics(xgboost::HostDeviceVector<float>* predictions, StockCall const& by_stock) = 0;
   /// Estimates the base score of data with labels and weights `info`.

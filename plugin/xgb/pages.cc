@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <type_traits>
+#include <vector>
 
+#include "xgb/series.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu::plugin {
@@ -14,7 +16,8 @@ static_assert(sizeof(xgboost::Entry) == sizeof(Entry) && std::is_standard_layout
                   std::is_same_v<xgboost::bst_feature_t, FeatureIndex> &&
                   std::is_same_v<xgboost::bst_float, decltype(Entry::value)>,
               "pages of a DMatrix are read where they lie");
-static_assert(sizeof(xgboost::bst_row_t) == sizeof(std::uint64_t));
+static_assert(sizeof(XGBGPU_BEFORE_300(xgboost::bst_row_t) XGBGPU_SINCE_300(xgboost::bst_idx_t)) ==
+              sizeof(std::uint64_t));
 
 bool HasPages(xgboost::DMatrix const& data, PageKind kind) {
   switch (kind) {
@@ -45,19 +48,21 @@ void ForEachRowPage(xgboost::DMatrix* data, std::function<void(xgboost::SparsePa
 
 std::shared_ptr<xgboost::SparsePage const> BinEndsOf(xgboost::DMatrix* data) {
   std::shared_ptr<xgboost::SparsePage const> ends;
-  for (auto const& batch : data->GetBatches<xgboost::ExtSparsePage>()) ends = batch.page;  // there is one at most
+  for (auto const& batch : data->GetBatches<xgboost::ExtSparsePage>(XGBGPU_SINCE_300(data->Ctx(), {})))
+    ends = batch.page;  // there is one at most
   return ends;
 }
 
 void AskForBins(xgboost::DMatrix* data, int max_bin) {
   constexpr double kDefaultSparseThreshold = 0.2;
-  data->GetBatches<xgboost::GHistIndexMatrix>({max_bin, kDefaultSparseThreshold});
+  data->GetBatches<xgboost::GHistIndexMatrix>(XGBGPU_SINCE_300(data->Ctx(), ){max_bin, kDefaultSparseThreshold});
 }
 
 xgboost::MetaInfo SliceInfo(xgboost::DMatrix const& data, Span<std::int32_t const> rows, std::uint64_t present) {
-  xgboost::MetaInfo info = data.Info().Slice({rows.data(), rows.size()});
-  info.num_nonzero_ = present;
-  return info;
+  XGBGPU_SINCE_300(std::vector<xgboost::bst_idx_t> const numbers(rows.begin(), rows.end());
+                   return data.Info().Slice(data.Ctx(), {numbers.data(), numbers.size()}, present);)
+  XGBGPU_BEFORE_300(xgboost::MetaInfo info = data.Info().Slice({rows.data(), rows.size()}); info.num_nonzero_ = present;
+                    return info;)
 }
 
 }  // namespace xgbgpu::plugin

@@ -9,11 +9,12 @@ TreeWatch* TreeWatch::Of(xgboost::DMatrix const* data) {
 }
 
 void DecoratedPredictor::PredictBatch(xgboost::DMatrix* data, XgbCache* out, xgboost::gbm::GBTreeModel const& model,
-                                      std::uint32_t tree_begin, std::uint32_t tree_end) const {
+                                      XgbTree tree_begin,
+                                      XgbTree tree_end XGBGPU_SINCE_303(, std::vector<float> const* weights)) const {
   TreeWatch* const watch = TreeWatch::Of(data);
-  if (watch != nullptr && !watch->Predicts(tree_begin, &out->predictions)) return;
-  inner_->PredictBatch(data, out, model, tree_begin, tree_end);
-  if (watch != nullptr) watch->Predicted(tree_begin, out->predictions);
+  if (watch != nullptr && !watch->Predicts(static_cast<std::uint32_t>(tree_begin), &out->predictions)) return;
+  inner_->PredictBatch(data, out, model, tree_begin, tree_end XGBGPU_SINCE_303(, weights));
+  if (watch != nullptr) watch->Predicted(static_cast<std::uint32_t>(tree_begin), out->predictions);
 }
 
 }  // namespace xgbgpu::plugin

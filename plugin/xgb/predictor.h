@@ -41,33 +41,49 @@ class TreeWatch {
 /// Passes everything on to the inner predictor, and tells a TreeWatch of PredictBatch.
 class DecoratedPredictor : public xgboost::Predictor {
  public:
+  /// The type of numbers of trees.
+  XGBGPU_BEFORE_300(using XgbTree = std::uint32_t;)
+  XGBGPU_SINCE_300(using XgbTree = xgboost::bst_tree_t;)
+
   DecoratedPredictor(std::unique_ptr<xgboost::Predictor> inner, XgbContext const* ctx)
       : Predictor{ctx}, inner_{std::move(inner)} {}
 
-  void Configure(std::vector<std::pair<std::string, std::string>> const& args) override { inner_->Configure(args); }
-  void PredictBatch(xgboost::DMatrix* data, XgbCache* out, xgboost::gbm::GBTreeModel const& model,
-                    std::uint32_t tree_begin, std::uint32_t tree_end) const override;
+  void Configure(xgboost::Args const& args) override { inner_->Configure(args); }
+  void PredictBatch(xgboost::DMatrix* data, XgbCache* out, xgboost::gbm::GBTreeModel const& model, XgbTree tree_begin,
+                    XgbTree tree_end XGBGPU_SINCE_303(, std::vector<float> const* weights)) const override;
   bool InplacePredict(std::shared_ptr<xgboost::DMatrix> data, xgboost::gbm::GBTreeModel const& model, float missing,
-                      XgbCache* out, std::uint32_t tree_begin, std::uint32_t tree_end) const override {
-    return inner_->InplacePredict(std::move(data), model, missing, out, tree_begin, tree_end);
+                      XgbCache* out, XgbTree tree_begin,
+                      XgbTree tree_end
+                          XGBGPU_SINCE_303(XGBGPU_BEFORE_304(, std::vector<float> const* weights))) const override {
+    return inner_->InplacePredict(std::move(data), model, missing, out, tree_begin,
+                                  tree_end XGBGPU_SINCE_303(XGBGPU_BEFORE_304(, weights)));
   }
-  void PredictInstance(xgboost::SparsePage::Inst const& row, std::vector<float>* out,
-                       xgboost::gbm::GBTreeModel const& model, unsigned tree_end) const override {
-    inner_->PredictInstance(row, out, model, tree_end);
-  }
+  XGBGPU_BEFORE_300(void PredictInstance(xgboost::SparsePage::Inst const& row, std::vector<float>* out,
+                                         xgboost::gbm::GBTreeModel const& model, unsigned tree_end)
+                        const override { inner_->PredictInstance(row, out, model, tree_end); })
+  XGBGPU_SINCE_300(void InitOutPredictions(xgboost::MetaInfo const& info, xgboost::HostDeviceVector<float>* out,
+                                           xgboost::gbm::GBTreeModel const& model)
+                       const override { inner_->InitOutPredictions(info, out, model); })
   void PredictLeaf(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out,
-                   xgboost::gbm::GBTreeModel const& model, unsigned tree_end) const override {
+                   xgboost::gbm::GBTreeModel const& model, XgbTree tree_end) const override {
     inner_->PredictLeaf(data, out, model, tree_end);
   }
+  XGBGPU_SINCE_304(void PredictFromLeafIds(
+      xgboost::common::Span<xgboost::HostDeviceVector<xgboost::bst_node_t> const> leaves,
+      xgboost::common::Span<xgboost::RegTree const*> trees, xgboost::linalg::MatrixView<float> out)
+                       const override { inner_->PredictFromLeafIds(leaves, trees, out); })
   void PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out,
-                           xgboost::gbm::GBTreeModel const& model, unsigned tree_end, std::vector<float> const* weights,
-                           bool approximate, int condition, unsigned feature) const override {
-    inner_->PredictContribution(data, out, model, tree_end, weights, approximate, condition, feature);
+                           xgboost::gbm::GBTreeModel const& model,
+                           XgbTree tree_end XGBGPU_BEFORE_304(, std::vector<float> const* weights), bool approximate,
+                           int condition, unsigned feature) const override {
+    inner_->PredictContribution(data, out, model, tree_end XGBGPU_BEFORE_304(, weights), approximate, condition,
+                                feature);
   }
   void PredictInteractionContributions(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out,
-                                       xgboost::gbm::GBTreeModel const& model, unsigned tree_end,
-                                       std::vector<float> const* weights, bool approximate) const override {
-    inner_->PredictInteractionContributions(data, out, model, tree_end, weights, approximate);
+                                       xgboost::gbm::GBTreeModel const& model,
+                                       XgbTree tree_end XGBGPU_BEFORE_304(, std::vector<float> const* weights),
+                                       bool approximate) const override {
+    inner_->PredictInteractionContributions(data, out, model, tree_end XGBGPU_BEFORE_304(, weights), approximate);
   }
 
  private:

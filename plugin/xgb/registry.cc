@@ -50,6 +50,7 @@ void DecorateAll(Maker maker) {
 }  // namespace
 
 void DecorateBoosters(char const* name, DecorateBooster decorate) {
+  if (dmlc::Registry<xgboost::GradientBoosterReg>::Find(name) == nullptr) return;
   auto& entry = dmlc::Registry<xgboost::GradientBoosterReg>::Get()->__REGISTER_OR_GET__(name);
   entry.set_body([=, make_stock = entry.body](xgboost::LearnerModelParam const* model, XgbContext const* ctx) {
     return decorate(std::unique_ptr<xgboost::GradientBooster>{make_stock(model, ctx)}, model, ctx);

@@ -25,7 +25,8 @@ using DecorateBooster = XgbBooster* (*)(std::unique_ptr<xgboost::GradientBooster
 using DecorateObjective = XgbObjective* (*)(std::unique_ptr<xgboost::ObjFunction>, Maker);
 using DecorateMetric = XgbMetric* (*)(std::unique_ptr<xgboost::Metric>, Maker);
 
-/// From now on the booster `name` is what it was before, decorated.
+/// From now on the booster `name` is what it was before, decorated. Without one (since 3.3 a dart is a gbtree) it does
+/// nothing.
 void DecorateBoosters(char const* name, DecorateBooster decorate);
 /// From now on every objective is what it was before, decorated.
 void DecorateObjectives(DecorateObjective decorate);

@@ -5,7 +5,6 @@
 
 #include <xgboost/base.h>
 #include <xgboost/data.h>
-#include <xgboost/generic_parameters.h>
 #include <xgboost/host_device_vector.h>
 #include <xgboost/learner.h>
 #include <xgboost/predictor.h>
@@ -16,8 +15,9 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 
-#include "xgbgpu/data_key.h"
+#include "xgb/series.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
 
@@ -27,8 +27,28 @@ namespace xgbgpu::plugin {
 using XgbContext = xgboost::Context;
 /// The margins that a learner has cached of a matrix: a vector, and the number of rounds in it.
 using XgbCache = xgboost::PredictionCacheEntry;
-/// Gradients, row-major [rows × outputs], on the host.
-using XgbGradients = xgboost::HostDeviceVector<xgboost::GradientPair>;
+/// Gradients as objectives write them: row-major [rows × outputs], on the host.
+XGBGPU_BEFORE_300(using XgbGradientMatrix = xgboost::HostDeviceVector<xgboost::GradientPair>;)
+XGBGPU_SINCE_300(using XgbGradientMatrix = xgboost::linalg::Matrix<xgboost::GradientPair>;)
+/// Gradients as boosters and updaters are given them.
+XGBGPU_BEFORE_302(using XgbGradients = XgbGradientMatrix;)
+XGBGPU_SINCE_302(using XgbGradients = xgboost::GradientContainer;)
+
+/// The types of numbers of rounds: in general, and in predictions of leaves.
+XGBGPU_BEFORE_300(using XgbRound = unsigned;)
+XGBGPU_SINCE_300(using XgbRound = xgboost::bst_layer_t;)
+XGBGPU_BEFORE_304(using XgbLeafRound = unsigned;)
+XGBGPU_SINCE_304(using XgbLeafRound = xgboost::bst_layer_t;)
+
+/// The leaf of each row.
+using XgbPositions = xgboost::HostDeviceVector<xgboost::bst_node_t>;
+/// The type of the number of an output.
+XGBGPU_BEFORE_302(using XgbGroup = std::int32_t;)
+XGBGPU_SINCE_302(using XgbGroup = xgboost::bst_target_t;)
+
+/// The margins of one output, as updaters are given them.
+XGBGPU_BEFORE_300(using XgbMarginView = xgboost::linalg::VectorView<float>;)
+XGBGPU_SINCE_300(using XgbMarginView = xgboost::linalg::MatrixView<float>;)
 
 /// Has the stock part that is decorated do what XGBoost asks, with the arguments that XGBoost gave.
 using StockCall = std::function<void()>;
@@ -38,23 +58,38 @@ static_assert(sizeof(xgboost::GradientPair) == sizeof(GradientPair) &&
                   std::is_same_v<xgboost::GradientPair::ValueT, decltype(GradientPair::grad)>,
               "gradients are read where they lie");
 
+/// Returns the gradients of a booster as an objective writes them.
+inline XgbGradientMatrix* MatrixOf(XgbGradients* gradients) {
+  XGBGPU_BEFORE_302(return gradients;)
+  XGBGPU_SINCE_302(return gradients->FullGradOnly();)
+}
+inline XgbGradientMatrix const& MatrixOf(XgbGradients const& gradients) {
+  XGBGPU_BEFORE_302(return gradients;)
+  XGBGPU_SINCE_302(return *gradients.FullGradOnly();)
+}
 /// Returns the gradients where they lie, as the engine's type.
-inline Span<GradientPair const> View(XgbGradients const& gradients) {
-  auto const& host = gradients.ConstHostVector();
+inline Span<GradientPair const> View(XgbGradientMatrix const& gradients) {
+  auto const& host = gradients XGBGPU_SINCE_300(.Data()->) XGBGPU_BEFORE_300(.) ConstHostVector();
   return {reinterpret_cast<GradientPair const*>(host.data()), host.size()};
 }
 /// Makes room for one gradient for each row and output, and returns it as the engine's type.
-inline Span<GradientPair> Resize(XgbGradients* gradients, std::uint64_t rows, std::uint32_t outputs) {
-  auto& host = gradients->HostVector();
-  host.resize(rows * outputs);
+inline Span<GradientPair> Resize(XgbGradientMatrix* gradients, std::uint64_t rows, std::uint32_t outputs) {
+  XGBGPU_BEFORE_300(gradients->HostVector().resize(rows * outputs);)
+  XGBGPU_SINCE_300(gradients->Reshape(rows, outputs);)
+  auto& host = gradients->XGBGPU_SINCE_300(Data()->) HostVector();
   return {reinterpret_cast<GradientPair*>(host.data()), host.size()};
 }
-inline void Clear(XgbGradients* gradients) { gradients->HostVector().clear(); }
+
+/// Gives back what can be had of gradients that nobody reads. Newer learners fill an empty matrix with zeros.
+inline void ReleaseUnread(XgbGradientMatrix* XGBGPU_BEFORE_300(gradients)) {
+  XGBGPU_BEFORE_300(gradients->HostVector().clear();)
+}
 
 /// Makes `ctx` one of the CPU, with this number of threads (0: XGBoost's default).
 inline void SetUpForCpu(XgbContext* ctx, int nthread) {
-  ctx->UpdateAllowUnknown(
-      xgboost::Args{{"nthread", std::to_string(nthread)}, {"gpu_id", std::to_string(XgbContext::kCpuId)}});
+  XGBGPU_BEFORE_300(std::pair<std::string, std::string> const cpu{"gpu_id", "-1"};)
+  XGBGPU_SINCE_300(std::pair<std::string, std::string> const cpu{"device", "cpu"};)
+  ctx->UpdateAllowUnknown(xgboost::Args{{"nthread", std::to_string(nthread)}, cpu});
 }
 
 /// From now on there are no margins in the cache.
@@ -63,20 +98,10 @@ inline void Clear(XgbCache* cache) {
   cache->version = 0;
 }
 
-/// Returns the owner of `data`, which tells it from a later matrix at the same address. C++ code that drives boosters
-/// itself may not name one. Then the matrix counts as a new one in every round.
-inline std::shared_ptr<xgboost::DMatrix> OwnerOf(xgboost::DMatrix* data, XgbCache const& cache) {
-  auto owner = cache.ref.lock();
-  if (owner.get() != data) owner.reset(data, [](xgboost::DMatrix*) {});
-  return owner;
-}
-/// Returns the engine's key of `data`.
-inline DataKey KeyOf(xgboost::DMatrix* data, XgbCache const& cache) { return DataKey{OwnerOf(data, cache)}; }
-/// Returns true if the cache names the owner of its matrix.
-inline bool HasOwner(XgbCache const& cache) { return !cache.ref.expired(); }
-
 /// Returns the margin of a row before the first tree, if the matrix has none of its own.
-inline float BaseScore(xgboost::LearnerModelParam const& model) { return model.BaseScore(XgbContext::kCpuId)(0); }
+inline float BaseScore(xgboost::LearnerModelParam const& model) {
+  return model.BaseScore(XGBGPU_BEFORE_300(XgbContext::kCpuId) XGBGPU_SINCE_300(xgboost::DeviceOrd::CPU()))(0);
+}
 
 /// Returns true if the bins of `data` were chosen when it was made (QuantileDMatrix).
 inline bool IsBinned(xgboost::DMatrix const& data) { return !data.PageExists<xgboost::SparsePage>(); }

@@ -15,6 +15,13 @@ void NewTrees::StorePositions(std::size_t i, std::vector<NodeIndex> positions) c
   positions_[i].HostVector() = std::move(positions);
 }
 
+bool XgbUpdater::AddNewest(xgboost::DMatrix const* data, XgbMarginView margins) {
+  float* const first = margins.Size() == 0 ? nullptr : margins.Values().data();
+  if (newest_ == nullptr || !AddNewestLeaves(data, first, margins.Stride(0))) return false;
+  newest_ = nullptr;
+  return true;
+}
+
 std::vector<float> XgbUpdater::NewestLeafValues() const { return LeafValues(*newest_); }
 
 }  // namespace xgbgpu::plugin

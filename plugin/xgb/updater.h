@@ -1,4 +1,4 @@
-/// The base of our tree updater: TreeUpdater as XGBoost 1.7 declares it, in neutral words.
+/// The base of our tree updater: TreeUpdater as each series of XGBoost declares it, in neutral words.
 #ifndef XGBGPU_PLUGIN_XGB_UPDATER_H_
 #define XGBGPU_PLUGIN_XGB_UPDATER_H_
 
@@ -25,7 +25,10 @@ class NewTrees {
   /// Stores tree number `i`, grown with this learning rate.
   void Store(std::size_t i, Tree const& tree, float learning_rate) const;
   /// Returns true if XGBoost needs the leaf of each row of the trees, whose leaves an objective sets or does not set.
-  static bool NeedPositions(bool objective_sets_leaves) { return objective_sets_leaves; }
+  static bool NeedPositions(bool XGBGPU_BEFORE_304(objective_sets_leaves)) {
+    XGBGPU_BEFORE_304(return objective_sets_leaves;)
+    XGBGPU_SINCE_304(return true;)
+  }
   /// Stores the leaf of each row in tree number `i`.
   void StorePositions(std::size_t i, std::vector<NodeIndex> positions) const;
 
@@ -41,26 +44,25 @@ class XgbUpdater : public xgboost::TreeUpdater {
   XgbUpdater(char const* name, XgbContext const* ctx) : TreeUpdater{ctx}, name_{name} {}
 
   char const* Name() const final { return name_; }
-  bool HasNodePosition() const final { return true; }
+  XGBGPU_BEFORE_304(bool HasNodePosition() const final { return true; })
   void Configure(xgboost::Args const&) final {}
   void LoadConfig(xgboost::Json const&) final {}
   void SaveConfig(xgboost::Json*) const final {}
-  void Update(XgbGradients* gradients, xgboost::DMatrix* data, NewTrees::Positions out_position,
-              std::vector<xgboost::RegTree*> const& trees) final {
+  void Update(XGBGPU_SINCE_300(xgboost::tree::TrainParam const*, ) XgbGradients* gradients, xgboost::DMatrix* data,
+              NewTrees::Positions out_position, std::vector<xgboost::RegTree*> const& trees) final {
     newest_ = nullptr;
-    Grow(*gradients, data, NewTrees{trees, out_position});
+    Grow(MatrixOf(*gradients), data, NewTrees{trees, out_position});
     newest_ = trees.back();
   }
-  bool UpdatePredictionCache(xgboost::DMatrix const* data, xgboost::linalg::VectorView<float> predictions) final {
-    float* const first = predictions.Size() == 0 ? nullptr : &predictions(0);
-    if (newest_ == nullptr || !AddNewestLeaves(data, first, predictions.Stride(0))) return false;
-    newest_ = nullptr;
-    return true;
-  }
+  XGBGPU_BEFORE_302(bool UpdatePredictionCache(xgboost::DMatrix const* data, XgbMarginView margins)
+                        final { return AddNewest(data, margins); })
+  XGBGPU_SINCE_302(XGBGPU_BEFORE_304(bool UpdatePredictionCache(xgboost::DMatrix const* data, NewTrees::Positions,
+                                                                XgbMarginView margins)
+                                         final { return AddNewest(data, margins); }))
 
  protected:
   /// Grows the trees from `gradients`, [rows].
-  virtual void Grow(XgbGradients const& gradients, xgboost::DMatrix* data, NewTrees const& trees) = 0;
+  virtual void Grow(XgbGradientMatrix const& gradients, xgboost::DMatrix* data, NewTrees const& trees) = 0;
   /// Adds the leaf values of the newest tree, as they are now, to the predictions of its training matrix, which are
   /// `stride` floats apart. Returns false if XGBoost is to predict anew.
   virtual bool AddNewestLeaves(xgboost::DMatrix const* data, float* predictions, std::size_t stride) = 0;
@@ -68,6 +70,8 @@ class XgbUpdater : public xgboost::TreeUpdater {
   std::vector<float> NewestLeafValues() const;
 
  private:
+  bool AddNewest(xgboost::DMatrix const* data, XgbMarginView margins);
+
   char const* name_;
   xgboost::RegTree const* newest_{nullptr};  ///< valid from Update to UpdatePredictionCache
 };

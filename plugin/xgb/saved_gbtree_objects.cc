@@ -1,9 +1,8 @@
-// Reads and rewrites the configuration of a stock gbtree, under the names that this series gives its sections.
-#include "xgb/saved_gbtree.h"
-
+// Reads and rewrites the configuration of a stock gbtree that saves its updaters as an object (XGBoost 1.7).
 #include <utility>
 
 #include "xgb/json_values.h"
+#include "xgb/saved_gbtree.h"
 
 namespace xgbgpu::plugin {
 
