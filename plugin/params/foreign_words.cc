@@ -10,6 +10,7 @@
 
 #include "base/quoted.h"
 #include "xgb/registry.h"
+#include "xgb/version.h"
 
 namespace xgbgpu::plugin {
 
@@ -24,6 +25,7 @@ struct ForeignName {
   char const* name;
   char const* owner;    ///< null: earlier versions of gpu_hist
   char const* instead;  ///< what to write, or the name of the parameter that has the value; null: nothing is like it
+  int first{0};         ///< the series of XGBoost that has it first; 0: none
 };
 
 constexpr char kLightGbm[] = "LightGBM", kCatBoost[] = "CatBoost", kBoth[] = "LightGBM and CatBoost";
@@ -118,19 +120,19 @@ constexpr ForeignName kNames[] = {
     {"leaf_estimation_iterations", kCatBoost, nullptr},
     {"leaf_estimation_method", kCatBoost, nullptr},
     // XGBoost 2 and newer
-    {"lambdarank_pair_method", kXgboost2, "rank:pairwise or rank:ndcg as they are: pairs are drawn"},
-    {"lambdarank_num_pair_per_sample", kXgboost2, "num_pairsample"},
-    {"lambdarank_normalization", kXgboost2, nullptr},
-    {"lambdarank_score_normalization", kXgboost2, nullptr},
-    {"lambdarank_unbiased", kXgboost2, nullptr},
-    {"lambdarank_bias_norm", kXgboost2, nullptr},
-    {"ndcg_exp_gain", kXgboost2, nullptr},
-    {"quantile_alpha", kXgboost2, nullptr},
-    {"expectile_alpha", "XGBoost 3", nullptr},
-    {"max_cached_hist_node", kXgboost2, nullptr},
-    {"extmem_single_page", "XGBoost 3", nullptr}};
+    {"lambdarank_pair_method", kXgboost2, "rank:pairwise or rank:ndcg as they are: pairs are drawn", 200},
+    {"lambdarank_num_pair_per_sample", kXgboost2, "num_pairsample", 200},
+    {"lambdarank_normalization", kXgboost2, nullptr, 201},
+    {"lambdarank_score_normalization", "XGBoost 3", nullptr, 300},
+    {"lambdarank_unbiased", kXgboost2, nullptr, 200},
+    {"lambdarank_bias_norm", kXgboost2, nullptr, 200},
+    {"ndcg_exp_gain", kXgboost2, nullptr, 200},
+    {"quantile_alpha", kXgboost2, nullptr, 200},
+    {"expectile_alpha", "XGBoost 3", nullptr, 303},
+    {"max_cached_hist_node", kXgboost2, nullptr, 200},
+    {"extmem_single_page", "XGBoost 3", nullptr, 300}};
 
-/// A value that XGBoost 1.7 does not have, in small letters.
+/// A value that some XGBoost does not have, in small letters.
 struct ForeignValue {
   char const* parameter;
   char const* value;
@@ -231,10 +233,17 @@ constexpr ForeignValue kValues[] = {
     {"sampling_method", "bernoulli", "uniform"},
     {"sampling_method", "mvs", "gradient_based"}};
 
+/// The XGBoost that this library is made for, as "XGBoost 1.7".
+std::string ThisXGBoost() {
+  return "XGBoost " + std::to_string(kBuiltSeries[0]) + '.' + std::to_string(kBuiltSeries[1]);
+}
+
+/// Returns the row of a name that this XGBoost does not have, or null.
 ForeignName const* Find(std::string const& name) {
   auto const* const found =
       std::find_if(std::begin(kNames), std::end(kNames), [&](ForeignName const& row) { return name == row.name; });
-  return found == std::end(kNames) ? nullptr : found;
+  bool const is_foreign = found != std::end(kNames) && (found->first == 0 || Series() < found->first);
+  return is_foreign ? found : nullptr;
 }
 
 std::string InSmallLetters(std::string text) {
@@ -303,7 +312,7 @@ std::string LineAbout(std::string const& name, std::string const& value, bool in
   if (!in_charge) return {};
   if (found->owner == nullptr) return "parameter " + name + " has no effect: " + found->instead + '.';
   std::string const line = "parameter " + name + " is of " + found->owner + " and has no effect here. ";
-  if (found->instead == nullptr) return line + "XGBoost 1.7 has nothing like it: leave it out.";
+  if (found->instead == nullptr) return line + ThisXGBoost() + " has nothing like it: leave it out.";
   auto const translated = IsKnown(found->instead, value) ? value : InsteadOf(found->instead, value).value_or("");
   return line + "Write " + found->instead + (translated.empty() ? "" : "=" + translated) + '.';
 }
@@ -335,8 +344,8 @@ std::string InPlaceOf(std::string const& error, std::map<std::string, std::strin
     std::string const value = error.substr(begin, error.find(complaint.end, begin) - begin);
     std::string const advice = AdviceFor(complaint.parameter, value);
     if (advice.empty()) return {};
-    return std::string{"Parameter "} + complaint.parameter + " is " + Quoted(value) +
-           ", which XGBoost 1.7 does not have; " + advice;
+    return std::string{"Parameter "} + complaint.parameter + " is " + Quoted(value) + ", which " + ThisXGBoost() +
+           " does not have; " + advice;
   }
   return {};
 }

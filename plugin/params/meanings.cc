@@ -24,7 +24,7 @@ constexpr Meaning kObjectives[] = {
     {"reg:squarederror", kFirst, kCompared},
     {"reg:linear", kFirst, kCompared},
     // 3.0 and newer do not read scale_pos_weight, and leave it out of the saved configuration: it is 1 here, too. In 3.0
-    // and 3.1 XGBoost's gradients of a second target are 0.
+    // and 3.1 XGBoost has one gradient a row in the place of one for each of several targets, by mistake.
     {"reg:squaredlogerror", kFirst, kCompared},
     {"reg:logistic", kFirst, kCompared},
     {"binary:logistic", kFirst, kCompared},
@@ -34,7 +34,7 @@ constexpr Meaning kObjectives[] = {
     {"count:poisson", kFirst, kCompared},
     {"reg:gamma", kFirst, kCompared},
     {"reg:tweedie", kFirst, kCompared},
-    // From 2.1 to 3.1 XGBoost's gradients of a second target are 0.
+    // From 2.1 to 3.1 XGBoost makes the same mistake here.
     {"reg:pseudohubererror", kFirst, kCompared},
     // From 2.0 to 3.3 a leaf is eta times the median, shared by the trees of a forest, of each of several targets. Since
     // 3.4 the loss is smooth, and leaves are sums.

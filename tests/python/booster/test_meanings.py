@@ -257,3 +257,12 @@ def test_a_line_says_what_is_not_ours(capfd: pytest.CaptureFixture) -> None:
         assert f"objective rank:map is another in XGBoost {xgb.__version__} than in 1.7" in said[0]
         assert f"metric map is another in XGBoost {xgb.__version__} than in 1.7" in said[1]
         assert lines("rank:map", "map") == [], "said twice"
+
+
+@only_ours
+def test_parameters_that_this_xgboost_has_are_not_called_foreign(capfd: pytest.CaptureFixture) -> None:
+    of_rank = {"lambdarank_num_pair_per_sample": 4, "ndcg_exp_gain": 0}
+    xgb.train(params(objective="rank:ndcg", base_score=0.5, **of_rank), matrix("rank:ndcg"), 1)
+    said = capfd.readouterr()
+    lines = [line for line in (said.out + said.err).splitlines() if "has no effect here" in line]
+    assert len(lines) == (0 if SERIES >= 200 else 2)
