@@ -10,6 +10,7 @@
 #include "errors/notice.h"
 #include "models/model_bytes.h"
 #include "params/constraint_text.h"
+#include "params/device_words.h"
 #include "params/foreign_words.h"
 #include "xgb/json_values.h"
 #include "xgb/registry.h"
@@ -176,7 +177,7 @@ void BoosterConfig::Absorb(Args const& args) {
     } else if (IsTreeParam(name)) {
       tree_values_[CanonicalName(name)] = name == "monotone_constraints" ? AsTuple(value) : value;
     } else if (IsDeviceParam(name)) {
-      device_values_[name] = value;
+      device_values_[CanonicalName(name)] = value;
       if (name == kTrace) traced_to_ = value;
       if (name == kBackend) wants_cuda_ = value == "cuda";
     } else if (HasNoEffect(name)) {
@@ -185,6 +186,17 @@ void BoosterConfig::Absorb(Args const& args) {
   }
   CheckInteractionNesting(tree_values_);
   Choose(tree_method, updater, process_type);
+  CheckKnowsOrdinal(args);
+}
+
+/// Throws for gpu_id with a method of stock code, which does not know it any more.
+void BoosterConfig::CheckKnowsOrdinal(Args const& args) const {
+  auto const is_ordinal = [](auto const& parameter) { return parameter.first == kOwnOrdinal; };
+  auto const found = std::find_if(args.cbegin(), args.cend(), is_ordinal);
+  if (InCharge() || found == args.cend()) return;
+  throw InvalidArgument{"Parameter gpu_id is " + Quoted(found->second) +
+                        ", and XGBoost has no such parameter since 3.1; allowed: device=cuda:" + found->second +
+                        ", or gpu_id with tree_method=gpu_hist or gpu_exact"};
 }
 
 /// Each argument is null unless newly set.

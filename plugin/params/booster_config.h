@@ -65,6 +65,9 @@ class BoosterConfig {
   /// True if trees are grown by our updater alone, so that margins are sums of their leaves.
   bool OwnsRounds() const { return Trains() && Sequence() == kUpdater; }
 
+  /// tree_method, in the user's words; empty if that is not ours.
+  char const* OurMethod() const { return !HasOurMethod() ? "" : IsExact() ? "gpu_exact" : "gpu_hist"; }
+
   /// tree() and device() are valid while InCharge().
   TreeParam const& tree() const { return tree_; }
   DeviceParam const& device() const { return device_; }
@@ -78,6 +81,7 @@ class BoosterConfig {
   void Absorb(xgboost::Args const& args);
   void Choose(std::string const* tree_method, std::string const* updater, std::string const* process_type);
   std::optional<std::string> WhatTrainsInstead() const;
+  void CheckKnowsOrdinal(xgboost::Args const& args) const;
   void CheckTrainsOnCuda() const;
   void CheckTrainsSymmetric() const;
   void Parse();

@@ -40,8 +40,8 @@ constexpr char kLeafWise[] = "max_leaves with grow_policy=lossguide and max_dept
 
 // docs/migrating.md has every name of the table; tests/python/params/test_foreign_words.py compares.
 constexpr ForeignName kNames[] = {
-    {kDevice, kXgboost2, nullptr},  // its line depends on the value
-    {"multi_strategy", kXgboost2, nullptr},
+    {kDevice, kXgboost2, nullptr, 200},  // its line depends on the value
+    {"multi_strategy", kXgboost2, nullptr, 200},
     {"deterministic_histogram", nullptr, "the same data, parameters and seed always give the same model"},
     {"single_precision_histogram", nullptr, "gradients are summed exactly, as integers"},
     {"gpu_page_size", nullptr, "external memory is read page by page as it was stored"},
@@ -242,7 +242,7 @@ std::string ThisXGBoost() {
 ForeignName const* Find(std::string const& name) {
   auto const* const found =
       std::find_if(std::begin(kNames), std::end(kNames), [&](ForeignName const& row) { return name == row.name; });
-  bool const is_foreign = found != std::end(kNames) && (found->first == 0 || Series() < found->first);
+  bool const is_foreign = found != std::end(kNames) && (found->first == 0 || kSeries < found->first);
   return is_foreign ? found : nullptr;
 }
 
@@ -291,9 +291,9 @@ std::optional<std::string> OrdinalOfGpu(std::string const& device) {
 
 std::string LineAboutDevice(std::string const& value, bool in_charge) {
   auto const ordinal = OrdinalOfGpu(value);
-  if (!ordinal || (in_charge && ordinal->empty())) return {};
-  std::string instead = in_charge ? "" : kGpuHist;
-  if (!ordinal->empty()) instead += (in_charge ? "gpu_id=" : ", gpu_id=") + *ordinal;
+  if (!ordinal || in_charge) return {};
+  std::string instead = kGpuHist;
+  if (!ordinal->empty()) instead += ", gpu_id=" + *ordinal;
   return "parameter device=\"" + value + "\" is of XGBoost 2 and has no effect here. Write " + instead + ".";
 }
 
@@ -312,7 +312,7 @@ std::string LineAbout(std::string const& name, std::string const& value, bool in
   if (!in_charge) return {};
   if (found->owner == nullptr) return "parameter " + name + " has no effect: " + found->instead + '.';
   std::string const line = "parameter " + name + " is of " + found->owner + " and has no effect here. ";
-  if (found->instead == nullptr) return line + ThisXGBoost() + " has nothing like it: leave it out.";
+  if (found->instead == nullptr) return line + "XGBoost has nothing like it: leave it out.";
   auto const translated = IsKnown(found->instead, value) ? value : InsteadOf(found->instead, value).value_or("");
   return line + "Write " + found->instead + (translated.empty() ? "" : "=" + translated) + '.';
 }

@@ -50,7 +50,7 @@ std::optional<ObjectiveParams> ObjectiveParamsOf(xgboost::Json const& config) {
   std::string const name = xgboost::get<xgboost::String const>(config["name"]);
   auto const kind = ObjectiveByName(name);
   if (!kind) return {};
-  if (!ObjectiveIsOurs(Series(), name)) {
+  if (!ObjectiveIsOurs(kSeries, name)) {
     InformOfMeaning("objective", name);
     return {};
   }
@@ -73,7 +73,7 @@ std::optional<ObjectiveParams> ObjectiveParamsOf(xgboost::Json const& config) {
 std::optional<MetricParams> MetricParamsOf(char const* name, xgboost::Json const& config) {
   auto params = MetricByName(name);
   if (!params) return params;
-  if (!MetricIsOurs(Series(), name)) {
+  if (!MetricIsOurs(kSeries, name)) {
     InformOfMeaning("metric", name);
     return {};
   }

@@ -1,15 +1,16 @@
 """GPU training for the XGBoost that is already installed.
 
-Importing this package, before or after ``xgboost``, loads ``libxgboost_gpu.so`` into the process, and the engine beside
-it, ``libxgbgpu.so.0``; from then on ``tree_method="gpu_hist"`` works in ``xgboost``::
+Importing this package, before or after ``xgboost``, loads the library for that XGBoost into the process, and the engine
+``libxgbgpu.so.0``; from then on ``tree_method="gpu_hist"`` works in ``xgboost``::
 
     import xgboost as xgb
     import xgboost_gpu
 
     booster = xgb.train({"tree_method": "gpu_hist"}, xgb.DMatrix(X, y))
 
-The library is looked for, in this order, in the file named by the environment variable ``XGBGPU_LIBRARY``, beside this
-package, in the ``build`` folder of the source tree, and where the system's loader finds libraries. ``ImportError`` says
+The library is ``libxgboost_gpu.so`` for XGBoost 1.7. For 3.0, 3.2, 3.3 and 3.4 it is one of the adapters in
+``xgboost_gpu_series``, which ``libxgbgpu_bridge.so`` loads. The files are looked for, in this order, beside the file named
+by the environment variable ``XGBGPU_LIBRARY``, beside this package, in the ``build`` folder of the source tree, and where the system's loader finds libraries. ``ImportError`` says
 where it was looked for, or which XGBoost is needed if the installed one does not fit.
 """
 
@@ -21,7 +22,7 @@ from ._constraints import take_lists
 from ._dask import watch_workers
 from ._estimators import write_for_stock
 from ._frames import take_frames
-from ._library import BuildInfo, Device, TrainingMemory, load_library
+from ._library import BuildInfo, Device, TrainingMemory, has_linked_series, load_library
 from ._profile import Profile, profile
 from ._workers import send_with_library
 
@@ -52,7 +53,8 @@ write_for_stock()
 take_arrays()
 watch_workers()
 take_lists()
-take_frames(_LIBRARY)
+if has_linked_series():  # newer packages of XGBoost read frames themselves
+    take_frames(_LIBRARY)
 
 
 def build_info() -> BuildInfo:

@@ -1,4 +1,4 @@
-"""Finds libxgboost_gpu.so, loads it and the engine beside it, and makes sure that it sits in the XGBoost which Python uses."""
+"""Finds the library for the XGBoost which Python uses, loads it and the engine beside it, and makes sure that it sits there."""
 
 import ctypes
 import importlib.metadata
@@ -19,8 +19,10 @@ ENVIRONMENT_VARIABLE = "XGBGPU_LIBRARY"
 #: Tells the library where PyPI's package of NCCL has its file, for GPUs of workers on several hosts.
 NCCL_VARIABLE = "XGBGPU_NCCL_WHEEL"
 NCCL_IN_WHEEL = "nvidia/nccl/lib/libnccl.so.2"
-#: Version of XGBoost whose binary interface the library is built for.
-XGBOOST_SERIES = "1.7"
+#: The library that brings adapters into an XGBoost which hides its C++ names, and the folder of adapters beside it.
+BRIDGE_NAME, ADAPTERS = "libxgbgpu_bridge.so", "xgboost_gpu_series"
+#: The series of XGBoost that LIBRARY_NAME is linked to. For others there are adapters.
+LINKED_SERIES = "1.7"
 #: The functions of xgboost_gpu.h: what each returns and takes.
 PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "XGBGPUBuildInfo": (ctypes.c_char_p, []),
@@ -42,8 +44,9 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "XGBGPUOrderTargets": (ctypes.c_int, [ctypes.c_char_p] + 6 * [ctypes.c_void_p]),
 }
 HOW_TO_GET_XGBOOST = (
-    "xgboost_gpu extends the XGBoost of the distribution: Debian packages libxgboost0 and python3-xgboost, used by "
-    "/usr/bin/python3 or by a virtual environment made with: /usr/bin/python3 -m venv --system-site-packages"
+    "xgboost_gpu works in XGBoost 1.7 and 3.0 of Debian (package python3-xgboost, used by /usr/bin/python3 or by a virtual "
+    "environment made with: /usr/bin/python3 -m venv --system-site-packages) and in 3.0, 3.2, 3.3 and 3.4 of PyPI "
+    "(pip install xgboost, or xgboost-cpu)"
 )
 
 
@@ -101,7 +104,7 @@ class TrainingMemory(TypedDict):
 
 
 class Library:
-    """A loaded libxgboost_gpu.so, and with it its engine."""
+    """A loaded adapter of one series of XGBoost, and with it the engine."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -152,11 +155,44 @@ class _Place(NamedTuple):
 def load_library() -> Library:
     """Loads the library into the XGBoost of this process, which is imported first if it is not there yet.
 
-    Raises ImportError, in words for the user, if XGBoost is missing or of another version, or if the library is not
-    found, has no engine beside it, cannot be loaded, or needs another libxgboost than the Python package has loaded.
+    Raises ImportError, in words for the user, if XGBoost is missing or of a series without an adapter, or if the library
+    is not found, has no engine beside it, cannot be loaded, or needs another libxgboost than the Python package has
+    loaded.
     """
-    xgboost_library = _load_xgboost()
-    path = _find_library()
+    xgboost_library, series = _load_xgboost()
+    library = _load_linked(xgboost_library) if series == LINKED_SERIES else _load_by_bridge(xgboost_library)
+    info = library.what_was_built()
+    if not info["registered"]:
+        raise ImportError(
+            f"xgboost_gpu loaded {escaped_name(library.path)}, which does not serve this XGBoost: "
+            f"{info['why_not_registered']}"
+        )
+    library.stand_in_front_of(xgboost_library)
+    _tell_of_nccl()
+    if os.environ.get(ENVIRONMENT_VARIABLE):  # worker processes may start in another folder
+        os.environ[ENVIRONMENT_VARIABLE] = os.path.abspath(os.environ[ENVIRONMENT_VARIABLE])
+    return library
+
+
+def has_linked_series() -> bool:
+    """Whether XGBoost is of the series that LIBRARY_NAME is linked to."""
+    return _load_xgboost()[1] == LINKED_SERIES
+
+
+def _load_xgboost() -> Tuple[ctypes.CDLL, str]:
+    """The library that the Python package xgboost uses, as it calls it, and its series."""
+    try:
+        import xgboost
+    except ImportError as error:
+        raise ImportError(f"xgboost_gpu cannot import xgboost: {error}. {HOW_TO_GET_XGBOOST}.") from error
+    from xgboost.core import _LIB
+
+    return _LIB, ".".join(xgboost.__version__.split(".")[:2])
+
+
+def _load_linked(xgboost_library: ctypes.CDLL) -> Library:
+    """The library that is linked to the system's XGBoost."""
+    path = _find_library(LIBRARY_NAME, SYSTEM_LIBRARY_NAME)
     try:
         library = Library(path)
     except (OSError, AttributeError) as error:
@@ -170,54 +206,53 @@ def load_library() -> Library:
             f"xgboost_gpu: {escaped_name(path)} extends the system's libxgboost.so.0, but the Python package xgboost uses "
             f"a library of its own, {escaped_name(xgboost_library._name)}. {HOW_TO_GET_XGBOOST}."
         )
-    info = library.what_was_built()
-    if not info["registered"]:
-        raise ImportError(
-            f"xgboost_gpu loaded {escaped_name(path)}, which does not serve this XGBoost: {info['why_not_registered']}"
-        )
-    library.stand_in_front_of(xgboost_library)
-    _tell_of_nccl()
-    if os.environ.get(ENVIRONMENT_VARIABLE):  # worker processes may start in another folder
-        os.environ[ENVIRONMENT_VARIABLE] = os.path.abspath(os.environ[ENVIRONMENT_VARIABLE])
     return library
 
 
-def _load_xgboost() -> ctypes.CDLL:
-    """The library that the Python package xgboost uses, as it calls it."""
+def _load_by_bridge(xgboost_library: ctypes.CDLL) -> Library:
+    """The adapter of XGBoost's series, which the bridge loads."""
+    path = _find_library(BRIDGE_NAME, BRIDGE_NAME)
     try:
-        import xgboost
-    except ImportError as error:
-        raise ImportError(f"xgboost_gpu cannot import xgboost: {error}. {HOW_TO_GET_XGBOOST}.") from error
-    if not xgboost.__version__.startswith(XGBOOST_SERIES + "."):
-        raise ImportError(
-            f"xgboost_gpu needs XGBoost {XGBOOST_SERIES}.x and found {xgboost.__version__} in "
-            f"{escaped_name(Path(xgboost.__file__).parent)}. {HOW_TO_GET_XGBOOST}."
-        )
-    from xgboost.core import _LIB
+        bridge = ctypes.CDLL(path)
+        load, why_not = bridge.XGBGPUBridgeLoad, bridge.XGBGPUBridgeError
+    except (OSError, AttributeError) as error:
+        raise ImportError(f"xgboost_gpu found {escaped_name(path)} but cannot load it: {escaped_message(error)}") from error
+    why_not.restype = ctypes.c_char_p
+    adapter = ctypes.c_char_p()
+    folder = os.path.join(os.path.dirname(path), ADAPTERS)
+    if load(os.fsencode(xgboost_library._name), os.fsencode(folder), ctypes.byref(adapter)) != 0:
+        raise ImportError(f"xgboost_gpu: {why_not().decode(errors='replace')}")
+    return Library(os.fsdecode(adapter.value or b""))
 
-    return _LIB
 
-
-def _find_library() -> str:
+def _find_library(name: str, system_name: str) -> str:
+    """The path of the file `name`, or `system_name` if the system's loader knows it."""
     named = os.environ.get(ENVIRONMENT_VARIABLE)
     if named:
         if not Path(named).is_file():
             raise ImportError(f"xgboost_gpu: {ENVIRONMENT_VARIABLE} names {escaped_name(named)}, which is not a file")
-        return str(Path(named).resolve())
-    places = _places(Path(__file__).resolve().parent)
+        if name == LIBRARY_NAME:
+            return str(Path(named).resolve())
+        beside = Path(named).resolve().parent / name
+        if beside.is_file():
+            return str(beside)
+        raise ImportError(
+            f"xgboost_gpu: there is no {name} beside {escaped_name(named)}, which {ENVIRONMENT_VARIABLE} names"
+        )
+    places = _places(Path(__file__).resolve().parent, name)
     for place in places:
         for file in place.files:
             if file.is_file():
                 return str(file)
     try:
-        ctypes.CDLL(SYSTEM_LIBRARY_NAME)
-        return SYSTEM_LIBRARY_NAME
+        ctypes.CDLL(system_name)
+        return system_name
     except OSError as error:
         if _is_about_the_engine(error):  # the library itself is there
-            return SYSTEM_LIBRARY_NAME
+            return system_name
         looked = "".join(f"\n  - {escaped_message(place.description)}" for place in places)
         raise ImportError(
-            f"xgboost_gpu cannot find {LIBRARY_NAME}. It looked for it in:\n"
+            f"xgboost_gpu cannot find {name}. It looked for it in:\n"
             f"  - the environment variable {ENVIRONMENT_VARIABLE}, which is not set{looked}\n"
             f"  - the system's libraries: {error}\n"
             "Install the package with pip (pip install .), or build the source tree (scripts/test, or cmake --preset host "
@@ -251,26 +286,26 @@ def _quoted_or_not_set(variable: str) -> str:
     return escaped_name(value) if value else "not set"
 
 
-def _places(package: Path) -> List[_Place]:
-    """Where the library can be beside the package: installed with it, or built in the package's source tree."""
-    places = [_Place(f"beside the package: {package / LIBRARY_NAME}", [package / LIBRARY_NAME])]
+def _places(package: Path, name: str) -> List[_Place]:
+    """Where the file `name` can be beside the package: installed with it, or built in the package's source tree."""
+    places = [_Place(f"beside the package: {package / name}", [package / name])]
     root = package.parent.parent
     if package.parent.name == "python" and (root / "CMakeLists.txt").is_file():
-        pattern = f"build/*/lib/{LIBRARY_NAME}"
-        built = [*root.glob(pattern), *_editable_installation()]
+        pattern = f"build/*/lib/{name}"
+        built = [*root.glob(pattern), *_editable_installation(name)]
         built.sort(key=lambda file: file.stat().st_mtime, reverse=True)
         places.append(_Place(f"the source tree: {root / pattern}, or what pip install -e has built, the newest", built))
     return places
 
 
-def _editable_installation() -> List[Path]:
-    """The library that `pip install -e` has built: it lies among installed packages, the package in the source tree."""
+def _editable_installation(name: str) -> List[Path]:
+    """The file that `pip install -e` has built: it lies among installed packages, the package in the source tree."""
     try:
         distribution = importlib.metadata.distribution("xgboost-gpu")
     except importlib.metadata.PackageNotFoundError:
         return []
     origin = json.loads(distribution.read_text("direct_url.json") or "{}")
-    file = Path(distribution.locate_file(f"xgboost_gpu/{LIBRARY_NAME}"))
+    file = Path(distribution.locate_file(f"xgboost_gpu/{name}"))
     return [file] if origin.get("dir_info", {}).get("editable") and file.is_file() else []
 
 
