@@ -2,6 +2,7 @@
 #include "params/booster_config.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -15,6 +16,7 @@
 #include "xgb/json_values.h"
 #include "xgb/registry.h"
 #include "xgb/saved_gbtree.h"
+#include "xgb/version.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/trainer.h"
@@ -101,6 +103,12 @@ void CheckOneGrows(std::vector<std::string> const& updaters) {
                         "; allowed: a list with only one updater that grows trees (grow_…)"};
 }
 
+/// Returns true if a gbtree of this series drops trees if this parameter is not 0.
+bool DropsTreesBy(std::string const& name) {
+  constexpr int kFirstSeries = 303;  // a dart is a gbtree since then
+  return kSeries >= kFirstSeries && (name == "rate_drop" || name == "one_drop");
+}
+
 /// Throws for lists nested too deeply. Stock code reads them when it trains; its parser calls itself for each level.
 void CheckInteractionNesting(ParamValues const& values) {
   auto const found = values.find("interaction_constraints");
@@ -114,6 +122,12 @@ void CheckInteractionNesting(ParamValues const& values) {
 
 bool BoosterConfig::NamesOurs() const {
   return std::find(updaters_.cbegin(), updaters_.cend(), kPublicUpdater) != updaters_.cend();
+}
+
+bool BoosterConfig::DropsTrees() const {
+  return std::any_of(dropout_.cbegin(), dropout_.cend(), [](auto const& rate) {
+    return rate.second == "true" || std::strtod(rate.second.c_str(), nullptr) != 0;
+  });
 }
 
 bool BoosterConfig::IsPlain() const {
@@ -171,6 +185,8 @@ void BoosterConfig::Absorb(Args const& args) {
     } else if (name == "process_type") {
       process_type = &value;
       updates_ = value == "update";
+    } else if (DropsTreesBy(name)) {
+      dropout_[name] = value;
     } else if (name == "predictor") {
       gpu_predictor_ = value == "gpu_predictor";
       cpu_predictor_ = value == "cpu_predictor";
@@ -333,6 +349,11 @@ void BoosterConfig::Load(Json* gbtree) {
   }
   Json const* const own = FindMember(*gbtree, kDeviceSection, "gradient_booster");
   OwnGrowth const kept = own == nullptr ? OwnGrowth{} : LoadOwn(ToValues(*own, kDeviceSection));
+  if (auto const* const dart = FindMember(*gbtree, "dart_train_param", "gradient_booster")) {
+    for (auto const& [name, value] : ToValues(*dart, "dart_train_param")) {
+      if (DropsTreesBy(name)) dropout_[name] = value;
+    }
+  }
   std::string const predictor = saved.Predictor();
   cpu_predictor_ = predictor == "cpu_predictor";
   if (predictor == kGpuPredictor) {
