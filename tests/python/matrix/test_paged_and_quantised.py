@@ -15,6 +15,7 @@ from support import (
     assert_same_trees,
     fresh,
     make_data,
+    only_before,
     only_ours,
     params,
     raw,
@@ -155,6 +156,7 @@ def test_pages_with_weights(tmp_path) -> None:
     assert trees_of(booster)[0].hess[0] == WEIGHTS.sum()
 
 
+@only_before(300, "text files have no cache")
 def test_text_file_with_a_cache(tmp_path) -> None:
     path = str(tmp_path / "train.txt")
     dump_svmlight_file(np.nan_to_num(X), Y, path)

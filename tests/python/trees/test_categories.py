@@ -162,7 +162,7 @@ def test_trees_are_stocks_with_classes() -> None:
 
 def test_quantile_matrix_gives_the_same_trees() -> None:
     x, y, types = make_table(2000, [3, 30], numbers=0, missing=0.1)
-    frame = pd.DataFrame({f"c{i}": pd.Categorical(column) for i, column in enumerate(x.T)})
+    frame = pd.DataFrame({f"c{i}": pd.Categorical(pd.array(column, "Int64")) for i, column in enumerate(x.T)})
     plain = xgb.DMatrix(frame, y, enable_categorical=True)
     binned = xgb.QuantileDMatrix(frame, y, enable_categorical=True)
     assert raw(train(plain, 3)) == raw(train(binned, 3))
