@@ -76,7 +76,7 @@ class Way {
     TargetView targets;
     targets.labels = data.labels.data();
     rows_->SetTargets(targets);
-    rows_->SetEqualMargins(0);
+    rows_->SetEqualMargins(std::vector<float>{0});
   }
 
   void Round(TrainParams const& params) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "xgbgpu/trainer.h"
 #include "xgbgpu/tree_arrays.h"
@@ -17,7 +18,7 @@ struct ModelView {
   std::uint32_t rounds;
   std::uint32_t outputs;
   FeatureIndex features;
-  float base_score;
+  std::vector<float> base_scores;  ///< margins before the first tree: [outputs], or [1] for all of them
   /// Calls visit(tree) for each tree in the order of the model. Spans are valid during the call. It may take tens of
   /// microseconds a tree.
   std::function<void(std::function<void(ModelTree const&)> const& visit)> visit_trees;

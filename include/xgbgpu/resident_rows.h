@@ -34,8 +34,9 @@ class XGBGPU_API ResidentRows : public LeafColumns {
  public:
   /// Copies margins [rows × outputs], row-major, from host memory. Ends columns. Waits.
   virtual void SetMargins(Span<float const> margins) = 0;
-  /// Sets all margins to one value, on the device. Ends columns.
-  virtual void SetEqualMargins(float margin) = 0;
+  /// Sets the margins of all rows to one value for each output, on the device. `margins`: [outputs], or [1] for all of
+  /// them. Ends columns.
+  virtual void SetEqualMargins(Span<float const> margins) = 0;
   /// Copies labels and weights from host memory. CheckTargets must accept them. Waits.
   virtual void SetTargets(TargetView const& targets) = 0;
 

@@ -123,7 +123,7 @@ struct XGBGPU_API Training {
   /// Copies the margins [rows × outputs] of the model after `rounds` rounds to own rows on a device.
   void SetMargins(Span<float const> margins, std::uint32_t outputs, std::uint32_t rounds);
   /// Sets all margins of own rows on a device to `margin`.
-  void SetEqualMargins(float margin, std::uint32_t outputs, std::uint32_t rounds);
+  void SetEqualMargins(Span<float const> margins, std::uint32_t outputs, std::uint32_t rounds);
   /// Computes the gradients of the next round from the margins of own rows on a device, unless speculation has.
   void ComputeGradients(ObjectiveParams const& objective, TargetView const& targets, TargetMark const& mark);
   /// Enqueues gradients and first trees of the next round, while the host is busy with this one. Throws nothing: an

@@ -42,6 +42,12 @@ bool Booster::TrainsFor(XgbContext const* ctx) {
       [&](Booster const& booster) { return booster.learner_.context() == ctx && booster.settings_.config().Trains(); });
 }
 
+void Booster::VisitConfig(XgbContext const* ctx, std::function<void(BoosterConfig const&)> const& visit) {
+  Listing<Booster>::ForEach([&](Booster const& booster) {
+    if (booster.learner_.context() == ctx) visit(booster.settings_.config());
+  });
+}
+
 Booster* Booster::WhichPredictedLast(XgbContext const* ctx) {
   auto const by = LastPrediction::OfThisThread().by.lock();
   return by != nullptr && (*by)->learner_.context() == ctx ? *by : nullptr;

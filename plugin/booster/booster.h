@@ -73,6 +73,8 @@ class Booster {
 
   /// True if our updater grows the trees of the learner with this context.
   static bool TrainsFor(XgbContext const* ctx);
+  /// Calls visit for the parameters of the booster of the learner with this context; not at all if it has none of ours.
+  static void VisitConfig(XgbContext const* ctx, std::function<void(BoosterConfig const&)> const& visit);
   /// Returns the booster of the learner with this context if it predicted last on this thread, else null. Objective,
   /// metrics and booster of a learner have one context; another learner must not get our predictions.
   static Booster* WhichPredictedLast(XgbContext const* ctx);

@@ -29,6 +29,11 @@ std::string BitsOf(float value) {
   std::string digits = std::to_string(value);
   return digits + " (bits " + std::to_string(FloatBits(value)) + ")";
 }
+std::string BitsOf(std::vector<float> const& values) {
+  std::string bits;
+  for (float const value : values) bits += (bits.empty() ? "" : ",") + BitsOf(value);
+  return bits;
+}
 
 char const* DistributionName(AftDistribution distribution) {
   switch (distribution) {
@@ -128,7 +133,7 @@ Place GroupRounds::AgreeOnRound(ProcessGroup* group, SharedMatrix const& matrix,
       {"step", "round " + std::to_string(learner_.rounds()) + ", " + step},
       {"booster", learner_.is_dart() ? "dart" : "gbtree"},
       {"parameter seed", std::to_string(context.seed)},
-      {"base score", BitsOf(learner_.base_score())},
+      {"base score", BitsOf(learner_.base_scores())},
       {"number of outputs (num_class, or label columns)", std::to_string(learner_.outputs())},
       {"number of columns", std::to_string(matrix.info->num_col_)},
       {"kind of matrix", matrix.has_bins_only ? "QuantileDMatrix" : "DMatrix"},
@@ -159,7 +164,7 @@ bool GroupRounds::ComputeGradients(ProcessGroup* group, Training* training, Obje
   std::vector<float> const* values = nullptr;
   Agree(*group, FactsOf(objective), [&] {
     values = &margins();
-    CheckBaseScore(objective.kind, info, learner_.base_score(), settings_.base_score());
+    CheckBaseScore(objective.kind, info, learner_.base_scores(), settings_.base_score());
     if (rows == 0) return;
     if (IsRanking(objective.kind) && info.group_ptr_.empty() && info.weights_.Size() != 0) {
       // XGBoost takes the first weight for the weight of a single group. Each worker would make a group of its own rows.

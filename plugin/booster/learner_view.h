@@ -7,6 +7,7 @@
 #include <xgboost/learner.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "xgb/types.h"
 #include "xgbgpu/base_margins.h"
@@ -32,8 +33,9 @@ class LearnerView {
 
   std::uint32_t rounds() const { return static_cast<std::uint32_t>(stock_->BoostedRounds()); }
   std::uint32_t outputs() const { return model_->num_output_group; }
-  /// The margin of a row before the first tree.
-  float base_score() const { return BaseScore(*model_); }
+  bool has_vector_leaves() const { return HasVectorLeaves(*model_); }
+  /// The margins of a row before the first tree: [outputs], or [1] for all of them.
+  std::vector<float> base_scores() const { return BaseScores(*model_); }
   /// Returns the margins before the first tree of the rows that `info` describes.
   BaseMargins BaseMarginsFor(xgboost::MetaInfo const& info) const;
   /// Returns the number of trees of each output in a round (num_parallel_tree). Cost: a saved configuration.

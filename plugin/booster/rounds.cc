@@ -71,6 +71,7 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
   }
   HostSpan span{"boost"};
   AtBoundary("training", [&] {
+    CheckServes();
     bool const on_device = pending.gradients == MatrixOf(gradients) && pending.data == data;
     Training& training = on_device ? *pending.training : PrepareTraining(OwnerOf(data, *cache), "trees");
     Setup setup =
@@ -82,6 +83,15 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
     round->End(learner().rounds());
     margins.EndRound(&training);
   });
+}
+
+/// Throws Unsupported for a learner whose rounds are not ours.
+void Rounds::CheckServes() const {
+  CheckServesGroup();
+  if (!learner().has_vector_leaves()) return;
+  throw Unsupported{
+      "Parameter multi_strategy is 'multi_output_tree', and gpu_hist and gpu_exact grow trees of one output each; "
+      "supported: multi_strategy=one_output_per_tree, or tree_method=hist"};
 }
 
 /// Returns the training on `data`, once workers agree on the round and parameters allow it. `step` names the part of
@@ -171,8 +181,9 @@ std::unique_ptr<BoostingRound> Rounds::Begin(Training* training, Setup setup, Pe
 /// on a device, where stock code must not look for them; else null.
 void Rounds::GrowByStock(BoostingRound* round, Training const* on_device, xgboost::DMatrix* data,
                          XgbGradients* gradients, XgbCache* cache, xgboost::ObjFunction const* objective) const {
-  // A dart computes all predictions anew, so its cache never counts.
-  CurrentRound const scope{round, !learner().is_dart() && cache->version == learner().rounds()};
+  // A booster that drops trees computes all predictions anew, so its cache never counts.
+  bool const drops_trees = learner().is_dart() || config().DropsTrees();
+  CurrentRound const scope{round, !drops_trees && cache->version == learner().rounds()};
   xgboost::GradientBooster& stock = *learner().stock();
   if (on_device != nullptr) {
     StandIn stand_in{on_device->own.rows->outputs()};
@@ -192,6 +203,7 @@ bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const
   LastPrediction const& last = LastPrediction::OfThisThread();
   // NOLINTNEXTLINE(clang-analyzer-*): the caller has asked who predicted last
   if (!config().Trains() || &last.data->Info() != &info) return false;
+  CheckServes();
   auto const owner = OwnerOf(last.data, *last.cache);
   Training& training = PrepareTraining(owner, std::string{"gradients of "} + NameOf(objective.kind));
   Margins& margins = *parts_.margins;
@@ -217,7 +229,7 @@ bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const
   TargetView targets = ViewTargets(info);
   TargetMark const mark = TargetMark::Of(targets, rows, objective.kind, KnownEpoch(), training.threads);
   training.Check(objective, targets, mark, outputs);
-  CheckBaseScore(objective.kind, info, learner().base_score(), parts_.settings->base_score());
+  CheckBaseScore(objective.kind, info, learner().base_scores(), parts_.settings->base_score());
   if (on_host) {
     bool const is_cox = objective.kind == Objective::kCox;
     auto const times = is_cox ? parts_.time_orders->Get(DataKey{owner}, rows, targets, mark) : nullptr;
@@ -229,7 +241,7 @@ bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const
     });
     return true;
   }
-  if (!is_ready && is_base) training.SetEqualMargins(learner().base_score(), outputs, learner().rounds());
+  if (!is_ready && is_base) training.SetEqualMargins(learner().base_scores(), outputs, learner().rounds());
   if (!is_ready && !is_base) training.SetMargins(values, outputs, learner().rounds());
   training.ComputeGradients(objective, targets, mark);
   ReleaseUnread(out);

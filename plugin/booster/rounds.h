@@ -65,6 +65,7 @@ class Rounds {
   BoosterConfig const& config() const { return parts_.settings->config(); }
   LearnerView const& learner() const { return *parts_.learner; }
 
+  void CheckServes() const;
   Training& PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step);
   Place ChoosePlace(xgboost::MetaInfo const& info) const;
   Setup SetUp(xgboost::MetaInfo const& info, XgbGradientMatrix const& gradients, xgboost::ObjFunction const* objective,

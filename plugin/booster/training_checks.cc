@@ -1,6 +1,7 @@
 // Refuses combinations of parameters, data and objective before a round begins.
 #include "booster/training_checks.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/message.h"
@@ -84,11 +85,14 @@ void CheckGrows(bool updates, char const* tree_method) {
                          " grows new trees; allowed: default, or update with updater=refresh or prune");
 }
 
-void CheckBaseScore(Objective objective, xgboost::MetaInfo const& info, float margin, std::string const& base_score) {
-  if (info.base_margin_.Size() != 0 || std::isfinite(margin)) return;
+void CheckBaseScore(Objective objective, xgboost::MetaInfo const& info, std::vector<float> const& margins,
+                    std::string const& base_score) {
+  auto const worst =
+      std::find_if(margins.cbegin(), margins.cend(), [](float margin) { return !std::isfinite(margin); });
+  if (info.base_margin_.Size() != 0 || worst == margins.cend()) return;
   // These two have gradients at the margin -inf. The model then predicts zeros, as in stock code.
   bool const may_be_zero = objective == Objective::kPoisson || objective == Objective::kAft;
-  if (may_be_zero && std::isinf(margin)) return;
+  if (may_be_zero && std::isinf(*worst)) return;
   Throw<InvalidArgument>("Parameter base_score is ", base_score.empty() ? "0 or less" : Escaped(base_score, 80),
                          "; allowed: ", may_be_zero ? "0 or larger" : "larger than 0",
                          ", since the objective takes its logarithm");

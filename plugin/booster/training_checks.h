@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "params/plugin_params.h"
 #include "xgbgpu/boosting_round.h"
@@ -34,9 +35,10 @@ void WarnIfEtaIsIgnored(float eta);
 /// Throws Unsupported if an objective sets leaves that knows the rows of its own worker alone.
 void CheckLeavesInGroup(LeafRule leaves, int workers);
 
-/// Throws InvalidArgument unless rows have margins of their own, or `margin` is finite, which the objective made of
+/// Throws InvalidArgument unless rows have margins of their own, or `margins` are finite, which the objective made of
 /// `base_score`. XGBoost checks base_score for logistic objectives only. Other objectives may take its logarithm.
-void CheckBaseScore(Objective objective, xgboost::MetaInfo const& info, float margin, std::string const& base_score);
+void CheckBaseScore(Objective objective, xgboost::MetaInfo const& info, std::vector<float> const& margins,
+                    std::string const& base_score);
 
 }  // namespace xgbgpu::plugin
 

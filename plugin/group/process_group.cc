@@ -15,6 +15,7 @@
 #include "base/message.h"
 #include "xgb/api_call.h"
 #include "xgb/communicator.h"
+#include "xgb/version.h"
 #include "xgbgpu/process_devices.h"
 
 namespace xgbgpu::plugin {
@@ -57,9 +58,17 @@ std::string WhatXgboostSays() {
 
 }  // namespace
 
+void CheckServesGroup() {
+  int const workers = kServesGroups ? 1 : XGCommunicatorGetWorldSize();
+  if (workers <= 1) return;
+  Throw<Unsupported>("This process is one of ", workers, " workers (xgboost.dask, xgboost.spark), which gpu_hist and ",
+                     "gpu_exact do not serve in XGBoost ", RunningVersion(),
+                     "; supported: one process, workers of XGBoost 1.7, or tree_method=hist");
+}
+
 ProcessGroup* ProcessGroup::OfThisThread() {
   ProcessGroup*& current = CallState::OfThisThread().group;
-  int const workers = XGCommunicatorGetWorldSize();
+  int const workers = kServesGroups ? XGCommunicatorGetWorldSize() : 1;
   if (workers <= 1) {
     current = nullptr;
     return nullptr;

@@ -177,7 +177,7 @@ bool LabelsFit(MetricParams const& metric, xgboost::MetaInfo const& info, std::u
 }
 
 BaseMargins BaseMarginsOf(xgboost::MetaInfo const& info, xgboost::LearnerModelParam const& model) {
-  return {info.base_margin_.Data()->ConstHostVector(), BaseScore(model)};
+  return {info.base_margin_.Data()->ConstHostVector(), BaseScores(model)};
 }
 
 bool BaseMarginFits(xgboost::MetaInfo const& info, std::size_t outputs) {

@@ -28,12 +28,17 @@ std::vector<FeatureIndex> Features(xgboost::Json const& tree) {
   return {narrow.cbegin(), narrow.cend()};
 }
 
-/// The weight of a tree in margins; it is 1 for the trees of a gbtree.
-float WeightOf(xgboost::Json const& saved, std::size_t tree) {
-  auto const& members = xgboost::get<xgboost::Object const>(saved);
-  auto const weights = members.find("weight_drop");
-  if (weights == members.cend()) return 1.0f;
-  return xgboost::get<xgboost::Number const>(xgboost::get<xgboost::Array const>(weights->second)[tree]);
+/// The weight of a tree in margins; 1 where the booster drops no trees. It stands beside the model, and in it since 3.4.
+float WeightOf(xgboost::Json const& saved, xgboost::Json const& model, std::size_t tree) {
+  for (auto const* const section : {&saved, &model}) {
+    auto const& members = xgboost::get<xgboost::Object const>(*section);
+    auto const weights = members.find("weight_drop");
+    if (weights == members.cend()) continue;
+    auto const& values = weights->second;
+    if (xgboost::IsA<xgboost::F32Array>(values)) return xgboost::get<xgboost::F32Array const>(values)[tree];
+    return xgboost::get<xgboost::Number const>(xgboost::get<xgboost::Array const>(values)[tree]);
+  }
+  return 1.0f;
 }
 
 /// Integers of a saved tree, of 32 bits or 64.
@@ -96,7 +101,7 @@ void VisitTrees(xgboost::GradientBooster const& gbtree, std::function<void(Model
                             categories.ptr,
                             categories.bits};
     visit({arrays, Values<xgboost::F32Array>(tree, "sum_hessian"),
-           static_cast<std::uint32_t>(xgboost::get<xgboost::Integer const>(outputs[i])), WeightOf(saved, i)});
+           static_cast<std::uint32_t>(xgboost::get<xgboost::Integer const>(outputs[i])), WeightOf(saved, model, i)});
   }
 }
 

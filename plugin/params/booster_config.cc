@@ -2,6 +2,7 @@
 #include "params/booster_config.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -10,10 +11,12 @@
 #include "errors/notice.h"
 #include "models/model_bytes.h"
 #include "params/constraint_text.h"
+#include "params/device_words.h"
 #include "params/foreign_words.h"
 #include "xgb/json_values.h"
 #include "xgb/registry.h"
 #include "xgb/saved_gbtree.h"
+#include "xgb/version.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/trainer.h"
@@ -100,6 +103,12 @@ void CheckOneGrows(std::vector<std::string> const& updaters) {
                         "; allowed: a list with only one updater that grows trees (grow_…)"};
 }
 
+/// Returns true if a gbtree of this series drops trees if this parameter is not 0.
+bool DropsTreesBy(std::string const& name) {
+  constexpr int kFirstSeries = 303;  // a dart is a gbtree since then
+  return kSeries >= kFirstSeries && (name == "rate_drop" || name == "one_drop");
+}
+
 /// Throws for lists nested too deeply. Stock code reads them when it trains; its parser calls itself for each level.
 void CheckInteractionNesting(ParamValues const& values) {
   auto const found = values.find("interaction_constraints");
@@ -113,6 +122,12 @@ void CheckInteractionNesting(ParamValues const& values) {
 
 bool BoosterConfig::NamesOurs() const {
   return std::find(updaters_.cbegin(), updaters_.cend(), kPublicUpdater) != updaters_.cend();
+}
+
+bool BoosterConfig::DropsTrees() const {
+  return std::any_of(dropout_.cbegin(), dropout_.cend(), [](auto const& rate) {
+    return rate.second == "true" || std::strtod(rate.second.c_str(), nullptr) != 0;
+  });
 }
 
 bool BoosterConfig::IsPlain() const {
@@ -170,13 +185,15 @@ void BoosterConfig::Absorb(Args const& args) {
     } else if (name == "process_type") {
       process_type = &value;
       updates_ = value == "update";
+    } else if (DropsTreesBy(name)) {
+      dropout_[name] = value;
     } else if (name == "predictor") {
       gpu_predictor_ = value == "gpu_predictor";
       cpu_predictor_ = value == "cpu_predictor";
     } else if (IsTreeParam(name)) {
       tree_values_[CanonicalName(name)] = name == "monotone_constraints" ? AsTuple(value) : value;
     } else if (IsDeviceParam(name)) {
-      device_values_[name] = value;
+      device_values_[CanonicalName(name)] = value;
       if (name == kTrace) traced_to_ = value;
       if (name == kBackend) wants_cuda_ = value == "cuda";
     } else if (HasNoEffect(name)) {
@@ -185,6 +202,17 @@ void BoosterConfig::Absorb(Args const& args) {
   }
   CheckInteractionNesting(tree_values_);
   Choose(tree_method, updater, process_type);
+  CheckKnowsOrdinal(args);
+}
+
+/// Throws for gpu_id with a method of stock code, which does not know it any more.
+void BoosterConfig::CheckKnowsOrdinal(Args const& args) const {
+  auto const is_ordinal = [](auto const& parameter) { return parameter.first == kOwnOrdinal; };
+  auto const found = std::find_if(args.cbegin(), args.cend(), is_ordinal);
+  if (InCharge() || found == args.cend()) return;
+  throw InvalidArgument{"Parameter gpu_id is " + Quoted(found->second) +
+                        ", and XGBoost has no such parameter since 3.1; allowed: device=cuda:" + found->second +
+                        ", or gpu_id with tree_method=gpu_hist or gpu_exact"};
 }
 
 /// Each argument is null unless newly set.
@@ -321,6 +349,11 @@ void BoosterConfig::Load(Json* gbtree) {
   }
   Json const* const own = FindMember(*gbtree, kDeviceSection, "gradient_booster");
   OwnGrowth const kept = own == nullptr ? OwnGrowth{} : LoadOwn(ToValues(*own, kDeviceSection));
+  if (auto const* const dart = FindMember(*gbtree, "dart_train_param", "gradient_booster")) {
+    for (auto const& [name, value] : ToValues(*dart, "dart_train_param")) {
+      if (DropsTreesBy(name)) dropout_[name] = value;
+    }
+  }
   std::string const predictor = saved.Predictor();
   cpu_predictor_ = predictor == "cpu_predictor";
   if (predictor == kGpuPredictor) {

@@ -62,8 +62,14 @@ class BoosterConfig {
   bool IsPlain() const;
   /// The updaters for the stock booster, separated by commas, while InCharge().
   std::string Sequence() const { return Join(kUpdater); }
+  /// True if a gbtree drops trees while it trains, as newer XGBoosts let it. Every round then changes weights of older
+  /// trees. (A booster of the kind dart does the same, whatever the parameters are.)
+  bool DropsTrees() const;
   /// True if trees are grown by our updater alone, so that margins are sums of their leaves.
-  bool OwnsRounds() const { return Trains() && Sequence() == kUpdater; }
+  bool OwnsRounds() const { return Trains() && Sequence() == kUpdater && !DropsTrees(); }
+
+  /// tree_method, in the user's words; empty if that is not ours.
+  char const* OurMethod() const { return !HasOurMethod() ? "" : IsExact() ? "gpu_exact" : "gpu_hist"; }
 
   /// tree() and device() are valid while InCharge().
   TreeParam const& tree() const { return tree_; }
@@ -78,6 +84,7 @@ class BoosterConfig {
   void Absorb(xgboost::Args const& args);
   void Choose(std::string const* tree_method, std::string const* updater, std::string const* process_type);
   std::optional<std::string> WhatTrainsInstead() const;
+  void CheckKnowsOrdinal(xgboost::Args const& args) const;
   void CheckTrainsOnCuda() const;
   void CheckTrainsSymmetric() const;
   void Parse();
@@ -103,6 +110,7 @@ class BoosterConfig {
   bool wants_cuda_{false};                   ///< gpu_backend=cuda, which the user has set and not loaded
   ParamValues tree_values_;
   ParamValues device_values_;
+  ParamValues dropout_;      ///< rates at which trees are dropped, where a gbtree may have some
   ParamValues idle_values_;  ///< names of other programs and versions
   TreeParam tree_ = ParseTreeParam({}, false);
   DeviceParam device_ = ParseDeviceParam({});

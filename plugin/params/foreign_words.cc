@@ -10,6 +10,7 @@
 
 #include "base/quoted.h"
 #include "xgb/registry.h"
+#include "xgb/version.h"
 
 namespace xgbgpu::plugin {
 
@@ -234,7 +235,8 @@ constexpr ForeignValue kValues[] = {
 ForeignName const* Find(std::string const& name) {
   auto const* const found =
       std::find_if(std::begin(kNames), std::end(kNames), [&](ForeignName const& row) { return name == row.name; });
-  return found == std::end(kNames) ? nullptr : found;
+  bool const is_of_xgboost = found != std::end(kNames) && found->owner == kXgboost2 && kSeries >= 300;
+  return found == std::end(kNames) || is_of_xgboost ? nullptr : found;
 }
 
 std::string InSmallLetters(std::string text) {
@@ -282,9 +284,9 @@ std::optional<std::string> OrdinalOfGpu(std::string const& device) {
 
 std::string LineAboutDevice(std::string const& value, bool in_charge) {
   auto const ordinal = OrdinalOfGpu(value);
-  if (!ordinal || (in_charge && ordinal->empty())) return {};
-  std::string instead = in_charge ? "" : kGpuHist;
-  if (!ordinal->empty()) instead += (in_charge ? "gpu_id=" : ", gpu_id=") + *ordinal;
+  if (!ordinal || in_charge) return {};
+  std::string instead = kGpuHist;
+  if (!ordinal->empty()) instead += ", gpu_id=" + *ordinal;
   return "parameter device=\"" + value + "\" is of XGBoost 2 and has no effect here. Write " + instead + ".";
 }
 
@@ -303,7 +305,7 @@ std::string LineAbout(std::string const& name, std::string const& value, bool in
   if (!in_charge) return {};
   if (found->owner == nullptr) return "parameter " + name + " has no effect: " + found->instead + '.';
   std::string const line = "parameter " + name + " is of " + found->owner + " and has no effect here. ";
-  if (found->instead == nullptr) return line + "XGBoost 1.7 has nothing like it: leave it out.";
+  if (found->instead == nullptr) return line + "XGBoost has nothing like it: leave it out.";
   auto const translated = IsKnown(found->instead, value) ? value : InsteadOf(found->instead, value).value_or("");
   return line + "Write " + found->instead + (translated.empty() ? "" : "=" + translated) + '.';
 }

@@ -15,6 +15,7 @@
 #include "base/number_text.h"
 #include "errors/notice.h"
 #include "params/constraint_text.h"
+#include "params/device_words.h"
 #include "params/foreign_words.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
@@ -139,8 +140,11 @@ int NumberOfDevices(DeviceParam const& param, int devices) {
 }  // namespace
 
 std::string CanonicalName(std::string const& name) {
-  static std::map<std::string, std::string> const kAliases{
-      {"eta", "learning_rate"}, {"gamma", "min_split_loss"}, {"lambda", "reg_lambda"}, {"alpha", "reg_alpha"}};
+  static std::map<std::string, std::string> const kAliases{{"eta", "learning_rate"},
+                                                           {"gpu_ordinal", "gpu_id"},
+                                                           {"gamma", "min_split_loss"},
+                                                           {"lambda", "reg_lambda"},
+                                                           {"alpha", "reg_alpha"}};
   auto const found = kAliases.find(name);
   return found == kAliases.end() ? name : found->second;
 }
@@ -226,12 +230,30 @@ TreeParam ParseTreeParam(ParamValues const& values, bool exact) {
   return param;
 }
 
+/// Has the user's `device` decide where parameters of ours leave it open. Throws where they contradict it.
+static void UseDevice(ParamValues const& values, DeviceParam* param) {
+  NamedDevice const named = ReadDevice(param->gpu_device);
+  std::string const backend = named.is_gpu ? "cuda" : "host";
+  if (param->gpu_backend != "auto" && param->gpu_backend != backend) {
+    throw InvalidArgument{"Parameter device is " + Quoted(param->gpu_device) + " and gpu_backend is " +
+                          Quoted(param->gpu_backend) + "; allowed: one of both"};
+  }
+  if (!named.is_gpu) param->gpu_backend = backend;
+  if (named.ordinal < 0) return;
+  if (values.count("gpu_id") != 0 && param->gpu_id != named.ordinal) {
+    throw InvalidArgument{"Parameter device is " + Quoted(param->gpu_device) + " and gpu_id is " +
+                          std::to_string(param->gpu_id) + "; allowed: one of both, or the same GPU"};
+  }
+  param->gpu_id = named.ordinal;
+}
+
 DeviceParam ParseDeviceParam(ParamValues const& values) {
   CheckFractions(values);
   DeviceParam param;
   Update(&param, values);
   static std::set<std::string> const kBackends{"auto", "cuda", "host"};
   if (kBackends.count(param.gpu_backend) == 0) NotAllowed("gpu_backend", param.gpu_backend, "auto, cuda, host");
+  if (!param.gpu_device.empty()) UseDevice(values, &param);
   ToMemoryLimits(param);  // for what it refuses
   if (param.n_gpus < -1) NotAllowed("n_gpus", std::to_string(param.n_gpus), "-1 (all), 1 or more");
   for (auto const& [name, rate] : {std::pair{"top_rate", param.top_rate}, {"other_rate", param.other_rate}}) {

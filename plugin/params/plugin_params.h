@@ -79,6 +79,7 @@ struct DeviceParam : public xgboost::XGBoostParameter<DeviceParam> {
   std::string gpu_backend;
   int n_gpus;
   int gpu_id;
+  std::string gpu_device;
   std::string gpu_memory_limit;
   std::string gpu_host_memory_limit;
   std::string gpu_cache_folder;
@@ -90,12 +91,14 @@ struct DeviceParam : public xgboost::XGBoostParameter<DeviceParam> {
     DMLC_DECLARE_FIELD(gpu_backend).set_default("auto").describe("auto, cuda or host.");
     DMLC_DECLARE_FIELD(n_gpus).set_default(1).describe("Devices to use.");
     DMLC_DECLARE_FIELD(gpu_id).set_default(-1).set_lower_bound(-1).describe("The first device; -1: any.");
+    DMLC_DECLARE_FIELD(gpu_device).set_default("").describe("The user's `device`: device_words.h.");
     DMLC_DECLARE_FIELD(gpu_memory_limit).set_default("0").describe("Memory of a training; 0: what is free.");
     DMLC_DECLARE_FIELD(gpu_host_memory_limit).set_default("0").describe("Host memory of pages; 0: half of it.");
     DMLC_DECLARE_FIELD(gpu_cache_folder).set_default("").describe("Folder of pages on disk; empty: $TMPDIR.");
     DMLC_DECLARE_FIELD(gpu_trace).set_default("").describe("File for a timeline.");
     DMLC_DECLARE_FIELD(top_rate).set_default(0.2f).describe("goss: rows of large gradients.");
     DMLC_DECLARE_FIELD(other_rate).set_default(0.1f).describe("goss: share of other rows.");
+    DMLC_DECLARE_ALIAS(gpu_id, gpu_ordinal);
   }
 };
 

@@ -7,7 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "xgb/version.h"
+
 namespace xgbgpu::plugin {
+
+/// True if groups of this series are ours, too: their types and connections differ.
+constexpr bool kServesGroups = kSeries < 300;
 
 /// How numbers of workers become one. The values are XGBoost's, which no public header has.
 enum class Reduction : int { kMax = 0, kSum = 2 };

@@ -16,6 +16,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "xgb/series.h"
 #include "xgbgpu/span.h"
@@ -98,9 +99,20 @@ inline void Clear(XgbCache* cache) {
   cache->version = 0;
 }
 
-/// Returns the margin of a row before the first tree, if the matrix has none of its own.
-inline float BaseScore(xgboost::LearnerModelParam const& model) {
-  return model.BaseScore(XGBGPU_BEFORE_300(XgbContext::kCpuId) XGBGPU_SINCE_300(xgboost::DeviceOrd::CPU()))(0);
+/// Returns the margins of a row before the first tree, if the matrix has none of its own: one for each output, or one for
+/// all of them.
+inline std::vector<float> BaseScores(xgboost::LearnerModelParam const& model) {
+  auto const scores =
+      model.BaseScore(XGBGPU_BEFORE_300(XgbContext::kCpuId) XGBGPU_SINCE_300(xgboost::DeviceOrd::CPU()));
+  std::vector<float> all(scores.Size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = scores(i);
+  return all;
+}
+
+/// Returns true if the trees of the model have a vector in each leaf (multi_strategy=multi_output_tree).
+inline bool HasVectorLeaves(xgboost::LearnerModelParam const& XGBGPU_SINCE_300(model)) {
+  XGBGPU_SINCE_300(return model.IsVectorLeaf();)
+  XGBGPU_BEFORE_300(return false;)
 }
 
 /// Returns true if the bins of `data` were chosen when it was made (QuantileDMatrix).

@@ -62,7 +62,7 @@ class DevicePrediction::Impl {
   std::vector<std::unique_ptr<DevicePredictor>> predictors_;  ///< of each device that has the model, in their order
   std::uint32_t rounds_{0};                                   ///< of the model in predictors_
   int device_{0};                                             ///< the first
-  float base_{0};                                             ///< that leaves were rounded to
+  std::vector<float> bases_;                                  ///< that leaves were rounded to
   std::atomic<std::uint64_t> turned_away_{0};                 ///< rows × rounds × outputs, since the model was read
   bool impossible_{false};                                    ///< the model, or the device, is not for this
   bool several_fail_{false};                                  ///< only one device can be used
@@ -91,7 +91,7 @@ int DevicePrediction::Impl::devices() const {
 }
 
 bool DevicePrediction::Impl::HasModel(ModelView const& model, int device) const {
-  bool const same_leaves = !rounds_leaves_ || base_ == model.base_score;
+  bool const same_leaves = !rounds_leaves_ || bases_ == model.base_scores;
   return !predictors_.empty() && rounds_ == model.rounds && device_ == device && same_leaves;
 }
 
@@ -105,8 +105,8 @@ bool DevicePrediction::Impl::TakeModel(ModelView const& model, Place const& plac
   if (HasModel(model, place.device) && predictors_.size() >= wanted) return true;
   predictors_.clear();
   impossible_ = true;  // a model that is not for us is read once
-  base_ = model.base_score;
-  auto const forest = ReadForest(model, rounds_leaves_ ? std::optional<float>{base_} : std::nullopt);
+  bases_ = model.base_scores;
+  auto const forest = ReadForest(model, rounds_leaves_ ? Span<float const>{bases_} : Span<float const>{});
   if (forest.trees() % model.rounds != 0) return false;
   impossible_ = false;
   std::vector<int> const ordinals = OrdinalsOf(place);
@@ -168,11 +168,7 @@ bool DevicePrediction::Impl::PredictMargins(ModelView const& model, WorkPlace wh
   bool const done = OnDevices(model, where, rows, rounds, &spoilt, [&](int devices, std::size_t trees) {
     touched = true;
     spoilt = base == nullptr;  // the margins that were there have trees added
-    if (base != nullptr && base->given.empty()) {
-      margins->assign(rows.rows() * model.outputs, base->score);
-    } else if (base != nullptr) {
-      margins->assign(base->given.begin(), base->given.end());
-    }
+    if (base != nullptr) base->AssignTo(rows.rows(), model.outputs, margins);
     auto const view = RowMajor(margins->data(), rows.rows(), model.outputs);
     Deal(devices, rows, where.threads, [&](DevicePredictor* predictor, RowSource const& part, int threads) {
       predictor->PredictMargins(part, rounds.first * trees, rounds.last * trees, view, threads);

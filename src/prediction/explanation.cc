@@ -25,7 +25,7 @@ namespace {
 /// Adds what every row has before the first tree to the last of the `size` values of each row and output.
 void AddBase(BaseMargins const& base, std::size_t size, std::vector<float>* values) {
   for (std::size_t i = 0; i < values->size() / size; ++i) {
-    (*values)[i * size + size - 1] += base.given.empty() ? base.score : base.given[i];
+    (*values)[i * size + size - 1] += base.given.empty() ? base.scores[i % base.scores.size()] : base.given[i];
   }
 }
 

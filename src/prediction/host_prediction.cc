@@ -99,11 +99,7 @@ bool HostPrediction::Impl::PredictMargins(ModelView const& model, int threads, R
     auto const forest = TakeModel(model);
     if (forest == nullptr) return false;
     touched = true;
-    if (base != nullptr && base->given.empty()) {
-      margins->assign(rows.rows() * model.outputs, base->score);
-    } else if (base != nullptr) {
-      margins->assign(base->given.begin(), base->given.end());
-    }
+    if (base != nullptr) base->AssignTo(rows.rows(), model.outputs, margins);
     std::size_t const trees = forest->trees() / model.rounds;
     forest->PredictMargins(rows, rounds.first * trees, rounds.last * trees,
                            RowMajor(margins->data(), rows.rows(), model.outputs), threads);

@@ -2,17 +2,17 @@
 #ifndef XGBGPU_PREDICTION_READ_MODEL_H_
 #define XGBGPU_PREDICTION_READ_MODEL_H_
 
-#include <optional>
-
 #include "predict/contributions.h"
 #include "predict/forest.h"
 #include "xgbgpu/model_view.h"
+#include "xgbgpu/span.h"
 
 namespace xgbgpu {
 
-/// Reads all trees. With `rounding_base`, each leaf is rounded to what it adds to this number: (base + leaf) - base.
+/// Reads all trees. With `rounding_bases`, [outputs] or [1] for all outputs, each leaf is rounded to what it adds to the number of
+/// its output: (base + leaf) - base.
 /// Throws InvalidArgument, as Forest::Add
-Forest ReadForest(ModelView const& model, std::optional<float> rounding_base = {});
+Forest ReadForest(ModelView const& model, Span<float const> rounding_bases = {});
 
 /// Reads all trees for contributions of features. Throws InvalidArgument, as PathForest::Add
 PathForest ReadPaths(ModelView const& model);

@@ -136,13 +136,16 @@ void DeviceResidentRows::SetMargins(Span<float const> margins) {
   most_margin_ = LargestOf(row_major.data(), row_major.size());
 }
 
-void DeviceResidentRows::SetEqualMargins(float margin) {
+void DeviceResidentRows::SetEqualMargins(Span<float const> margins) {
   EndColumns();
   DeviceScope scope{limits_.device};
   ForgetMargins();
-  most_margin_ = Largest({&margin, 1});
-  FillKernel<<<Blocks(margins_.size(), kThreads, limits_, kResident), kThreads, 0, stream_>>>(margins_.data(),
-                                                                                              margins_.size(), margin);
+  most_margin_ = Largest(margins);
+  std::size_t const size = margins_.size() / margins.size();  // of one output, or of all
+  for (std::size_t i = 0; i < margins.size(); ++i) {
+    FillKernel<<<Blocks(size, kThreads, limits_, kResident), kThreads, 0, stream_>>>(margins_.data() + i * size, size,
+                                                                                     margins[i]);
+  }
   CheckLaunch("filling margins");
   stream_.Wait("filling margins");
 }

@@ -65,7 +65,7 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   std::uint64_t rows() const override { return rows_; }
   std::uint32_t outputs() const override { return outputs_; }
   void SetMargins(Span<float const> margins) override;
-  void SetEqualMargins(float margin) override;
+  void SetEqualMargins(Span<float const> margins) override;
   void CopyMargins(Span<float> margins) const override;
   void BeginColumns(Span<float const> base) override;
   void EndColumns() override;

@@ -31,8 +31,8 @@ void ShardedRows::SetMargins(Span<float const> margins) {
   ShareLargest();
 }
 
-void ShardedRows::SetEqualMargins(float margin) {
-  for (auto const& shard : shards_) shard->SetEqualMargins(margin);
+void ShardedRows::SetEqualMargins(Span<float const> margins) {
+  for (auto const& shard : shards_) shard->SetEqualMargins(margins);
 }
 
 void ShardedRows::CopyMargins(Span<float> margins) const {

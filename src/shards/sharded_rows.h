@@ -32,7 +32,7 @@ class ShardedRows : public ResidentRows {
   std::uint64_t rows() const override { return first_.back(); }
   std::uint32_t outputs() const override { return shards_[0]->outputs(); }
   void SetMargins(Span<float const> margins) override;
-  void SetEqualMargins(float margin) override;
+  void SetEqualMargins(Span<float const> margins) override;
   void CopyMargins(Span<float> margins) const override;
   void BeginColumns(Span<float const> base) override;
   void EndColumns() override;

@@ -84,11 +84,11 @@ void Training::SetMargins(Span<float const> margins, std::uint32_t outputs, std:
   own.rounds = rounds;
 }
 
-void Training::SetEqualMargins(float margin, std::uint32_t outputs, std::uint32_t rounds) {
+void Training::SetEqualMargins(Span<float const> margins, std::uint32_t outputs, std::uint32_t rounds) {
   own.rounds.reset();
   has_speculative_gradients = false;
   MakeOwnRows(outputs);
-  own.rows->SetEqualMargins(margin);
+  own.rows->SetEqualMargins(margins);
   own.rounds = rounds;
 }
 

@@ -94,7 +94,7 @@ TEST_P(DealtPredictionTest, MarginsAndLeavesAreThoseOfTheWalkByHand) {
     auto const values = RandomValues({rows, HostModel::kFeatures, 0.1}, 30 + rows);
     Sources const sources{values};
     std::vector<float> const own = RandomMargins(rows, 31);
-    BaseMargins const score{{}, 0.25f}, given{own, 0.25f};
+    BaseMargins const score{{}, {0.25f}}, given{own, {0.25f}};
     for (RowSource const* const source : sources.all()) {
       std::vector<float> margins{7};
       ASSERT_TRUE(prediction.PredictMargins(model.View(), On(devices), *source, kAll, &score, &margins));
@@ -127,7 +127,7 @@ TEST_P(DealtPredictionTest, ManyBlocksAreThoseOfOneDevice) {
   } const batches{array};
   DevicePrediction one = MakeDevicePrediction(model.Warner(), false, Eager());
   DevicePrediction several = MakeDevicePrediction(model.Warner(), false, Eager());
-  BaseMargins const base{{}, 0.25f};
+  BaseMargins const base{{}, {0.25f}};
   std::vector<float> expected, margins;
   ASSERT_TRUE(one.PredictMargins(model.View(), On(1), array, kAll, &base, &expected));
   for (RowSource const* const source :
@@ -143,7 +143,7 @@ TEST_P(DealtPredictionTest, OneDeviceDoesWhatSeveralHaveNoRoomFor) {
   auto const values = RandomValues({500, HostModel::kFeatures, 0.1}, 41);
   Sources const sources{values};
   std::vector<float> const own = RandomMargins(500, 42);
-  BaseMargins const given{own, 0.25f};
+  BaseMargins const given{own, {0.25f}};
   for (RowSource const* const source : sources.all()) {
     std::int64_t made = 1;
     for (std::int64_t n = 0; n < made; ++n) {
@@ -202,7 +202,7 @@ TEST_P(DealtPredictionTest, RowsThatTheModelCannotTakeAreTheHosts) {
   MemorySource bad{values};
   bad.data()[400].push_back({HostModel::kFeatures + 7, 1.0f});
   DevicePrediction prediction = MakeDevicePrediction(model.Warner(), false, Eager());
-  BaseMargins const base{{}, 0.25f};
+  BaseMargins const base{{}, {0.25f}};
   std::vector<float> margins, leaves{3};
   EXPECT_FALSE(prediction.PredictMargins(model.View(), On(GetParam()), bad, kAll, &base, &margins));
   EXPECT_TRUE(margins.empty());
@@ -219,7 +219,7 @@ TEST_P(DealtPredictionTest, ExplanationsAreThoseOfOneDevice) {
   HostModel model;
   Explanation one = MakeExplanation(model.Warner(), Eager());
   Explanation several = MakeExplanation(model.Warner(), Eager());
-  BaseMargins const base{{}, 0.25f};
+  BaseMargins const base{{}, {0.25f}};
   for (std::size_t const rows : {1, 2, 17, 3000}) {
     auto const values = RandomValues({rows, HostModel::kFeatures, 0.1}, 50 + rows);
     Sources const sources{values};
@@ -251,7 +251,7 @@ TEST_P(DealtPredictionTest, ExplanationsSurviveDevicesWithoutRoom) {
   HostModel model;
   auto const values = RandomValues({300, HostModel::kFeatures, 0.1}, 60);
   MemorySource const source{values, 70};
-  BaseMargins const base{{}, 0.25f};
+  BaseMargins const base{{}, {0.25f}};
   std::vector<float> expected, expected_pairs, found;
   Explanation explanation = MakeExplanation(model.Warner(), Eager());
   ASSERT_TRUE(explanation.Contributions(model.View(), On(1), source, base, 0, false, &expected));
@@ -283,7 +283,7 @@ TEST(DealtPredictionPolicyTest, DevicesComeWithTheWork) {
   PredictionPolicy policy = Eager();
   policy.dealt_work = 100 * kRounds;
   DevicePrediction prediction = MakeDevicePrediction(model.Warner(), false, policy);
-  BaseMargins const base{{}, 0.25f};
+  BaseMargins const base{{}, {0.25f}};
   auto const devices_for = [&](std::size_t rows, RoundRange rounds, int allowed) {
     auto const values = RandomValues({rows, HostModel::kFeatures, 0.1}, 70 + rows);
     std::vector<float> margins;
@@ -314,7 +314,7 @@ TEST(DealtPredictionPolicyTest, RowsOnADeviceAreNotDealt) {
   MemorySource const host{values};
   DeviceArraySource const source{host, {copy.data(), ValueType::kFloat32, std::nanf(""), 0}};
   DevicePrediction prediction = MakeDevicePrediction(model.Warner(), false, Eager());
-  BaseMargins const base{{}, 0.25f};
+  BaseMargins const base{{}, {0.25f}};
   std::vector<float> margins;
   ASSERT_TRUE(prediction.PredictMargins(model.View(), On(3), source, kAll, &base, &margins));
   EXPECT_EQ(Bits(margins), Bits(model.MarginsByHand(values, kAll, std::vector<float>(900, 0.25f))));

@@ -182,9 +182,13 @@ TEST_P(UnusualRoundTest, EqualMargins) {
     auto const rows = both.cuda().MakeRows(outputs);
     std::vector<float> margins(case_.values.rows * std::size_t{outputs}, 7.0f);
     rows->SetMargins(margins);
-    rows->SetEqualMargins(-1.5f);
+    rows->SetEqualMargins(std::vector<float>{-1.5f});
     rows->CopyMargins(margins);
     EXPECT_EQ(margins, std::vector<float>(margins.size(), -1.5f));
+    std::vector<float> const of_outputs{0.5f, -2.0f, 3.0f};
+    rows->SetEqualMargins(Span<float const>{of_outputs.data(), outputs});
+    rows->CopyMargins(margins);
+    for (std::size_t i = 0; i < margins.size(); ++i) ASSERT_EQ(margins[i], of_outputs[i % outputs]) << i;
   }
 }
 

@@ -309,7 +309,7 @@ class ShardedRoundsTest : public ::testing::Test {
     std::vector<float> const base(labels_.size() * outputs, 0.25f);
     for (int side = 0; side < 2; ++side) {
       rows[side] = sides[side]->MakeResidentRows(outputs);
-      side == 0 ? rows[side]->SetMargins(base) : rows[side]->SetEqualMargins(base[0]);
+      side == 0 ? rows[side]->SetMargins(base) : rows[side]->SetEqualMargins({base.data(), 1});
       rows[side]->SetTargets(targets);
       evaluated[side] = sides[side]->MakeResidentRows(*rows_, outputs);
       evaluated[side]->SetMargins(base);

@@ -125,7 +125,7 @@ struct HostCase {
   }
   /// Margins that begin as 0.25, or those that are there.
   bool Predict(RowSource const& source, RoundRange rounds = {0, kRounds}, bool anew = true) {
-    BaseMargins const base{{}, 0.25f};
+    BaseMargins const base{{}, {0.25f}};
     return prediction.PredictMargins(model, 2, source, rounds, anew ? &base : nullptr, &margins);
   }
   std::vector<float> Expected() const {
@@ -249,7 +249,7 @@ TEST(HostPredictionTest, ThreadsPredictAtTheSameTime) {
   std::future<bool> other;
   VisitedSource const rows{c.rows, [&](RowBatch const&) {
                              other = std::async(std::launch::async, [&] {
-                               BaseMargins const base{{}, 0.25f};
+                               BaseMargins const base{{}, {0.25f}};
                                std::vector<float> margins;
                                return c.IsWorthwhile(1, {0, 10}) == false && c.IsWorthwhile(40, {0, 10}) &&
                                       c.prediction.PredictMargins(c.model, 1, c.rows, {0, 10}, &base, &margins) &&
@@ -268,7 +268,7 @@ TEST(HostPredictionTest, NobodyWaitsForWhoReadsTheModel) {
   std::future<bool> other;
   c.while_read = [&] {
     other = std::async(std::launch::async, [&] {
-      BaseMargins const base{{}, 0.25f};
+      BaseMargins const base{{}, {0.25f}};
       std::vector<float> margins;
       return c.IsWorthwhile(5000, {0, 10}) && c.prediction.PredictMargins(c.model, 1, c.rows, {0, 10}, &base, &margins);
     });

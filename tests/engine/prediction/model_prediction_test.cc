@@ -28,7 +28,7 @@ TEST(DevicePredictionTest, LittleWorkIsTheHosts) {
   HostModel model;
   DevicePrediction prediction{model.Warner()};
   auto const values = RandomValues({20, kFeatures}, 53);
-  BaseMargins const base{{}, 0.25f};
+  BaseMargins const base{{}, {0.25f}};
   std::vector<float> margins{1, 2, 3};
   EXPECT_FALSE(prediction.IsWorthwhile(model.View(), 20, kRounds));
   EXPECT_FALSE(prediction.PredictMargins(model.View(), {{BackendKind::kCuda, 0}, 2}, MemorySource{values}, {0, kRounds},
@@ -106,7 +106,7 @@ TEST(DevicePredictionTest, GivesTheBitsOfTheWalkByHand) {
   MemorySource const source{values};
   WorkPlace const where{{BackendKind::kCuda, 0}, 2};
   std::vector<float> const own = testing::RandomMargins(rows, 56);
-  BaseMargins const score{{}, 0.25f}, given{own, 0.25f};
+  BaseMargins const score{{}, {0.25f}}, given{own, {0.25f}};
 
   std::vector<float> margins{7};
   ASSERT_TRUE(prediction.PredictMargins(model.View(), where, source, {0, kRounds}, &score, &margins));
@@ -138,10 +138,10 @@ TEST_P(ExplanationTest, RowsSumToMargins) {
   struct {
     BaseMargins base;
     std::uint32_t wanted, rounds;
-  } const cases[] = {{{{}, 0.25f}, 0, kRounds}, {{own, 0.25f}, 10, 10}, {{{}, 0.5f}, kRounds + 5, kRounds}};
+  } const cases[] = {{{{}, {0.25f}}, 0, kRounds}, {{own, {0.25f}}, 10, 10}, {{{}, {0.5f}}, kRounds + 5, kRounds}};
   for (auto const& c : cases) {
     std::vector<float> begin = own;
-    if (c.base.given.empty()) begin.assign(300, c.base.score);
+    if (c.base.given.empty()) begin.assign(300, c.base.scores[0]);
     auto const margins = model.MarginsByHand(values, {0, c.rounds}, begin);
     std::vector<float> contributions, interactions;
     ASSERT_TRUE(explanation.Contributions(model.View(), Where(), source, c.base, c.wanted, false, &contributions));
@@ -173,7 +173,7 @@ TEST_P(ExplanationTest, WhatIsNotForItIsTheHosts) {
   auto const few = RandomValues({10, kFeatures}, 59), wide = RandomValues({300, kFeatures + 1}, 60),
              fits = RandomValues({300, kFeatures}, 61);
   auto const explain = [&](reference::Values const& values) {
-    return explanation.Contributions(model.View(), Where(), MemorySource{values}, {{}, 0.25f}, 0, false, &out);
+    return explanation.Contributions(model.View(), Where(), MemorySource{values}, {{}, {0.25f}}, 0, false, &out);
   };
   EXPECT_FALSE(explain(few));
   EXPECT_FALSE(explain(wide)) << "a column that the model does not have";
@@ -194,7 +194,7 @@ TEST(ExplanationWithoutDeviceTest, WithoutADeviceTheHostExplainsAndSaysSo) {
   Explanation explanation{model.Warner()};
   auto const values = RandomValues({300, kFeatures}, 62);
   std::vector<float> on_host, elsewhere;
-  BaseMargins const base{{}, 0.25f};
+  BaseMargins const base{{}, {0.25f}};
   ASSERT_TRUE(explanation.Contributions(model.View(), {{BackendKind::kHost, 0}, 2}, MemorySource{values}, base, 0,
                                         false, &on_host));
   ASSERT_TRUE(explanation.Contributions(model.View(), {{BackendKind::kCuda, 0}, 2}, MemorySource{values}, base, 0,

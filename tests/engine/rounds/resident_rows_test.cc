@@ -51,7 +51,7 @@ class NotedRows final : public ResidentRows {
   void WeighColumns(Span<float const>) override {}
   void CopyMargins(Span<float>) const override {}
   void SetMargins(Span<float const>) override {}
-  void SetEqualMargins(float) override {}
+  void SetEqualMargins(Span<float const>) override {}
   void SetTargets(TargetView const&) override {}
   void ComputeGradients(ObjectiveParams const&) override {}
   void AddTrees(std::size_t, std::size_t) override {}

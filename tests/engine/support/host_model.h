@@ -29,7 +29,7 @@ class HostModel {
   }
 
   ModelView View() {
-    return {kRounds, 1, kFeatures, 0.25f, [this](std::function<void(ModelTree const&)> const& visit) {
+    return {kRounds, 1, kFeatures, {0.25f}, [this](std::function<void(ModelTree const&)> const& visit) {
               ++times_read;
               std::vector<float> const no_covers(1, -1.0f);
               for (std::size_t i = 0; i < trees_.size(); ++i)

@@ -205,14 +205,14 @@ TEST(TrainerPoolTest, FindsMarginsOfTheModelAsItIs) {
 TEST(BaseMarkTest, ComparesUnlessTheEpochIsTheSame) {
   std::vector<float> margins{1, 2, 3};
   BaseMark mark;
-  mark.Set({margins, 0.5f}, 4);
-  EXPECT_TRUE(mark.IsOf({margins, 0.5f}, 4));
-  EXPECT_FALSE(mark.IsOf({margins, 0.25f}, 4));
+  mark.Set({margins, {0.5f}}, 4);
+  EXPECT_TRUE(mark.IsOf({margins, {0.5f}}, 4));
+  EXPECT_FALSE(mark.IsOf({margins, {0.25f}}, 4));
   margins[1] = 9;
-  EXPECT_TRUE(mark.IsOf({margins, 0.5f}, 4)) << "nobody may set margins without another epoch";
-  EXPECT_FALSE(mark.IsOf({margins, 0.5f}, 5));
-  EXPECT_FALSE(mark.IsOf({margins, 0.5f}, {})) << "the host cannot tell";
-  EXPECT_FALSE(mark.IsOf({{}, 0.5f}, 5));
+  EXPECT_TRUE(mark.IsOf({margins, {0.5f}}, 4)) << "nobody may set margins without another epoch";
+  EXPECT_FALSE(mark.IsOf({margins, {0.5f}}, 5));
+  EXPECT_FALSE(mark.IsOf({margins, {0.5f}}, {})) << "the host cannot tell";
+  EXPECT_FALSE(mark.IsOf({{}, {0.5f}}, 5));
 }
 
 TEST(MarginBasesTest, DropsWhatBeganOtherwise) {
@@ -231,9 +231,9 @@ TEST(MarginBasesTest, DropsWhatBeganOtherwise) {
   EXPECT_TRUE(stale.cached && stale.kept) << "the base score was changed";
   EXPECT_TRUE(look(0.75f, &cache_b).cached);
 
-  bases.Leave(data.key(), {{}, 0.75f}, {});
+  bases.Leave(data.key(), {{}, {0.75f}}, {});
   EXPECT_FALSE(look(0.75f, &cache_a).cached);
-  bases.Leave(data.key(), {{}, 0.5f}, {});
+  bases.Leave(data.key(), {{}, {0.5f}}, {});
   EXPECT_TRUE(look(0.75f, &cache_a).cached) << "others went on with another base";
 
   bases.Forget();

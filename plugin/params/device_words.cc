@@ -1,0 +1,60 @@
+// Decides who is told of `device` and `gpu_id`: stock code, or a booster of ours.
+#include "params/device_words.h"
+
+#include "base/quoted.h"
+#include "xgb/version.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+constexpr char kMethod[] = "tree_method", kDevice[] = "device", kGpuId[] = "gpu_id", kCpu[] = "cpu";
+/// Stock code knows `device`, and `gpu_id` no more.
+constexpr bool kStockKnowsDevice = kSeries >= 300;
+
+bool IsOurs(std::string const& method) { return method == "gpu_hist" || method == "gpu_exact"; }
+
+std::vector<Parameter> TellOurs(std::string const& device) {
+  if (!kStockKnowsDevice) return {{kOwnDevice, device}};
+  return {{kOwnDevice, device}, {kDevice, kCpu}};
+}
+
+std::vector<Parameter> SetMethod(Parameter const& set, KnownWords const& known) {
+  std::vector<Parameter> all{set};
+  auto const add = [&](std::vector<Parameter> const& more) { all.insert(all.end(), more.cbegin(), more.cend()); };
+  if (IsOurs(set.second)) {
+    if (!known.device.empty() && known.device != kCpu) add(TellOurs(known.device));
+  } else if (!known.own_device.empty()) {
+    add({{kDevice, known.own_device}, {kOwnDevice, ""}});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<Parameter> InPlaceOf(Parameter const& set, KnownWords const& known) {
+  if (set.first == kMethod) return SetMethod(set, known);
+  if (set.first == kGpuId && kStockKnowsDevice) return {{kOwnOrdinal, set.second}};
+  if (set.first != kDevice) return {set};
+  if (IsOurs(known.tree_method)) return TellOurs(set.second);
+  if (known.own_device.empty()) return {set};
+  return {set, {kOwnDevice, ""}};
+}
+
+NamedDevice ReadDevice(std::string const& value) {
+  auto const colon = value.find(':');
+  std::string const kind = value.substr(0, colon);
+  std::string const ordinal = colon == std::string::npos ? "" : value.substr(colon + 1);
+  constexpr std::size_t kMostDigits = 9;
+  bool const is_number =
+      !ordinal.empty() && ordinal.size() <= kMostDigits && ordinal.find_first_not_of("0123456789") == std::string::npos;
+  if (value == kCpu) return {false, -1};
+  if ((kind != "cuda" && kind != "gpu") || (colon != std::string::npos && !is_number)) {
+    throw InvalidArgument{"Parameter device is " + Quoted(value) +
+                          "; allowed with tree_method=gpu_hist or gpu_exact: cpu, cuda, or cuda:<number of a GPU>"};
+  }
+  return {true, ordinal.empty() ? -1 : std::stoi(ordinal)};
+}
+
+}  // namespace xgbgpu::plugin
