@@ -17,6 +17,7 @@ from support import (
     make_data,
     only_before,
     only_ours,
+    ours_since,
     params,
     raw,
     sampled,
@@ -268,6 +269,7 @@ def test_a_validation_matrix_with_reference_bins() -> None:
     assert history["v"]["rmse"][-1] == pytest.approx(error, rel=1e-5)
 
 
+@ours_since(200, "max_bin of a matrix with reference bins is the reference's")
 def test_weights_of_groups_of_a_matrix_with_reference_bins() -> None:
     """Where there are no quantiles to find, XGBoost needs neither a weight for every row nor max_bin."""
     label, groups, weights = (Y > 0).astype(np.float32), [300] * 3, np.array([1.0, 2.0, 3.0])
