@@ -27,24 +27,24 @@ SERIES = int(xgb.__version__.split(".")[0]) * 100 + int(xgb.__version__.split(".
 only_ours = pytest.mark.skipif(not OURS, reason="not a behaviour of stock tree methods (XGBGPU_TEST_METHOD is set)")
 
 
-def _name_of(series: int) -> str:
+def name_of_series(series: int) -> str:
     return f"{series // 100}.{series % 100}"
 
 
 def only_before(series: int, reason: str) -> pytest.MarkDecorator:
     """Skips where XGBoost is of this series or a later one."""
-    return pytest.mark.skipif(SERIES >= series, reason=f"only before XGBoost {_name_of(series)}: {reason}")
+    return pytest.mark.skipif(SERIES >= series, reason=f"only before XGBoost {name_of_series(series)}: {reason}")
 
 
 def only_since(series: int, reason: str) -> pytest.MarkDecorator:
     """Skips where XGBoost is of an earlier series."""
-    return pytest.mark.skipif(SERIES < series, reason=f"only since XGBoost {_name_of(series)}: {reason}")
+    return pytest.mark.skipif(SERIES < series, reason=f"only since XGBoost {name_of_series(series)}: {reason}")
 
 
 def ours_since(series: int, reason: str) -> pytest.MarkDecorator:
     """Skips where stock code of this series or a later one is tested: it has given up what the library still does."""
     return pytest.mark.skipif(
-        not OURS and SERIES >= series, reason=f"not what stock code does since XGBoost {_name_of(series)}: {reason}"
+        not OURS and SERIES >= series, reason=f"not what stock code does since XGBoost {name_of_series(series)}: {reason}"
     )
 
 

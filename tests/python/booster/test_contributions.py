@@ -5,7 +5,7 @@ from typing import Any, Dict
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import LIBRARY, SERIES, Tree, fresh, make_data, only_before, only_ours, params, run_python, trees_of
+from support import LIBRARY, OURS, SERIES, Tree, fresh, make_data, only_before, only_ours, params, run_python, trees_of
 
 X, Y = make_data(600, 7, missing=0.1)
 CLASSES = np.digitize(Y, np.quantile(Y, [0.3, 0.6])).astype(np.float32)
@@ -114,7 +114,8 @@ def test_interactions_as_stock(case: str) -> None:
     ours = booster.predict(data, pred_interactions=True)
     stock = fresh(booster).predict(xgb.DMatrix(X), pred_interactions=True)
     assert_close(ours, stock, INTERACTION_TOLERANCE)
-    assert np.array_equal(ours, np.swapaxes(ours, -1, -2))
+    if OURS:
+        assert np.array_equal(ours, np.swapaxes(ours, -1, -2))
 
 
 def test_interactions_of_the_first_rounds_on_margins_of_the_user() -> None:
@@ -275,4 +276,4 @@ for how in (dict(pred_contribs=True, iteration_range=(2, 4)), dict(pred_leaf=Tru
         print(str(error).splitlines()[0].split("] ", 1)[1])
 """
     alone, beside = (run_python(code, library=library).stdout for library in (None, LIBRARY or None))
-    assert alone == beside and len(alone) > 1000
+    assert alone == beside and len(alone) > (1000 if SERIES < 200 else 100)

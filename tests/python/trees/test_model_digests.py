@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import xgboost as xgb
-from support import SERIES, Batches, dart_weights, model_of, only_ours, params
+from support import SERIES, Batches, dart_weights, model_of, name_of_series, only_ours, params
 
 pytestmark = only_ours
 
@@ -314,7 +314,7 @@ ESTIMATED = ["absolute error"]
 def name_in_file(case: str) -> str:
     """The case, with the series that changed it, if this one or one before has done so."""
     changes = [series for series in CHANGED.get(case, {}) if series <= SERIES]
-    return f"{case}, since {max(changes) / 100:g}" if changes else case
+    return f"{case}, since {name_of_series(max(changes))}" if changes else case
 
 
 def digest(booster: xgb.Booster) -> str:
@@ -350,7 +350,7 @@ def written():
 
 def names_in_files() -> List[str]:
     """Of all series."""
-    return [*CASES, *(f"{case}, since {series / 100:g}" for case, of in CHANGED.items() for series in of)]
+    return [*CASES, *(f"{case}, since {name_of_series(series)}" for case, of in CHANGED.items() for series in of)]
 
 
 @pytest.mark.parametrize("case", CASES)
