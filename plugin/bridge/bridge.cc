@@ -88,8 +88,8 @@ Loaded LoadInto(XGBoostImage* image, std::string const& folder, bool is_trial) {
 
   DlHandle bridge = LoadBytes(AbsoluteSymbols(kTableName, table), kTableName, CacheFolder());
   LoadAdapter(adapter, *image);
-  bridge.release();
-  image->handle.release();  // the adapter has its addresses
+  static_cast<void>(bridge.release());
+  static_cast<void>(image->handle.release());  // the adapter has its addresses
   return {image->version_function, image->Described(), adapter};
 }
 
