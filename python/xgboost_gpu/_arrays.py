@@ -1,14 +1,16 @@
-"""Arrays of numpy and sparse matrices of scipy that stock XGBoost 1.7 reads otherwise than numpy shows them.
+"""Arrays of numpy and sparse matrices of scipy that stock XGBoost reads otherwise than numpy shows them.
 
-Entries of a masked array that are masked are missing. A CSC matrix misses the values that `missing` says. Gradients, and
-the values of a CSC matrix, are numbers whatever their type, their order of bytes and the gaps between them. (The library
-itself reads arrays whose bytes are in the other order, where XGBoost's C functions are given an array interface.)
+Entries of a masked array that are masked are missing. Masked labels and gradients are refused. A CSC matrix misses the
+values that `missing` says, which XGBoost 1.7 alone ignores. Gradients, and the values of a CSC matrix, are numbers
+whatever their type, their order of bytes and the gaps between them. (The library itself reads arrays whose bytes are in
+the other order, where XGBoost's C functions are given an array interface.)
 """
 
 import copy
 import ctypes
+import sys
 import warnings
-from typing import Any, Callable, Optional, Set, Tuple
+from typing import Any, Callable, List, Optional, Set, Tuple
 
 from ._stock import replace
 
@@ -35,7 +37,7 @@ def _is_masked(data: Any) -> bool:
 
 
 #: What data have that are more than an array, or none on the host.
-_MORE = ("iloc", "names", "tocsr", "__arrow_c_stream__", "__cuda_array_interface__", "__dlpack__")
+_MORE = ("iloc", "names", "tocsr", "to_arrow", "__dataframe__", "__arrow_c_stream__", "__cuda_array_interface__", "__dlpack__")
 
 
 def as_masked(data: Any) -> Any:
@@ -111,11 +113,119 @@ def _plain(ctype: Any, values: Any) -> Any:
         raise TypeError(f"An array has values of type {values.dtype}; allowed: bool, integers and floats")
     if values.dtype.itemsize != ctypes.sizeof(ctype) and not _is_masked(values):
         return values
-    if np.ma.is_masked(values):
-        raise ValueError(f"An array is masked at {np.argwhere(values.mask)[0][0]}; allowed: a number everywhere")
+    _refuse_masks(values)
     wanted = np.dtype(ctype)
     lies_well = values.dtype.isnative and (values.dtype.kind == "f") == (wanted.kind == "f")
     return values if lies_well and values.flags.c_contiguous else np.ascontiguousarray(values, wanted)
+
+
+def _refuse_masks(values: Any) -> None:
+    import numpy as np
+
+    if np.ma.is_masked(values):
+        raise ValueError(f"An array is masked at {np.argwhere(values.mask)[0][0]}; allowed: a number everywhere")
+
+
+def _with_data(change: Callable[..., Any], at: int = 0) -> Callable[[Callable], Callable]:
+    """What puts change(data) in the place of a function's argument `data`, which is named or the one at `at`."""
+
+    def make(function: Callable) -> Callable:
+        def call(*arguments: Any, **others: Any) -> Any:
+            if "data" in others:
+                return function(*arguments, **{**others, "data": change(others["data"])})
+            return function(*arguments[:at], change(arguments[at]), *arguments[at + 1 :], **others)
+
+        return call
+
+    return make
+
+
+def _stock_modules() -> List[Any]:
+    """The modules of stock's package that may have functions for arrays by their names."""
+    names = ("core", "data", "_data_utils", "objective", "compat", "dask", "dask.data")
+    return [sys.modules[f"xgboost.{name}"] for name in names if f"xgboost.{name}" in sys.modules]
+
+
+def _lies_plainly(values: Any) -> bool:
+    return values.dtype.isnative and values.flags.c_contiguous
+
+
+def _plain_csc(data: Any) -> Any:
+    """A CSC matrix whose arrays have their bytes in this machine's order, and no gaps."""
+    import numpy as np
+
+    if getattr(data, "format", None) != "csc":
+        return data
+    others = [name for name in ("data", "indices", "indptr") if not _lies_plainly(getattr(data, name))]
+    if others:
+        data = copy.copy(data)
+    for name in others:
+        values = getattr(data, name)
+        setattr(data, name, np.ascontiguousarray(values, values.dtype.newbyteorder("=")))
+    return data
+
+
+def _take_csc(stock: Any) -> None:
+    """Has XGBoost 1.7 miss what `missing` says in a CSC matrix, and newer packages read its arrays however they lie. (Each
+    does the other by itself.)"""
+
+    def with_missing(function: Callable) -> Callable:
+        def dispatch(data: Any, missing: float, *others: Any, **more: Any) -> Any:
+            if stock._is_scipy_csc(data):
+                data = _with_missing(data, missing)
+            return function(data, missing, *others, **more)
+
+        return dispatch
+
+    if hasattr(stock, "_is_scipy_csc"):
+        replace(stock, "dispatch_data_backend", with_missing)
+        return
+    for name in ("dispatch_data_backend", "_proxy_transform"):
+        replace(stock, name, _with_data(_plain_csc))
+
+
+class _Interface(bytes):
+    """An array interface that keeps its array, which newer packages would let go before it is read."""
+
+    array: Any
+
+
+def _as_gradients(values: Any) -> Any:
+    """An array of gradients as XGBoost reads one where it lies. What is no array of numpy's stays as it is."""
+    import numpy as np
+
+    if not isinstance(values, np.ndarray):
+        return values
+    _refuse_masks(values)
+    if values.dtype.kind == "c":
+        raise TypeError(f"An array has values of type {values.dtype}; allowed: bool, integers and floats")
+    is_read = values.dtype.isnative and values.dtype.kind in "fiu" and values.dtype.itemsize >= 4
+    is_read = is_read and (values.ndim > 1 or values.flags.c_contiguous) and values.flags.aligned
+    return values if is_read else np.ascontiguousarray(values, np.float32)
+
+
+def _take_gradients() -> None:
+    """Has gradients be numbers whatever their type and order of bytes."""
+    from xgboost import Booster, core
+
+    def boost(function: Callable) -> Callable:
+        def call(self: Any, dtrain: Any, *arguments: Any, **others: Any) -> Any:
+            named = {name: _as_gradients(value) for name, value in others.items()}
+            return function(self, dtrain, *map(_as_gradients, arguments), **named)
+
+        return call
+
+    def grad_arrinf(function: Callable) -> Callable:
+        def interface(array: Any, *others: Any) -> bytes:
+            array = _as_gradients(array)
+            made = _Interface(function(array, *others))
+            made.array = array
+            return made
+
+        return interface
+
+    replace(Booster, "boost", boost)
+    replace(core, "_grad_arrinf", grad_arrinf)
 
 
 def take_arrays() -> None:
@@ -123,17 +233,7 @@ def take_arrays() -> None:
     as numpy shows them."""
     import numpy as np
     import xgboost
-    from xgboost import core
     from xgboost import data as stock
-
-    def dispatch_data_backend(function: Callable) -> Callable:
-        def dispatch(data: Any, missing: float, *others: Any, **more: Any) -> Tuple:
-            data = _readable(data)
-            if stock._is_scipy_csc(data):
-                data = _with_missing(data, missing)
-            return function(data, missing, *others, **more)
-
-        return dispatch
 
     def dispatch_meta_backend(function: Callable) -> Callable:
         def dispatch(matrix: Any, data: Any, name: str, dtype: Any = None) -> None:
@@ -151,19 +251,19 @@ def take_arrays() -> None:
 
         return ensure
 
+    def c_array(function: Callable) -> Callable:
+        return lambda ctype, values: function(ctype, _plain(ctype, values))
+
     def concat(function: Callable) -> Callable:
         """numpy's concatenate does not keep masks."""
         return lambda value: np.ma.concatenate(value, axis=0) if any(map(_is_masked, value)) else function(value)
 
-    replace(stock, "dispatch_data_backend", dispatch_data_backend)
+    _take_csc(stock)
+    _take_gradients()
+    for name in ("dispatch_data_backend", "_proxy_transform"):
+        replace(stock, name, _with_data(_readable))
     replace(stock, "dispatch_meta_backend", dispatch_meta_backend)
-    replace(stock, "_proxy_transform", lambda function: lambda data, *others, **more: function(_readable(data), *others, **more))
-    replace(stock, "_ensure_np_dtype", ensure_np_dtype)
-    for module in (core, stock):  # each has the name
-        replace(module, "c_array", lambda function: lambda ctype, values: function(ctype, _plain(ctype, values)))
-    replace(getattr(xgboost, "dask", None), "concat", concat)
-    replace(
-        xgboost.Booster,
-        "inplace_predict",
-        lambda function: lambda self, data, *arguments, **others: function(self, _readable(data), *arguments, **others),
-    )
+    replace(xgboost.Booster, "inplace_predict", _with_data(_readable, at=1))
+    for module in _stock_modules():
+        for name, make in (("_ensure_np_dtype", ensure_np_dtype), ("c_array", c_array), ("concat", concat)):
+            replace(module, name, make)

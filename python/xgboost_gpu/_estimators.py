@@ -5,7 +5,7 @@ this library knows. So what is written of a trained estimator has values of stoc
 beside them, where only this package reads them.
 
 A booster in a model file has no parameters. When an estimator is loaded from one, its booster is told by which method
-it predicts.
+it predicts. (XGBoost 1.7 writes an estimator's parameters beside the model. Newer ones do not, and the estimator keeps its own.)
 
 A pickle also says in which process ``gpu_trace`` was set: in any other one, such as a worker of joblib, the estimator
 writes a file of its own.

@@ -219,10 +219,20 @@ def _load_by_bridge(xgboost_library: ctypes.CDLL) -> Library:
         raise ImportError(f"xgboost_gpu found {escaped_name(path)} but cannot load it: {escaped_message(error)}") from error
     why_not.restype = ctypes.c_char_p
     adapter = ctypes.c_char_p()
-    folder = os.path.join(os.path.dirname(path), ADAPTERS)
+    folder = os.path.join(os.path.dirname(_mapped(path)), ADAPTERS)
     if load(os.fsencode(xgboost_library._name), os.fsencode(folder), ctypes.byref(adapter)) != 0:
-        raise ImportError(f"xgboost_gpu: {why_not().decode(errors='replace')}")
+        why = why_not().decode(errors="replace")
+        raise ImportError(f"xgboost_gpu: {why}. {HOW_TO_GET_XGBOOST}.")
     return Library(os.fsdecode(adapter.value or b""))
+
+
+def _mapped(path: str) -> str:
+    """The path of a loaded library, of which the system's loader may know the bare name alone."""
+    if os.path.dirname(path):
+        return path
+    with open("/proc/self/maps", "rb") as maps:
+        files = {os.fsdecode(line.rstrip(b"\n").split(maxsplit=5)[-1]) for line in maps}
+    return next(file for file in files if os.path.basename(file) == path)
 
 
 def _find_library(name: str, system_name: str) -> str:

@@ -15,7 +15,8 @@ ENGINE = "libxgbgpu.so.0"
 class Interpreter:
     """Runs Python code in a new process, which finds modules in the given folders first."""
 
-    def __init__(self, *folders: Path, library: str = "") -> None:
+    def __init__(self, *folders: Path, library: str = "", program: str = sys.executable) -> None:
+        self.program = program
         path = [str(folder) for folder in folders] + os.environ.get("PYTHONPATH", "").split(os.pathsep)
         self.environment: Dict[str, str] = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
         self.environment.pop("XGBGPU_LIBRARY", None)
@@ -24,7 +25,7 @@ class Interpreter:
 
     def run(self, code: str) -> subprocess.CompletedProcess:
         return subprocess.run(
-            [sys.executable, "-B", "-c", code], env=self.environment, capture_output=True, text=True, timeout=600
+            [self.program, "-B", "-c", code], env=self.environment, capture_output=True, text=True, timeout=600
         )
 
     def output_of(self, code: str) -> str:

@@ -163,14 +163,42 @@ def test_without_xgboost(package_copy, library, tmp_path):
 
 @pytest.mark.parametrize("version", ["1.6.2", "2.0.3", "1.70.0"])
 def test_another_version_of_xgboost(package_copy, library, tmp_path, version):
-    stand_in_for_xgboost(tmp_path, f"__version__ = '{version}'")
+    own = library_of_version(tmp_path, version)
+    stand_in_for_xgboost(tmp_path, f"__version__ = '{version}'", own)
     message = Interpreter(tmp_path, package_copy.parent, library=str(library)).import_error()
-    assert message.startswith(f"xgboost_gpu needs XGBoost 1.7.x and found {version} in {tmp_path / 'xgboost'}. ")
+    assert message.startswith(f"xgboost_gpu: XGBoost {version} in '{own}': xgboost-gpu works in 1.7 (by libxgboost_gpu.so), 3.0, ")
+    assert "pip install xgboost" in message
+
+
+def test_an_xgboost_that_lacks_what_its_series_has(package_copy, library, tmp_path):
+    """As one that was stripped, or a library that only says that it is XGBoost."""
+    own = library_of_version(tmp_path, "3.4.1")
+    stand_in_for_xgboost(tmp_path, "__version__ = '3.4.1'", own)
+    message = Interpreter(tmp_path, package_copy.parent, library=str(library)).import_error()
+    assert message.startswith(f"xgboost_gpu: XGBoost 3.4.1 in '{own}'")
+    assert "; allowed: " in message
+
+
+def test_no_bridge_for_a_newer_xgboost(package_copy, library, tmp_path):
+    stand_in_for_xgboost(tmp_path, "__version__ = '3.4.1'", library_of_version(tmp_path, "3.4.1"))
+    alone = copy_libraries(library, tmp_path)
+    message = Interpreter(tmp_path, package_copy.parent, library=str(alone)).import_error()
+    assert message == f"xgboost_gpu: there is no libxgbgpu_bridge.so beside {alone}, which XGBGPU_LIBRARY names"
+    message = Interpreter(tmp_path, package_copy.parent).import_error()
+    assert message.startswith("xgboost_gpu cannot find libxgbgpu_bridge.so. It looked for it in:")
+
+
+def test_a_bridge_that_is_no_library(package_copy, tmp_path):
+    stand_in_for_xgboost(tmp_path, "__version__ = '3.4.1'", library_of_version(tmp_path, "3.4.1"))
+    file = package_copy / "libxgbgpu_bridge.so"
+    file.write_text("no library")
+    message = Interpreter(tmp_path, package_copy.parent).import_error()
+    assert message.startswith(f"xgboost_gpu found {file} but cannot load it: ")
 
 
 def test_xgboost_with_a_library_of_its_own(package_copy, library, tmp_path):
     """As with the wheel of the package index: right version, but not the library that the system has."""
-    own = compile_library(tmp_path, "void XGBoostVersion(int* a, int* b, int* c) { *a = 1; *b = 7; *c = 4; }")
+    own = library_of_version(tmp_path, "1.7.4")
     stand_in_for_xgboost(tmp_path, "__version__ = '1.7.4'", own)
     message = Interpreter(tmp_path, package_copy.parent, library=str(library)).import_error()
     assert f"uses a library of its own, {own}. " in message
@@ -266,6 +294,12 @@ def test_build_info_documents_every_key(python):
 
 def test_package_is_typed():
     assert (PACKAGE / "py.typed").is_file()
+
+
+def library_of_version(folder: Path, version: str) -> str:
+    """A shared library that says that it is this XGBoost."""
+    numbers = [f"*{name} = {number};" for name, number in zip("abc", version.split("."))]
+    return compile_library(folder, f"void XGBoostVersion(int* a, int* b, int* c) {{ {' '.join(numbers)} }}")
 
 
 def compile_library(folder: Path, code: str, *options: str) -> str:

@@ -21,6 +21,18 @@ print(xgboost_gpu.__version__)
 """
 
 
+HOSTS = SOURCE_TREE / "build" / "hosts"
+
+
+def newest_series(folder: Path) -> Path:
+    """A folder with the headers of the newest series that scripts/host-headers has brought, or of none."""
+    folder.mkdir()
+    found = sorted(file for file in (HOSTS / "headers").glob("*.*") if (file / "include").is_dir())
+    for file in found[-1:]:
+        (folder / file.name).symlink_to(file.resolve())
+    return folder
+
+
 def test_pip_install(tmp_path: Path):
     venv.create(tmp_path / "venv", system_site_packages=True, with_pip=True)
     python = tmp_path / "venv" / "bin" / "python"
@@ -32,8 +44,10 @@ def test_pip_install(tmp_path: Path):
     if fetched.returncode != 0:
         pytest.skip(f"pip cannot install scikit-build-core: {fetched.stderr.strip().splitlines()[-1]}")
 
-    host_only = ["--config-settings", "cmake.define.XGBGPU_CUDA=OFF"]  # device code takes ten times as long to compile
-    install = [python, "-m", "pip", "install", "-v", "--no-build-isolation", "--no-deps", *host_only, SOURCE_TREE]
+    # Device code takes ten times as long to compile, and each adapter as long as the library.
+    headers = newest_series(tmp_path / "headers")
+    settings = [f"--config-settings=cmake.define.{one}" for one in ("XGBGPU_CUDA=OFF", f"XGBGPU_SERIES_DIR={headers}")]
+    install = [python, "-m", "pip", "install", "-v", "--no-build-isolation", "--no-deps", *settings, SOURCE_TREE]
     installed = subprocess.run(install, env=environment, capture_output=True, text=True)
     assert installed.returncode == 0, installed.stdout + installed.stderr
     told = installed.stdout + installed.stderr  # what -v shows
@@ -45,7 +59,18 @@ def test_pip_install(tmp_path: Path):
     library, version = run.stdout.splitlines()
     assert Path(library).is_relative_to(tmp_path / "venv" / "lib")
     files = sorted(file.name for file in Path(library).parent.glob("*.so*"))
-    assert files == ["libxgbgpu.so.0", "libxgboost_gpu.so"]
+    assert files == ["libxgbgpu.so.0", "libxgbgpu_bridge.so", "libxgboost_gpu.so"]
+    assert os.access(Path(library).parent / "xgbgpu-probe", os.X_OK)
+
+    adapters = sorted(file.name for file in Path(library).parent.glob("xgboost_gpu_series/*"))
+    assert adapters == [f"libxgboost_gpu-{series.name}.so" for series in headers.iterdir()]
+    assert adapters or "scripts/host-headers brings headers" in told
+    for series in headers.iterdir():
+        for wheel in HOSTS.glob(f"wheel-{series.name}.*"):
+            newer = {**environment, "PYTHONPATH": str(wheel)}
+            run = subprocess.run([python, "-c", TRAIN], env=newer, cwd=tmp_path, capture_output=True, text=True)
+            assert run.returncode == 0, run.stderr
+            assert run.stdout.splitlines()[0] == str(Path(library).parent / "xgboost_gpu_series" / adapters[0])
 
     show = [python, "-m", "pip", "show", "xgboost-gpu"]
     shown = subprocess.run(show, env=environment, capture_output=True, text=True)
