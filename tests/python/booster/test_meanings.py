@@ -6,9 +6,7 @@ from typing import Any, Dict, List, Optional
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import fresh, only_ours, other_method, params, stock_params
-
-SERIES = int("{}{:02}".format(*map(int, xgb.__version__.split(".")[:2])))
+from support import SERIES, fresh, only_ours, other_method, params, stock_params
 
 ROWS = 600
 GROUPS = [90, 60, 1, 49] * 3

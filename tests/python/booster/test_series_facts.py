@@ -7,9 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from support import only_ours, params, trees_of
-
-SERIES = int("{}{:02}".format(*map(int, xgb.__version__.split(".")[:2])))
+from support import SERIES, only_ours, params, trees_of
 
 ROWS = 200
 RNG = np.random.default_rng(5)
