@@ -338,6 +338,7 @@ ETA = "xgboost-gpu: parameter eta (learning_rate) is {} and has no effect"
 
 
 @only_ours
+@only_before(200, "it has an effect")
 @pytest.mark.parametrize("eta, said", [(0.25, 1), (1, 0)])
 @pytest.mark.parametrize("method, speaks", [("gpu_hist", True), ("gpu_exact", False), ("hist", False)])
 def test_one_line_says_that_eta_has_no_effect(method: str, speaks: bool, eta: float, said: int) -> None:

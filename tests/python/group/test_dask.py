@@ -12,11 +12,23 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from support import LIBRARY, OURS, assert_same_trees, make_data, only_ours, params, stock_params, train, trees_of
+from support import (
+    LIBRARY,
+    OURS,
+    assert_same_trees,
+    make_data,
+    only_ours,
+    params,
+    stock_params,
+    train,
+    trees_of,
+    with_groups,
+)
 
 dask_array = pytest.importorskip("dask.array", reason="python3-dask is not installed")
 distributed = pytest.importorskip("distributed", reason="python3-distributed is not installed")
 
+pytestmark = with_groups
 X, Y = make_data(600, 4, missing=0.1)
 Client = distributed.Client
 

@@ -11,9 +11,9 @@ import two_hosts
 import xgboost as xgb
 from group_scenarios import SCENARIOS
 from group_workers import SOON, Died, Group, WorkerError, group_of
-from support import BACKEND, OURS
+from support import BACKEND, OURS, with_groups
 
-pytestmark = pytest.mark.skipif(not OURS or BACKEND != "host", reason="process groups train on the host")
+pytestmark = [pytest.mark.skipif(not OURS or BACKEND != "host", reason="process groups train on the host"), with_groups]
 
 #: Where the rows of each worker begin, as shares of all: uneven, and the second of three and of four has none.
 SHARES = {1: [0, 1], 2: [0, 0.3, 1], 3: [0, 0.55, 0.55, 1], 4: [0, 0.1, 0.1, 0.6, 1]}

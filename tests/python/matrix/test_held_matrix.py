@@ -17,7 +17,7 @@ import scipy.sparse as sp
 import xgboost as xgb
 from arrow_producer import numbers
 from matrix_scenarios import AllAtOnce, Caller, GivesUp, columns, in_batches, mixed_columns, of_csc, of_table
-from support import SERIES, assert_same_trees, make_data, only_before, pages_made, train
+from support import SERIES, assert_same_trees, make_data, only_before, pages_made, train, with_groups
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 SCENARIOS = Path(__file__).parents[1] / "matrix_scenarios.py"
@@ -468,6 +468,7 @@ if __name__ == "__main__":
 """
 
 
+@with_groups
 def test_workers_agree_on_the_number_of_columns_whoever_holds_the_rows() -> None:
     import xgboost_gpu
 

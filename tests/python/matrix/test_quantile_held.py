@@ -15,7 +15,20 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import xgboost as xgb
-from support import LIBRARY, OURS, Batches, binary_labels, fresh, make_data, params, raw, run_python, train, trees_of
+from support import (
+    LIBRARY,
+    OURS,
+    Batches,
+    binary_labels,
+    fresh,
+    make_data,
+    params,
+    raw,
+    run_python,
+    train,
+    trees_of,
+    with_groups,
+)
 
 X, Y = make_data(3000, 6, missing=0.1)
 V, VY = make_data(700, 6, seed=1, missing=0.1)
@@ -564,6 +577,7 @@ if __name__ == "__main__":
 """
 
 
+@with_groups
 def test_bins_made_late_do_not_communicate() -> None:
     import xgboost_gpu
 

@@ -16,7 +16,7 @@ from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
 import xgboost as xgb
-from support import MODEL_FORMS, only_ours, params, raw
+from support import MODEL_FORMS, SERIES, only_ours, params, raw
 
 ROWS, COLUMNS = 120, 4
 RNG = np.random.default_rng(7)
@@ -282,8 +282,9 @@ def test_damaged_bytes_are_an_error() -> None:
 def test_nested_configurations_are_an_error() -> None:
     deep = "[" * 1_000_000
     config = json.loads(MODELS["gbtree"].save_config())
-    updaters = config["learner"]["gradient_booster"]["updater"]
-    updaters["grow_quantile_histmaker"]["train_param"]["interaction_constraints"] = deep
+    gbm = config["learner"]["gradient_booster"]
+    settings = gbm["tree_train_param"] if SERIES >= 200 else gbm["updater"]["grow_quantile_histmaker"]["train_param"]
+    settings["interaction_constraints"] = deep
     found = outcomes([(b'{"learner": ' + deep.encode(), "config", ""), (json.dumps(config).encode(), "config", "")])
     assert "nested" in found[0] and "256" in found[0]
     assert "interaction_constraints" in found[1] and "nested" in found[1]

@@ -220,7 +220,9 @@ def test_a_list_is_saved_as_stock_reads_it() -> None:
 @pytest.mark.parametrize("updater", ["refresh", "prune", "refresh,prune"])
 def test_updates_of_a_model_are_those_of_stock(updater: str) -> None:
     data, other = xgb.DMatrix(X, Y), xgb.DMatrix(X[:700], Y[:700] * 0.9)
-    both = dict(monotone_constraints="(1,-1)", interaction_constraints="[[0, 1], [1, 2, 3]]", gamma=0.2)
+    both = dict(interaction_constraints="[[0, 1], [1, 2, 3]]", gamma=0.2)
+    if SERIES < 304:  # refresh has given it up
+        both["monotone_constraints"] = "(1,-1)"
     model = train(data, 4, **both)
     how = dict(process_type="update", updater=updater, refresh_leaf=True, **{**both, "gamma": 5.0})
     ours = xgb.train(params(**how), other, 4, xgb_model=model)

@@ -11,6 +11,7 @@ import xgboost as xgb
 from support import (
     BACKEND,
     METHOD,
+    SERIES,
     assert_adds_up,
     assert_same_trees,
     binary_labels,
@@ -24,6 +25,7 @@ from support import (
     run_python,
     train,
     train_stock,
+    tree_settings,
     trees_of,
 )
 
@@ -32,6 +34,9 @@ pytestmark = only_ours
 X, Y = make_data(1500, 6, seed=8, missing=0.1)
 CLASSES = np.digitize(Y, np.quantile(Y, [0.33, 0.66])).astype(np.float32)
 ROUNDS = 5
+
+# Predictions of stock code.
+OF_STOCK = {"predictor": "cpu_predictor"} if SERIES < 200 else {"tree_method": "hist"}
 
 
 def symmetric(**others: Any) -> Dict[str, Any]:
@@ -91,7 +96,7 @@ def test_stock_code_reads_predicts_explains_and_continues_the_model(case: str) -
     booster = train(data, ROUNDS, **symmetric(**how))
     if "num_parallel_tree" not in how and "absolute" not in case:
         assert_symmetric(booster)
-    stock = fresh(booster, predictor="cpu_predictor")
+    stock = fresh(booster, **OF_STOCK)
     assert np.array_equal(stock.predict(matrix(y)), booster.predict(matrix(y)))
     assert np.array_equal(stock.predict(matrix(y), pred_leaf=True), booster.predict(matrix(y), pred_leaf=True))
     if "num_class" not in how and how.get("booster") != "dart":
@@ -130,8 +135,7 @@ def test_it_learns_what_other_trees_learn() -> None:
 def test_configurations_say_depthwise_to_stock_and_symmetric_to_us() -> None:
     booster = train(matrix(), 3, **symmetric(max_depth=4))
     saved = booster.save_config()
-    section = config_of(booster)["gradient_booster"]
-    assert section["updater"]["grow_gpu_hist"]["train_param"]["grow_policy"] == "depthwise"
+    assert tree_settings(booster)["grow_policy"] == "depthwise"
     for copy in (pickle.loads(pickle.dumps(booster)), booster.copy()):
         assert copy.save_config() == saved
         copy.update(matrix(), 3)
@@ -271,7 +275,7 @@ def test_large_predictions_have_the_bits_of_stock(case: str) -> None:
     # With a device, more than it is worth the way for.
     x, _ = make_data(135_000 if BACKEND == "cuda" else 20_000, 6, seed=11, missing=0.2)
     rows = xgb.DMatrix(x, base_margin=np.linspace(-1, 1, len(x) * how.get("num_class", 1)))
-    stock = fresh(booster, predictor="cpu_predictor")
+    stock = fresh(booster, **OF_STOCK)
     loaded = fresh(booster, nthread=1, **params())
     for one in (booster, loaded):
         for margins in (False, True):
@@ -297,7 +301,7 @@ def test_large_predictions_by_categories_have_the_bits_of_stock() -> None:
     assert sum(tree.categories[tree.splits].astype(bool).sum() for tree in trees_of(booster)) > 5
     x[0] = x[1] = 49.5, -1, 2.0**24, 3e9  # between two categories, and none
     data = xgb.DMatrix(x, **how)
-    expected = fresh(booster, predictor="cpu_predictor").predict(data)
+    expected = fresh(booster, **OF_STOCK).predict(data)
     for one in (booster, fresh(booster, nthread=1, **params())):
         assert np.array_equal(one.predict(xgb.DMatrix(x, **how)), expected)
 

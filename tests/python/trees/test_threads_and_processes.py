@@ -27,6 +27,7 @@ from support import (
     run_python,
     sampled,
     train,
+    with_groups,
 )
 from xgboost.tracker import RabitTracker
 
@@ -186,6 +187,7 @@ with collective.CommunicatorContext(**dict(argument.split("=", 1) for argument i
 
 
 @only_ours
+@with_groups
 def test_one_of_two_workers_says_that_they_train_on_the_host() -> None:
     """Also where Python calls XGBoost's functions past those that stand in front of them. With a GPU they use it."""
     tracker = RabitTracker(host_ip="127.0.0.1", n_workers=2)
