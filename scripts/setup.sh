@@ -123,3 +123,14 @@ pinned() {
   rm "$log"
   [ "$status" -eq 0 ]
 }
+
+# bring_series: what the adapters of newer series are compiled with, and XGBoosts of these series to test them in. Without
+# a registry their tests are skipped.
+bring_series() {
+  local status=0
+  scripts/host-headers 3.0 3.2 3.4 || status=$?
+  [ "$status" -eq 0 ] || [ "$status" -eq "$exit_skipped" ] || exit "$status"
+  status=0
+  scripts/hosts debian-13 wheel-3.2.0 wheel-3.4.1 || status=$?
+  [ "$status" -eq 0 ] || [ "$status" -eq "$exit_skipped" ] || exit "$status"
+}

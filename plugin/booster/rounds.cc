@@ -180,13 +180,14 @@ std::unique_ptr<BoostingRound> Rounds::Begin(Training* training, Setup setup, Pe
 /// Has stock code make the round's trees, which asks our updater for each. `on_device`: the training, if gradients are
 /// on a device, where stock code must not look for them; else null.
 void Rounds::GrowByStock(BoostingRound* round, Training const* on_device, xgboost::DMatrix* data,
-                         XgbGradients* gradients, XgbCache* cache, xgboost::ObjFunction const* objective) const {
+                         XgbGradients* gradients, XgbCache* cache, xgboost::ObjFunction const* objective) {
   // A booster that drops trees computes all predictions anew, so its cache never counts.
   bool const drops_trees = learner().is_dart() || config().DropsTrees();
   CurrentRound const scope{round, !drops_trees && cache->version == learner().rounds()};
   xgboost::GradientBooster& stock = *learner().stock();
   if (on_device != nullptr) {
-    StandIn stand_in{on_device->own.rows->outputs()};
+    if (one_row_ == nullptr) one_row_ = MakeOneRow();
+    StandIn stand_in{one_row_.get(), *data, on_device->own.rows->outputs()};
     stock.DoBoost(stand_in.data(), stand_in.gradients(), stand_in.cache(), objective);
   } else {
     CacheGuard guard{cache};

@@ -72,10 +72,11 @@ class Rounds {
               bool on_device, std::function<Span<float const>()> const& margins) const;
   std::unique_ptr<BoostingRound> Begin(Training* training, Setup setup, Pending const* pending) const;
   void GrowByStock(BoostingRound* round, Training const* on_device, xgboost::DMatrix* data, XgbGradients* gradients,
-                   XgbCache* cache, xgboost::ObjFunction const* objective) const;
+                   XgbCache* cache, xgboost::ObjFunction const* objective);
 
   RoundParts parts_;
   Pending pending_;
+  std::shared_ptr<xgboost::DMatrix> one_row_;  ///< for rounds on a device; null: there was none
 };
 
 }  // namespace xgbgpu::plugin

@@ -15,33 +15,43 @@
 
 namespace xgbgpu::plugin {
 
-/// Returns a matrix of one row, without labels. The first call makes it. A worker of a process group may make that call
-/// alone, so the matrix is made outside the group: XGBoost would wait for the others, to agree on the number of columns.
+/// Makes a matrix of one row, without labels. A worker of a process group may make it alone, so it is made outside the
+/// group: XGBoost would wait for the others, to agree on the number of columns.
+inline std::shared_ptr<xgboost::DMatrix> MakeOneRow() {
+  float const value = 0;
+  DMatrixHandle handle = nullptr;
+  OutsideProcessGroup([&] {
+    if (XGDMatrixCreateFromMat(&value, 1, 1, std::numeric_limits<float>::quiet_NaN(), &handle) != 0) {
+      throw dmlc::Error{XGBGetLastError()};
+    }
+  });
+  auto matrix = *static_cast<std::shared_ptr<xgboost::DMatrix> const*>(handle);
+  XGDMatrixFree(handle);
+  return matrix;
+}
+
+/// Returns a matrix of one row that all boosters share. The first call makes it.
 inline xgboost::DMatrix* OneRow() {
-  static auto const* const kHandle = [] {
-    float const value = 0;
-    DMatrixHandle handle = nullptr;
-    OutsideProcessGroup([&] {
-      if (XGDMatrixCreateFromMat(&value, 1, 1, std::numeric_limits<float>::quiet_NaN(), &handle) != 0) {
-        throw dmlc::Error{XGBGetLastError()};
-      }
-    });
-    return static_cast<std::shared_ptr<xgboost::DMatrix> const*>(handle);
-  }();
-  return kHandle->get();
+  static auto const* const kMatrix = new std::shared_ptr<xgboost::DMatrix>{MakeOneRow()};
+  return kMatrix->get();
 }
 
 /// Holds matrix, gradients and cache for a stock DoBoost whose real ones are on a device. DoBoost checks that there is
 /// one gradient for each row, and hands all three to our updater, which reads none of them. Then it commits the trees.
 class StandIn {
  public:
-  explicit StandIn(std::uint32_t outputs) { Resize(MatrixOf(&gradients_), 1, outputs); }
+  /// `row`: a matrix of one row. It gets the names of categories of `data`, which DoBoost compares with the model's.
+  StandIn(xgboost::DMatrix* row, xgboost::DMatrix const& data, std::uint32_t outputs) : row_{row} {
+    TakeCategories(data, row);
+    Resize(MatrixOf(&gradients_), 1, outputs);
+  }
 
-  xgboost::DMatrix* data() const { return OneRow(); }
+  xgboost::DMatrix* data() const { return row_; }
   XgbGradients* gradients() { return &gradients_; }
   XgbCache* cache() { return &cache_; }
 
  private:
+  xgboost::DMatrix* row_;
   XgbGradients gradients_;
   XgbCache cache_;
 };

@@ -76,14 +76,15 @@ Loaded LoadInto(XGBoostImage* image, std::string const& folder, bool is_trial) {
 
   MappedFile const mapped{image->path};
   ElfFile const file{mapped.bytes(), image->path};
+  CheckString(file, *image);
   Addresses const found = FindNames(file, *image, names);
   Addresses const table = AddressesFor(wanted, file, *image, found);
-  CheckSlots(contract, *image, found);
+  CheckSlots(contract, *image, found, !file.has_symtab());
   auto const& tested = contract.releases;
   if (!is_trial && std::find(tested.begin(), tested.end(), image->Release()) == tested.end()) {
     TryInChild(*image, folder, adapter);
   }
-  CheckSizes(contract, *image, found);
+  CheckSizes(contract, *image, found, !file.has_symtab());
 
   DlHandle bridge = LoadBytes(AbsoluteSymbols(kTableName, table), kTableName, CacheFolder());
   LoadAdapter(adapter, *image);

@@ -50,24 +50,38 @@ std::set<std::string> NamesOfChecks(Contract const& contract) {
   return names;
 }
 
-void CheckSlots(Contract const& contract, XGBoostImage const& image, Addresses const& addresses) {
+void CheckSlots(Contract const& contract, XGBoostImage const& image, Addresses const& addresses, bool is_stripped) {
+  std::size_t compared = 0;
   for (Slot const& slot : contract.slots) {
+    if (is_stripped && addresses.count(slot.table) == 0) continue;
     std::uint64_t const word = AddressOf(slot.table, image, addresses) + slot.word * sizeof(std::uint64_t);
     std::uint64_t found = 0;
     if (image.IsReadable(word, sizeof(found))) std::memcpy(&found, reinterpret_cast<void const*>(word), sizeof(found));
-    bool const is_same = std::any_of(slot.functions.begin(), slot.functions.end(), [&](std::string const& function) {
+    bool is_named = false;
+    bool is_same = false;
+    for (std::string const& function : slot.functions) {
       auto const at = addresses.find(function);
-      return at != addresses.end() && at->second == found;
-    });
-    if (!is_same) {
+      if (at == addresses.end()) continue;
+      is_named = true;
+      is_same = is_same || at->second == found;
+    }
+    if (is_named || !is_stripped) ++compared;
+    bool const has_no_name = !is_named && is_stripped && image.IsCode(found);
+    if (!is_same && !has_no_name) {
       throw BridgeError{image.Described() + " has another function in word " + std::to_string(slot.word) + " of " +
                         FirstNames({slot.table}) + "; allowed: " + FirstNames({slot.functions[0]})};
     }
   }
+  if (compared == 0 && !contract.slots.empty()) {
+    throw BridgeError{image.Described() +
+                      " was stripped and shows no function of its classes; allowed: one that was not " +
+                      "stripped, or that shows its names"};
+  }
 }
 
-void CheckSizes(Contract const& contract, XGBoostImage const& image, Addresses const& addresses) {
+void CheckSizes(Contract const& contract, XGBoostImage const& image, Addresses const& addresses, bool is_stripped) {
   for (Size const& size : contract.sizes) {
+    if (is_stripped && addresses.count(size.constructor) == 0) continue;
     std::uint64_t const address = AddressOf(size.constructor, image, addresses);
     if (!image.IsCode(address)) {
       throw BridgeError{image.Described() + " has data at " + FirstNames({size.constructor}) + "; allowed: code"};

@@ -17,18 +17,18 @@ namespace xgbgpu::bridge {
 MappedFile::MappedFile(std::string const& path) {
   int const file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat status {};
-  if (file >= 0 && fstat(file, &status) == 0 && status.st_size > 0) {
+  bool is_mapped = file >= 0 && fstat(file, &status) == 0;
+  if (is_mapped && status.st_size > 0) {  // nothing else can be mapped
     void* const data = mmap(nullptr, static_cast<std::size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
-    if (data != MAP_FAILED) {
+    is_mapped = data != MAP_FAILED;
+    if (is_mapped) {
       data_ = static_cast<char const*>(data);
       size_ = static_cast<std::size_t>(status.st_size);
     }
   }
   int const reason = errno;
   if (file >= 0) close(file);
-  bool const is_empty = file >= 0 && S_ISREG(status.st_mode) && status.st_size == 0;
-  if (data_ == nullptr && !is_empty)
-    throw BridgeError{"cannot read " + QuotedName(path) + ": " + std::strerror(reason)};
+  if (!is_mapped) throw BridgeError{"cannot read " + QuotedName(path) + ": " + std::strerror(reason)};
 }
 
 MappedFile::~MappedFile() {

@@ -25,17 +25,17 @@ std::string InSource(std::string const& name) {
   return Quoted(status == 0 ? text.get() : name);
 }
 
-/// Throws if names of the file are not at the addresses that the dynamic linker knows: then the file was replaced after it
-/// was loaded.
-void CheckSameFile(XGBoostImage const& image, Addresses const& found) {
-  for (auto const& [name, address] : found) {
-    if (!StartsWith(name, "XG")) continue;
-    auto const known = reinterpret_cast<std::uintptr_t>(dlsym(image.handle.get(), name.c_str()));
-    if (known != 0 && known != address) {
-      throw BridgeError{image.Described() + " was loaded from another file than the one that is there now: " + name +
-                        " moved; allowed: to start the program anew"};
+/// Throws if C functions of the file are not at the addresses that the dynamic linker knows: then the file was replaced
+/// after it was loaded. `base`: the address of the file's value 0.
+void CheckSameFile(ElfFile const& file, XGBoostImage const& image, std::uint64_t base) {
+  file.ForEachDynamicName([&](ElfName const& name) {
+    if (!name.is_defined || !StartsWith(name.name, "XG")) return;
+    std::string const function{name.name};
+    if (reinterpret_cast<std::uint64_t>(dlsym(image.handle.get(), function.c_str())) != base + name.value) {
+      throw BridgeError{image.Described() + " was loaded from another file than the one that is there now: " +
+                        Quoted(function) + " is not where that has it; allowed: to start the program anew"};
     }
-  }
+  });
 }
 
 }  // namespace
@@ -71,12 +71,12 @@ Addresses FindNames(ElfFile const& file, XGBoostImage const& image, std::set<std
                       " has a file without the name XGBoostVersion; allowed: the file that was loaded"};
   }
   std::uint64_t const base = image.version_function - values[kAnchor];
+  CheckSameFile(file, image, base);
   Addresses found;
   for (std::string const& name : names) {
     std::uint64_t const value = values[name];
     if (value != 0 && image.IsReadable(base + value, 1)) found[name] = base + value;
   }
-  CheckSameFile(image, found);
   return found;
 }
 
@@ -91,21 +91,25 @@ std::string FirstNames(std::set<std::string> const& names) {
   return text;
 }
 
-void CheckMissing(ElfFile const& file, XGBoostImage const& image, std::set<std::string> const& missing) {
-  if (missing.empty()) return;
-  std::string const what = FirstNames(missing);
+void CheckString(ElfFile const& file, XGBoostImage const& image) {
   bool has_cpp = false;
   bool has_new_string = false;
   file.ForEachName([&](ElfName const& name) {
-    if (!name.is_defined || !Has(name.name, "7xgboost")) return;
+    if (has_new_string || !name.is_defined) return;
+    if (!StartsWith(name.name, "_ZN7xgboost") && !StartsWith(name.name, "_ZNK7xgboost")) return;
     has_cpp = true;
-    has_new_string = has_new_string || Has(name.name, "cxx11");
+    has_new_string = Has(name.name, "cxx11");  // GCC's mark
   });
   if (has_cpp && !has_new_string) {
     throw BridgeError{image.Described() +
-                      " was compiled with the old std::string (_GLIBCXX_USE_CXX11_ABI=0) and lacks " + what +
-                      "; allowed: one with the new std::string, as PyPI's wheels from 3.0 on"};
+                      " was compiled with the old std::string (_GLIBCXX_USE_CXX11_ABI=0); allowed: one " +
+                      "with the new std::string, as PyPI's wheels from 3.0 on"};
   }
+}
+
+void CheckMissing(ElfFile const& file, XGBoostImage const& image, std::set<std::string> const& missing) {
+  if (missing.empty()) return;
+  std::string const what = FirstNames(missing);
   if (!file.has_symtab()) {
     throw BridgeError{image.Described() + " hides its C++ names and was stripped: it lacks " + what +
                       "; allowed: one that was not stripped, as PyPI's wheels, or that shows its names, as Debian's"};

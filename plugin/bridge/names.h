@@ -38,7 +38,10 @@ Addresses FindNames(ElfFile const& file, XGBoostImage const& image, std::set<std
 /// Returns the names as in source code, at most three, and how many there are more.
 std::string FirstNames(std::set<std::string> const& names);
 
-/// Throws BridgeError if `missing` has names. It says why the image lacks them: stripped, the old std::string, or else.
+/// Throws BridgeError if the image was compiled with another std::string than adapters.
+void CheckString(ElfFile const& file, XGBoostImage const& image);
+
+/// Throws BridgeError if `missing` has names. It says why the image lacks them.
 void CheckMissing(ElfFile const& file, XGBoostImage const& image, std::set<std::string> const& missing);
 
 }  // namespace xgbgpu::bridge

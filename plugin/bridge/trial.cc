@@ -125,7 +125,7 @@ Verdict RunProgram(std::string const& program, std::string const& xgboost, std::
 
 void TryInChild(XGBoostImage const& image, std::string const& folder, std::string const& adapter) {
   std::string const own = OwnPath();
-  std::string const key = Identity(image.path) + Identity(adapter) + Identity(own);
+  std::string const key = XGBGPU_VERSION "\n" + Identity(image.path) + Identity(adapter) + Identity(own);
   std::string const cache = CacheFolder();
   std::string const kept = cache + "/trial-" + std::to_string(HashText(key));
   Verdict verdict{};

@@ -73,6 +73,50 @@ class DenseRows final : public RowSource {
   int threads_;
 };
 
+/// Rows of a table by columns: every row stores every column.
+class ColumnRows final : public RowSource {
+ public:
+  ColumnRows(std::vector<ColumnView> columns, float missing, int threads)
+      : columns_{std::move(columns)}, missing_{missing}, threads_{threads} {}
+
+  std::uint64_t rows() const override { return static_cast<std::uint64_t>(columns_[0].values.shape[0]); }
+  FeatureIndex features() const override { return static_cast<FeatureIndex>(columns_.size()); }
+  void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
+    std::uint64_t const most = std::min(rows(), std::max<std::uint64_t>(1, kBatchValues / columns_.size()));
+    std::vector<std::uint64_t> offsets(most + 1);
+    for (std::uint64_t i = 0; i <= most; ++i) offsets[i] = i * columns_.size();
+    std::vector<Entry> entries(most * columns_.size());
+    for (std::uint64_t first = 0; first < rows(); first += most) {
+      std::uint64_t const n = std::min(most, rows() - first);
+      ParallelChunks(threads_, n, kTileRows, [&](std::size_t begin, std::size_t end) {
+        for (FeatureIndex f = 0; f < features(); ++f) FillColumn(f, first, {begin, end}, entries.data());
+      });
+      visit({first, {offsets.data(), n + 1}, {entries.data(), n * columns_.size()}});
+    }
+  }
+
+ private:
+  static constexpr std::size_t kTileRows = 64;
+
+  /// Fills the entries of a column, of rows from `first` on.
+  void FillColumn(FeatureIndex f, std::uint64_t first, std::pair<std::size_t, std::size_t> rows, Entry* entries) const {
+    ColumnView const& column = columns_[f];
+    WithType(column.values.type, [&](auto type) {
+      for (std::size_t i = rows.first; i < rows.second; ++i) {
+        std::size_t const row = first + i;
+        auto const offset = static_cast<std::int64_t>(row) * column.values.strides[0];
+        float const value = column.has(row) ? static_cast<float>(column.values.Read<decltype(type)>(offset))
+                                            : std::numeric_limits<float>::quiet_NaN();
+        entries[i * columns_.size() + f] = {f, missing_(value)};
+      }
+    });
+  }
+
+  std::vector<ColumnView> columns_;
+  Missing missing_;
+  int threads_;
+};
+
 /// Rows of arrays in CSR form.
 class CsrRows final : public RowSource {
  public:
@@ -198,6 +242,12 @@ std::unique_ptr<CsrRows> MakeCsrRows(InPlaceArrays const& arrays, float missing,
 
 std::unique_ptr<RowSource> MakeArrayRows(InPlaceArrays const& arrays, float missing, int threads) {
   if (arrays.indptr != nullptr) return MakeCsrRows(arrays, missing, threads);
+  if (arrays.by_columns) {
+    auto columns = ParseColumns(arrays.values);
+    bool const has_rows = columns && !columns->empty() && (*columns)[0].values.shape[0] != 0;
+    if (!has_rows || columns->size() > static_cast<std::size_t>(kMostColumns)) return nullptr;
+    return std::make_unique<ColumnRows>(std::move(*columns), missing, threads);
+  }
   auto values = ParseArray(arrays.values, 2);
   if (!values || !HasKnownType(*values)) return nullptr;
   if (values->shape[0] == 0 || values->shape[1] == 0 || values->shape[1] > kMostColumns) return nullptr;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "xgb/json_arguments.h"
+
 namespace xgbgpu::plugin {
 
 std::vector<std::int64_t> Integers(xgboost::Json const& array) {
@@ -14,14 +16,12 @@ std::vector<std::int64_t> Integers(xgboost::Json const& array) {
   return values;
 }
 
-std::optional<ArrayView> ParseArray(char const* interface, std::size_t dimensions) {
-  xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{interface});
-  auto const& members = xgboost::get<xgboost::Object const>(json);
-  auto const has = [&](char const* name) {
-    auto const found = members.find(name);
-    return found != members.cend() && !xgboost::IsA<xgboost::Null>(found->second);
-  };
-  if (!has("data") || !has("shape") || !has("typestr") || !has("version") || has("mask") || has("stream")) return {};
+namespace {
+
+/// Reads an array interface, but not its mask.
+std::optional<ArrayView> ParseValues(xgboost::Json const& json, std::size_t dimensions) {
+  auto const has = [&](char const* name) { return MemberOf(json, name).has_value(); };
+  if (!has("data") || !has("shape") || !has("typestr") || !has("version") || has("stream")) return {};
   constexpr std::int64_t kNewestVersion = 3;
   if (xgboost::get<xgboost::Integer const>(json["version"]) > kNewestVersion) return {};
   auto const& type = xgboost::get<xgboost::String const>(json["typestr"]);
@@ -46,6 +46,40 @@ std::optional<ArrayView> ParseArray(char const* interface, std::size_t dimension
     }
   }
   return view;
+}
+
+std::optional<ColumnView> ParseColumn(xgboost::Json const& json) {
+  if (!xgboost::IsA<xgboost::Object>(json)) return {};
+  auto const values = ParseValues(json, 1);
+  if (!values || !HasKnownType(*values)) return {};
+  ColumnView column{*values, nullptr};
+  if (auto const mask = MemberOf(json, "mask")) {
+    auto const bits = ParseValues(*mask, 1);
+    if (!bits || bits->type != "t1" || bits->shape != values->shape || bits->strides[0] != 1) return {};
+    column.present = reinterpret_cast<std::uint8_t const*>(bits->data);
+  }
+  return column;
+}
+
+}  // namespace
+
+std::optional<ArrayView> ParseArray(char const* interface, std::size_t dimensions) {
+  xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{interface});
+  if (MemberOf(json, "mask")) return {};
+  return ParseValues(json, dimensions);
+}
+
+std::optional<std::vector<ColumnView>> ParseColumns(char const* interfaces) {
+  xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{interfaces});
+  if (!xgboost::IsA<xgboost::Array>(json)) return {};
+  std::vector<ColumnView> columns;
+  for (auto const& interface : xgboost::get<xgboost::Array const>(json)) {
+    auto column = ParseColumn(interface);
+    if (!column || column->values.shape[0] != (columns.empty() ? column->values : columns[0].values).shape[0])
+      return {};
+    columns.push_back(std::move(*column));
+  }
+  return columns;
 }
 
 std::string ArrayText(void const* data, std::string const& type, std::vector<std::uint64_t> const& shape) {

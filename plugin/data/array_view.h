@@ -36,6 +36,19 @@ std::vector<std::int64_t> Integers(xgboost::Json const& array);
 /// dmlc::Error if it is no JSON, or lacks a member that an interface must have.
 std::optional<ArrayView> ParseArray(char const* interface, std::size_t dimensions);
 
+/// A column of a table, some of whose values may not be there.
+struct ColumnView {
+  ArrayView values;             ///< of one dimension
+  std::uint8_t const* present;  ///< a bit for each value, the lowest of a byte first; null: all are there
+
+  bool has(std::size_t i) const { return present == nullptr || ((present[i / 8] >> (i % 8)) & 1) != 0; }
+};
+
+/// Reads a list of array interfaces (JSON), one for each column. Returns nothing where stock code is to read the list:
+/// for columns that have categories of their own, of different lengths, or of a type that HasKnownType does not know.
+/// Throws as ParseArray does.
+std::optional<std::vector<ColumnView>> ParseColumns(char const* interfaces);
+
 /// Returns the array interface of an array without gaps. `type`: "<f4", for instance.
 std::string ArrayText(void const* data, std::string const& type, std::vector<std::uint64_t> const& shape);
 inline std::string ArrayText(float const* data, std::vector<std::uint64_t> const& shape) {

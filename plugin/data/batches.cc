@@ -11,6 +11,7 @@
 #include "base/message.h"
 #include "data/device_arrays.h"
 #include "errors/boundary.h"
+#include "xgb/json_arguments.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -30,10 +31,9 @@ void CheckWeightsOfBatch(xgboost::MetaInfo const& info) {
 void CheckMaxBin(char const* config) {
   if (config == nullptr) return;
   xgboost::Json const json = xgboost::Json::Load(xgboost::StringView{config});
-  auto const& fields = xgboost::get<xgboost::Object const>(json);
-  auto const found = fields.find("max_bin");
-  if (found == fields.cend() || !xgboost::IsA<xgboost::Integer>(found->second)) return;
-  std::int64_t const bins = xgboost::get<xgboost::Integer const>(found->second);
+  auto const found = MemberOf(json, "max_bin");
+  if (!found || !xgboost::IsA<xgboost::Integer>(*found)) return;
+  std::int64_t const bins = xgboost::get<xgboost::Integer const>(*found);
   if (bins >= 1 && bins <= std::numeric_limits<std::int32_t>::max()) return;
   Throw<InvalidArgument>("Parameter max_bin is ", bins, "; allowed: 2 or more, for gpu_hist up to 65535");
 }
@@ -78,6 +78,11 @@ void Batches::Note(std::string values, std::string indptr, std::string indices, 
 }
 
 void Batches::NoteDense(char const* values) { Note(values, {}, {}, 0); }
+
+void Batches::NoteColumns(char const* columns) {
+  Note(columns, {}, {}, 0);
+  arrays_ = ByColumns(values_.c_str());
+}
 
 bool Batches::NoteDevice(char const* interfaces) {
   if (!may_stay_) return false;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "data/array_rows.h"
 #include "xgb/api_call.h"
@@ -43,6 +44,8 @@ class Batches {
 
   /// The caller sets a dense array as values of the batch.
   void NoteDense(char const* values);
+  /// The caller sets a list of arrays, the columns.
+  void NoteColumns(char const* columns);
   /// The caller sets CSR arrays. Returns the arrays that XGBoost is to read in their place, or null. XGBoost finds the
   /// column of a bin by looking onwards from the column of the bin before, so a QuantileDMatrix of rows whose columns
   /// do not ascend cannot be read again.
@@ -58,6 +61,8 @@ class Batches {
 
   /// Returns the proxy's labels, weights and all else but its values.
   xgboost::MetaInfo* info() const;
+  /// Returns the same, and leaves the proxy without.
+  xgboost::MetaInfo TakeInfo() const { return std::exchange(*info(), {}); }
 
  private:
   void Note(std::string values, std::string indptr, std::string indices, std::uint64_t columns);

@@ -330,72 +330,141 @@ std::unique_ptr<HeldRows> HoldEntries(InPlaceArrays const& arrays, float missing
   return has_missing ? WithoutMissing(*held, threads) : std::move(held);
 }
 
-/// Throws unless offsets and addresses make a CSC matrix.
-void CheckColumns(CscArrays const& arrays) {
-  if (arrays.offsets == nullptr) {
+/// Copies the columns of a table to rows. Columns are read in tiles of rows, whose places in the copy stay in the cache.
+std::unique_ptr<HeldRows> HoldColumns(std::vector<ColumnView> const& table, float missing, int threads) {
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  std::size_t const columns = table.size(),
+                    rows = columns == 0 ? 0 : static_cast<std::size_t>(table[0].values.shape[0]);
+  bool const is_there = std::all_of(table.cbegin(), table.cend(), [](auto& c) { return c.values.data != nullptr; });
+  std::size_t bytes = 0;
+  if (rows == 0 || !is_there || columns > std::numeric_limits<std::int32_t>::max()) return nullptr;
+  if (__builtin_mul_overflow(rows, columns * sizeof(float), &bytes)) return nullptr;
+  Buffer<std::uint8_t> floats{bytes};
+  auto* const out = reinterpret_cast<float*>(floats.data());
+  auto const copy = [&](auto type, ColumnView const& column, std::size_t first, std::size_t n, float* to,
+                        Found* found) {
+    for (std::size_t i = first; i < first + n; ++i, to += columns) {
+      auto const value = static_cast<float>(Read<decltype(type)>(column.values, i));
+      *to = value == missing || !column.has(i) ? kNone : value;
+      Count(*to, missing, found);
+    }
+  };
+  constexpr std::size_t kTileRows = 64, kGrainValues = 1 << 17;
+  std::size_t const grain = std::max<std::size_t>(1, kGrainValues / columns / kTileRows) * kTileRows;
+  Found const found = LookAtChunks(threads, rows, grain, [&](std::size_t begin, std::size_t end) {
+    Found own;
+    for (std::size_t tile = begin; tile < end; tile += kTileRows) {
+      std::size_t const n = std::min(kTileRows, end - tile);
+      for (std::size_t i = 0; i < columns; ++i) {
+        float* const to = out + tile * columns + i;
+        WithType(table[i].values.type, [&](auto type) { copy(type, table[i], tile, n, to, &own); });
+      }
+    }
+    return own;
+  });
+  if (found.is_infinite) return nullptr;
+  DenseValues const kind{floats.data()};
+  return std::make_unique<HeldArray>(std::move(floats), kind, rows, static_cast<FeatureIndex>(columns), found.present,
+                                     threads);
+}
+
+/// Where the values of each column begin, and the end of the last. Throws unless offsets and addresses make a CSC matrix.
+std::vector<std::uint64_t> ReadColumns(CscArrays const& arrays) {
+  if (arrays.offsets.data == nullptr) {
     Throw<InvalidArgument>("col_ptr of a CSC matrix is null; allowed: an array, one longer than there are columns");
   }
-  for (std::uint64_t column = 0; column < arrays.columns; ++column) {
-    std::uint64_t const begin = arrays.offsets[column], end = arrays.offsets[column + 1];
-    if (begin > end || end > arrays.stored) {
+  std::vector<std::uint64_t> offsets(static_cast<std::size_t>(arrays.offsets.shape[0]));
+  WithType(arrays.offsets.type, [&](auto type) {
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+      offsets[i] = static_cast<std::uint64_t>(Read<decltype(type)>(arrays.offsets, i));
+    }
+  });
+  auto const stored = static_cast<std::uint64_t>(arrays.values.shape[0]);
+  for (std::size_t column = 0; column + 1 < offsets.size(); ++column) {
+    std::uint64_t const begin = offsets[column], end = offsets[column + 1];
+    if (begin > end || end > stored) {
       Throw<InvalidArgument>("Column ", column, " of a CSC matrix is from value ", begin, " to ", end,
-                             " (col_ptr); allowed: numbers that never decrease, up to the number of values, ",
-                             arrays.stored);
+                             " (col_ptr); allowed: numbers that never decrease, up to the number of values, ", stored);
     }
   }
-  bool const has_values = arrays.offsets[0] != arrays.offsets[arrays.columns];
-  if (has_values && (arrays.numbers == nullptr || arrays.values == nullptr)) {
-    Throw<InvalidArgument>(arrays.numbers == nullptr ? "indices" : "data", " of a CSC matrix is null, and there are ",
-                           arrays.stored, " values; allowed: an array of as many");
+  bool const has_values = offsets.front() != offsets.back();
+  if (has_values && (arrays.numbers.data == nullptr || arrays.values.data == nullptr)) {
+    Throw<InvalidArgument>(arrays.numbers.data == nullptr ? "indices" : "data",
+                           " of a CSC matrix is null, and there are ", stored, " values; allowed: an array of as many");
+  }
+  return offsets;
+}
+
+/// Calls visit(column, index, value) for the values that are not missing, column by column. Index: of the value.
+template <typename T, typename Visit>
+void VisitCsc(CscArrays const& arrays, std::vector<std::uint64_t> const& columns, Visit&& visit) {
+  for (std::size_t column = 0; column + 1 < columns.size(); ++column) {
+    for (std::uint64_t i = columns[column]; i < columns[column + 1]; ++i) {
+      auto const value = static_cast<float>(Read<T>(arrays.values, i));
+      if (!std::isnan(value) && value != arrays.missing) visit(static_cast<FeatureIndex>(column), i, value);
+    }
   }
 }
 
-/// Counts the values of each row that are not missing, in offsets[row + 1]. Throws if a row does not exist.
-Found CountRows(CscArrays const& arrays, Buffer<std::uint64_t>* offsets) {
-  Found found;
-  std::fill_n(offsets->data(), offsets->size(), 0);
-  for (std::uint64_t column = 0; column < arrays.columns; ++column) {
-    for (std::uint64_t i = arrays.offsets[column]; i < arrays.offsets[column + 1]; ++i) {
-      if (std::isnan(arrays.values[i])) continue;
-      std::uint32_t const row = arrays.numbers[i];
-      if (row >= arrays.rows) {
-        Throw<InvalidArgument>("Value ", i, " of a CSC matrix, in column ", column, ", is in row ", row,
-                               " (indices); allowed: 0 to ", arrays.rows - 1);
-      }
-      Count(arrays.values[i], std::numeric_limits<float>::quiet_NaN(), &found);
-      ++(*offsets)[row + 1];
-    }
-  }
-  return found;
-}
-
-}  // namespace
-
-std::unique_ptr<HeldRows> HoldRows(CscArrays const& arrays) {
-  CheckColumns(arrays);
-  bool const has_columns = arrays.columns != 0 && arrays.columns <= std::numeric_limits<std::int32_t>::max();
-  constexpr std::uint64_t kMostRows = std::uint64_t{1} << 56;  // the size of their offsets in bytes is a number
-  if (!has_columns || arrays.rows == 0 || arrays.rows > kMostRows) return nullptr;
+/// Makes entries of values of type Value, whose rows are numbers of type Number.
+template <typename Value, typename Number>
+std::unique_ptr<HeldRows> HoldCsc(CscArrays const& arrays, std::vector<std::uint64_t> const& columns) {
+  auto const row_of = [&](std::uint64_t i) { return static_cast<std::uint64_t>(Read<Number>(arrays.numbers, i)); };
   Buffer<std::uint64_t> offsets{arrays.rows + 1};
-  Found const found = CountRows(arrays, &offsets);
+  std::fill_n(offsets.data(), offsets.size(), 0);
+  Found found;
+  VisitCsc<Value>(arrays, columns, [&](FeatureIndex column, std::uint64_t i, float value) {
+    std::uint64_t const row = row_of(i);
+    if (row >= arrays.rows) {
+      Throw<InvalidArgument>("Value ", i, " of a CSC matrix, in column ", column, ", is in row ",
+                             static_cast<std::int64_t>(row), " (indices); allowed: 0 to ", arrays.rows - 1);
+    }
+    Count(value, arrays.missing, &found);
+    ++offsets[row + 1];
+  });
   if (found.is_infinite) return nullptr;
   AddUp(&offsets);
   Buffer<Entry> entries{found.present};
-  for (std::uint64_t column = 0; column < arrays.columns; ++column) {
-    for (std::uint64_t i = arrays.offsets[column]; i < arrays.offsets[column + 1]; ++i) {
-      float const value = arrays.values[i];
-      if (!std::isnan(value)) entries[offsets[arrays.numbers[i]]++] = {static_cast<FeatureIndex>(column), value};
-    }
-  }
+  VisitCsc<Value>(arrays, columns, [&](FeatureIndex column, std::uint64_t i, float value) {
+    entries[offsets[row_of(i)]++] = {column, value};
+  });
   // Each offset went on to the begin of the next row.
   std::copy_backward(offsets.data(), offsets.data() + arrays.rows, offsets.data() + arrays.rows + 1);
   offsets[0] = 0;
   return std::make_unique<HeldEntries>(std::move(offsets), std::move(entries),
-                                       static_cast<FeatureIndex>(arrays.columns));
+                                       static_cast<FeatureIndex>(columns.size() - 1));
+}
+
+}  // namespace
+
+std::optional<CscArrays> ParseCsc(char const* offsets, char const* numbers, char const* values, std::uint64_t rows,
+                                  float missing) {
+  auto const of_columns = ParseArray(offsets, 1), of_rows = ParseArray(numbers, 1), of_values = ParseArray(values, 1);
+  if (!of_columns || !of_rows || !of_values) return {};
+  if (!HasKnownType(*of_columns) || !HasKnownType(*of_rows) || !HasKnownType(*of_values)) return {};
+  if (of_columns->shape[0] == 0 || of_rows->shape != of_values->shape) return {};
+  return CscArrays{*of_columns, *of_rows, *of_values, rows, missing};
+}
+
+std::unique_ptr<HeldRows> HoldRows(CscArrays const& arrays) {
+  auto const columns = ReadColumns(arrays);
+  bool const has_columns = columns.size() > 1 && columns.size() - 1 <= std::numeric_limits<std::int32_t>::max();
+  constexpr std::uint64_t kMostRows = std::uint64_t{1} << 56;  // the size of their offsets in bytes is a number
+  if (!has_columns || arrays.rows == 0 || arrays.rows > kMostRows) return nullptr;
+  std::unique_ptr<HeldRows> held;
+  WithType(arrays.values.type, [&](auto value) {
+    WithType(arrays.numbers.type,
+             [&](auto number) { held = HoldCsc<decltype(value), decltype(number)>(arrays, columns); });
+  });
+  return held;
 }
 
 std::unique_ptr<HeldRows> HoldRows(InPlaceArrays const& arrays, float missing, int threads) {
   if (arrays.indptr != nullptr) return HoldEntries(arrays, missing, threads);
+  if (arrays.by_columns) {
+    auto const columns = ParseColumns(arrays.values);
+    return columns ? HoldColumns(*columns, missing, threads) : nullptr;
+  }
   auto const array = ParseArray(arrays.values, 2);
   if (!array || array->data == nullptr || array->shape[0] == 0 || array->shape[1] == 0) return nullptr;
   if (array->shape[1] > std::numeric_limits<std::int32_t>::max()) return nullptr;

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "base/buffer.h"
+#include "data/array_view.h"
 #include "xgb/api_call.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
@@ -31,8 +33,8 @@ class HeldRows : public RowSource {
   virtual std::unique_ptr<HeldRows> Slice(Span<std::int32_t const> numbers, int threads) const = 0;
 };
 
-/// Copies the user's arrays: dense ones as float32, or as they are if they are integers of 1 or 2 bytes; CSR ones as
-/// entries. Values equal to `missing`, and NaNs, are missing.
+/// Copies the user's arrays: dense ones as float32, or as they are if they are integers of 1 or 2 bytes; columns as rows
+/// of float32; CSR ones as entries. Values equal to `missing`, and NaNs, are missing.
 ///
 /// Null for what is left to stock code: arrays of other types than numbers of 1 to 8 bytes, little-endian (floats: of 4
 /// or 8), without rows or columns, at a null address, with infinite values, or which are no CSR matrix. Stock code has
@@ -45,17 +47,21 @@ class HeldRows : public RowSource {
 ///         can have
 std::unique_ptr<HeldRows> HoldRows(InPlaceArrays const& arrays, float missing, int threads);
 
-/// The arrays of a CSC matrix, as XGBoost's C function takes them.
+/// The arrays of a CSC matrix.
 struct CscArrays {
-  std::uint64_t const* offsets;  ///< [columns + 1]: where the values of each column begin; the last: where they end
-  std::uint32_t const* numbers;  ///< [stored]: the row of each value
-  float const* values;           ///< [stored]
-  std::uint64_t columns;
-  std::uint64_t stored;
+  ArrayView offsets;   ///< [columns + 1]: where the values of each column begin; the last: where they end
+  ArrayView numbers;   ///< [stored]: the row of each value
+  ArrayView values;    ///< [stored]
   std::uint64_t rows;  ///< 0: not counted
+  float missing;       ///< values equal to it are missing, and NaNs
 };
 
-/// Copies the values of a CSC matrix as entries, by rows, each in the order of its columns. NaNs are missing.
+/// Reads array interfaces (JSON) of a CSC matrix. Returns nothing where they are left to stock code, as HoldRows says.
+/// Throws dmlc::Error for a text that is no array interface.
+std::optional<CscArrays> ParseCsc(char const* offsets, char const* numbers, char const* values, std::uint64_t rows,
+                                  float missing);
+
+/// Copies the values of a CSC matrix as entries, by rows, each in the order of its columns.
 ///
 /// Null for what is left to stock code: no rows (which it counts), no columns, infinite values.
 ///

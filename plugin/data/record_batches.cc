@@ -14,8 +14,8 @@
 #include "base/parallel.h"
 #include "data/arrow_columns.h"
 #include "errors/fail.h"
+#include "xgb/c_functions.h"
 #include "xgb/next_function.h"
-#include "xgb/older_functions.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/host_span.h"
 

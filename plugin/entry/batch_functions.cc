@@ -19,8 +19,8 @@
 #include "matrix/held_matrix.h"
 #include "matrix/hold_batches.h"
 #include "xgb/api_call.h"
+#include "xgb/c_functions.h"
 #include "xgb/next_function.h"
-#include "xgb/older_functions.h"
 #include "xgb/version.h"
 #include "xgboost_gpu.h"
 
@@ -175,6 +175,13 @@ XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indp
     if (rows == nullptr) return kNext(proxy, arrays.indptr, arrays.indices, arrays.values, columns);
     return kNext(proxy, rows->indptr().c_str(), rows->indices().c_str(), rows->values().c_str(), columns);
   });
+}
+
+XGBGPU_EXPORT int XGProxyDMatrixSetDataColumnar(DMatrixHandle proxy, char const* columns) {
+  static auto* const kNext = XGBGPU_NEXT(XGProxyDMatrixSetDataColumnar);
+  Batches* const batches = Batches::Of(proxy);
+  if (batches != nullptr && columns != nullptr) batches->NoteColumns(columns);
+  return kNext(proxy, columns);
 }
 
 }  // extern "C"

@@ -22,7 +22,7 @@ class DecoratedMetric final : public XgbMetric {
   void ParamsChanged() override { is_current_ = false; }
   std::optional<double> Compute(xgboost::HostDeviceVector<float> const& predictions,
                                 xgboost::MetaInfo const& info) override;
-  /// Returns what the engine has to know; nothing if it does not have this metric.
+  /// Returns what the engine has to know; nothing if it does not have what this metric means in this XGBoost.
   std::optional<MetricParams> const& params();
 
   Maker maker_;

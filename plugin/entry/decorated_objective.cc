@@ -74,7 +74,7 @@ bool DecoratedObjective::LeavesAreDone() const {
 void DecoratedObjective::EstimateBaseScore(xgboost::MetaInfo const& info, StockEstimate const& by_stock) const {
   bool const done = AtBoundary("estimating the base score", [&] {
     ProcessGroup* const group = ProcessGroup::OfThisThread();
-    if (group == nullptr || !SetsMedians() || !Booster::TrainsFor(context())) return false;
+    if (group == nullptr || !Booster::TrainsFor(context()) || !SetsMedians()) return false;
     auto const& labels = info.labels.Data()->ConstHostVector();
     auto const& weights = info.weights_.ConstHostVector();
     Agree(*group, {{"step", "estimate of base_score"}}, [&] {

@@ -33,7 +33,7 @@ class DecoratedObjective final : public XgbObjective {
   void EstimateBaseScore(xgboost::MetaInfo const& info, StockEstimate const& by_stock) const override;
   bool LeavesAreDone() const override;
 
-  /// Returns what the engine has to know; nothing if it does not have this objective.
+  /// Returns what the engine has to know; nothing if it does not have what this objective means in this XGBoost.
   std::optional<ObjectiveParams> const& params() const;
 
   Maker maker_;

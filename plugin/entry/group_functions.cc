@@ -14,8 +14,8 @@
 #include "entry/text_check.h"
 #include "errors/fail.h"
 #include "group/process_group.h"
+#include "xgb/c_functions.h"
 #include "xgb/next_function.h"
-#include "xgb/older_functions.h"
 #include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
 

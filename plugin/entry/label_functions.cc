@@ -8,8 +8,8 @@
 #include "data/plain_array.h"
 #include "errors/fail.h"
 #include "xgb/api_call.h"
+#include "xgb/c_functions.h"
 #include "xgb/next_function.h"
-#include "xgb/older_functions.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {

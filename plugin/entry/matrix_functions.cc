@@ -23,8 +23,8 @@
 #include "matrix/held_bins.h"
 #include "matrix/held_matrix.h"
 #include "xgb/api_call.h"
+#include "xgb/c_functions.h"
 #include "xgb/next_function.h"
-#include "xgb/older_functions.h"
 #include "xgb/version.h"
 #include "xgbgpu/dataset_cache.h"
 #include "xgbgpu/error.h"
@@ -63,16 +63,25 @@ int HoldOr(InPlaceArrays const& arrays, float missing, int nthread, DMatrixHandl
   return HoldOr(hold, nthread, out, std::forward<Stock>(stock));
 }
 
-/// Does the same for a caller who passes missing and nthread as JSON.
-template <typename Stock>
-int HoldOr(InPlaceArrays const& arrays, char const* config, DMatrixHandle* out, Stock&& stock) {
+/// Does the same of the rows that hold(config) copies, for a caller who passes missing and nthread as JSON.
+template <typename Hold, typename Stock>
+int HoldWithConfigOr(Hold&& hold, char const* config, DMatrixHandle* out, Stock&& stock) {
   MatrixConfig read{};
   try {
     read = ReadMatrixConfig(config);
   } catch (std::exception const&) {
     return stock();
   }
-  return HoldOr(arrays, read.missing, read.nthread, out, stock);
+  return HoldOr([&] { return hold(read); }, read.nthread, out, stock);
+}
+
+/// Does the same for array interfaces and JSON.
+template <typename Stock>
+int HoldOr(InPlaceArrays const& arrays, char const* config, DMatrixHandle* out, Stock&& stock) {
+  auto const hold = [&](MatrixConfig const& read) {
+    return HoldRows(arrays, read.missing, ThreadsOfMatrix(read.nthread));
+  };
+  return HoldWithConfigOr(hold, config, out, std::forward<Stock>(stock));
 }
 
 /// XGBoost's functions without a number of threads make a matrix with one.
@@ -136,15 +145,41 @@ XGBGPU_EXPORT int XGDMatrixCreateFromCSCEx(std::size_t const* col_ptr, unsigned 
                                            DMatrixHandle* out) {
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixCreateFromCSCEx);
   static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
+  auto const view = [](auto const* data, char const* type, std::size_t n) {
+    return ArrayView{reinterpret_cast<char const*>(data), type, {static_cast<std::int64_t>(n)}, {sizeof(*data)}};
+  };
   auto const hold = [&] {
     if (col_ptr_size == 0) {
       Throw<InvalidArgument>("nindptr is 0; allowed: the number of columns and one");
     }
-    auto const* const offsets = reinterpret_cast<std::uint64_t const*>(col_ptr);
-    return HoldRows(CscArrays{offsets, indices, values, col_ptr_size - 1, stored, rows});
+    return HoldRows(CscArrays{view(col_ptr, "u8", col_ptr_size), view(indices, "u4", stored),
+                              view(values, "f4", stored), rows, std::numeric_limits<float>::quiet_NaN()});
   };
   return HoldOr(hold, kThreadsOfOldFunctions, out,
                 [&] { return kNext(col_ptr, indices, values, col_ptr_size, stored, rows, out); });
+}
+
+XGBGPU_EXPORT int XGDMatrixCreateFromCSC(char const* indptr, char const* indices, char const* values, bst_ulong rows,
+                                         char const* config, DMatrixHandle* out) {
+  static auto* const kNext = XGBGPU_NEXT(XGDMatrixCreateFromCSC);
+  if (indptr == nullptr || indices == nullptr || values == nullptr || config == nullptr) {
+    return kNext(indptr, indices, values, rows, config, out);
+  }
+  return WithPlainArrays({values, indptr, indices}, [&](InPlaceArrays const& arrays) {
+    auto const hold = [&](MatrixConfig const& read) -> std::unique_ptr<HeldRows> {
+      auto const csc = ParseCsc(arrays.indptr, arrays.indices, arrays.values, rows, read.missing);
+      return csc ? HoldRows(*csc) : nullptr;
+    };
+    return HoldWithConfigOr(hold, config, out,
+                            [&] { return kNext(arrays.indptr, arrays.indices, arrays.values, rows, config, out); });
+  });
+}
+
+XGBGPU_EXPORT int XGDMatrixCreateFromColumnar(char const* columns, char const* config, DMatrixHandle* out) {
+  static auto* const kNext = XGBGPU_NEXT(XGDMatrixCreateFromColumnar);
+  auto const stock = [&] { return kNext(columns, config, out); };
+  if (columns == nullptr || config == nullptr) return stock();
+  return HoldOr(ByColumns(columns), config, out, stock);
 }
 
 XGBGPU_EXPORT int XGDMatrixCreateFromDT(void** data, char const** types, bst_ulong rows, bst_ulong columns,

@@ -4,6 +4,7 @@
 #include "data/plain_array.h"
 #include "entry/stock_calls.h"
 #include "xgb/api_call.h"
+#include "xgb/c_functions.h"
 #include "xgb/next_function.h"
 #include "xgboost_gpu.h"
 
@@ -14,7 +15,15 @@ extern "C" {
 XGBGPU_EXPORT int XGBoosterPredictFromDMatrix(BoosterHandle booster, DMatrixHandle data, char const* config,
                                               bst_ulong const** shape, bst_ulong* dimensions, float const** out) {
   static auto* const kNext = XGBGPU_NEXT(XGBoosterPredictFromDMatrix);
+  MatricesOfCall const matrices{&data, 1};
   return WithAdvice(booster, kNext(booster, data, config, shape, dimensions, out));
+}
+
+XGBGPU_EXPORT int XGBoosterPredict(BoosterHandle booster, DMatrixHandle data, int options, unsigned trees, int training,
+                                   bst_ulong* n, float const** out) {
+  static auto* const kNext = XGBGPU_NEXT(XGBoosterPredict);
+  MatricesOfCall const matrices{&data, 1};
+  return WithAdvice(booster, kNext(booster, data, options, trees, training, n, out));
 }
 
 XGBGPU_EXPORT int XGBoosterPredictFromDense(BoosterHandle booster, char const* values, char const* config,
@@ -32,9 +41,20 @@ XGBGPU_EXPORT int XGBoosterPredictFromCSR(BoosterHandle booster, char const* ind
   return WithPlainArrays({values, indptr, indices, columns}, [&](InPlaceArrays const& arrays) {
     CallScope<&CallState::in_place_arrays> scope{
         values == nullptr || indptr == nullptr || indices == nullptr ? nullptr : &arrays};
+    MatricesOfCall const matrices{&info, 1};
     return WithAdvice(booster, kNext(booster, arrays.indptr, arrays.indices, arrays.values, columns, config, info,
                                      shape, dimensions, out));
   });
+}
+
+XGBGPU_EXPORT int XGBoosterPredictFromColumnar(BoosterHandle booster, char const* columns, char const* config,
+                                               DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
+                                               float const** out) {
+  static auto* const kNext = XGBGPU_NEXT(XGBoosterPredictFromColumnar);
+  InPlaceArrays const arrays = ByColumns(columns);
+  CallScope<&CallState::in_place_arrays> scope{columns == nullptr ? nullptr : &arrays};
+  MatricesOfCall const matrices{&info, 1};
+  return WithAdvice(booster, kNext(booster, columns, config, info, shape, dimensions, out));
 }
 
 }  // extern "C"

@@ -25,6 +25,7 @@ int PredictFromDense(InPlaceArrays const& arrays, BoosterHandle booster, char co
                      bst_ulong const** shape, bst_ulong* dimensions, float const** out) {
   static auto* const kNext = XGBGPU_NEXT(XGBoosterPredictFromDense);
   CallScope<&CallState::in_place_arrays> scope{arrays.values == nullptr ? nullptr : &arrays};
+  MatricesOfCall const matrices{&info, 1};
   return WithAdvice(booster, kNext(booster, arrays.values, config, info, shape, dimensions, out));
 }
 

@@ -21,6 +21,7 @@
 #include "matrix/held_matrix.h"
 #include "matrix/matrix_rows.h"
 #include "matrix/value_matrix.h"
+#include "xgb/json_arguments.h"
 #include "xgb/next_function.h"
 #include "xgbgpu/error.h"
 
@@ -173,11 +174,7 @@ std::optional<BinsConfig> ReadBinsConfig(char const* json) {
     MatrixConfig const common = ReadMatrixConfig(json);
     BinsConfig config{common.missing, LimitThreads(common.nthread), kDefaultBins, json};
     xgboost::Json const read = xgboost::Json::Load(xgboost::StringView{json});
-    auto const& members = xgboost::get<xgboost::Object const>(read);
-    auto const max_bin = members.find("max_bin");
-    if (max_bin != members.cend()) {
-      config.max_bin = static_cast<int>(xgboost::get<xgboost::Integer const>(max_bin->second));
-    }
+    config.max_bin = static_cast<int>(IntegerIn(read, "max_bin", kDefaultBins));
     return config;
   } catch (std::exception const&) {
     return {};

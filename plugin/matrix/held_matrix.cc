@@ -14,6 +14,7 @@
 #include "errors/boundary.h"
 #include "errors/fail.h"
 #include "matrix/matrix_rows.h"
+#include "xgb/json_arguments.h"
 #include "xgb/next_function.h"
 #include "xgb/types.h"
 
@@ -105,19 +106,16 @@ int LimitThreads(int nthread) {
 
 MatrixConfig ReadMatrixConfig(char const* json) {
   xgboost::Json const config = xgboost::Json::Load(xgboost::StringView{json});
-  auto const& members = xgboost::get<xgboost::Object const>(config);
-  auto const missing = members.find("missing");
-  CHECK(missing != members.cend()) << "no member \"missing\"";
+  auto const missing = MemberOf(config, "missing");
+  CHECK(missing) << "no member \"missing\"";
   MatrixConfig result{0.0F, 0};
-  if (xgboost::IsA<xgboost::Integer>(missing->second)) {
-    result.missing = static_cast<float>(xgboost::get<xgboost::Integer const>(missing->second));
+  if (xgboost::IsA<xgboost::Integer>(*missing)) {
+    result.missing = static_cast<float>(xgboost::get<xgboost::Integer const>(*missing));
   } else {
-    result.missing = xgboost::get<xgboost::Number const>(missing->second);
+    result.missing = xgboost::get<xgboost::Number const>(*missing);
   }
-  auto const nthread = members.find("nthread");
-  if (nthread != members.cend()) {
-    result.nthread = static_cast<int>(xgboost::get<xgboost::Integer const>(nthread->second));
-  }
+  result.nthread = static_cast<int>(IntegerIn(config, "nthread", 0));
+  CHECK_EQ(IntegerIn(config, "data_split_mode", 0), 0) << "a part of the columns";
   return result;
 }
 

@@ -52,8 +52,9 @@ int ThreadsOfMatrix(int nthread);
 /// at which OpenMP ends the process, and XGBoost touches memory for each thread.
 int LimitThreads(int nthread);
 
-/// The members that we read of the JSON text which XGBoost's functions that make a matrix take. Throws dmlc::Error if a
-/// member is missing or of another type.
+/// The members that we read of the JSON text which XGBoost's functions that make a matrix take. A member that is null is
+/// one that is not there. Throws dmlc::Error if `missing` is not there, a member is of another type, or the matrix is a
+/// part of the columns of several workers (data_split_mode).
 struct MatrixConfig {
   float missing;
   int nthread;

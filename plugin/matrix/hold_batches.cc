@@ -49,7 +49,7 @@ std::optional<Found> LookAt(Batches* batches) {
       if (is_first) {
         found.shape.device = DeviceOfTable(*table);
         found.shape.features = features;
-        found.info = std::move(*batches->info());
+        found.info = batches->TakeInfo();
       } else if (features != found.shape.features) {
         Throw<InvalidArgument>("Batch ", found.shape.table_rows.size(), " on a GPU has ", features,
                                " columns; batch 0 has ", found.shape.features, "; allowed: as many in every batch");
@@ -179,7 +179,7 @@ std::shared_ptr<HeldRows const> TakeFromHost(Batches* batches, BinsConfig const&
   } catch (std::exception const&) {  // no array interface, or no memory: stock code finds the same
   }
   if (rows == nullptr) return nullptr;
-  *info = std::move(*batches->info());
+  *info = batches->TakeInfo();
   return FitsHeldBins(*rows, *info, ref.get(), threads) ? rows : nullptr;
 }
 

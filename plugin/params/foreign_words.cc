@@ -25,6 +25,7 @@ struct ForeignName {
   char const* name;
   char const* owner;    ///< null: earlier versions of gpu_hist
   char const* instead;  ///< what to write, or the name of the parameter that has the value; null: nothing is like it
+  int first{0};         ///< the series of XGBoost that has it first; 0: none
 };
 
 constexpr char kLightGbm[] = "LightGBM", kCatBoost[] = "CatBoost", kBoth[] = "LightGBM and CatBoost";
@@ -39,8 +40,8 @@ constexpr char kLeafWise[] = "max_leaves with grow_policy=lossguide and max_dept
 
 // docs/migrating.md has every name of the table; tests/python/params/test_foreign_words.py compares.
 constexpr ForeignName kNames[] = {
-    {kDevice, kXgboost2, nullptr},  // its line depends on the value
-    {"multi_strategy", kXgboost2, nullptr},
+    {kDevice, kXgboost2, nullptr, 200},  // its line depends on the value
+    {"multi_strategy", kXgboost2, nullptr, 200},
     {"deterministic_histogram", nullptr, "the same data, parameters and seed always give the same model"},
     {"single_precision_histogram", nullptr, "gradients are summed exactly, as integers"},
     {"gpu_page_size", nullptr, "external memory is read page by page as it was stored"},
@@ -119,19 +120,19 @@ constexpr ForeignName kNames[] = {
     {"leaf_estimation_iterations", kCatBoost, nullptr},
     {"leaf_estimation_method", kCatBoost, nullptr},
     // XGBoost 2 and newer
-    {"lambdarank_pair_method", kXgboost2, "rank:pairwise or rank:ndcg as they are: pairs are drawn"},
-    {"lambdarank_num_pair_per_sample", kXgboost2, "num_pairsample"},
-    {"lambdarank_normalization", kXgboost2, nullptr},
-    {"lambdarank_score_normalization", kXgboost2, nullptr},
-    {"lambdarank_unbiased", kXgboost2, nullptr},
-    {"lambdarank_bias_norm", kXgboost2, nullptr},
-    {"ndcg_exp_gain", kXgboost2, nullptr},
-    {"quantile_alpha", kXgboost2, nullptr},
-    {"expectile_alpha", "XGBoost 3", nullptr},
-    {"max_cached_hist_node", kXgboost2, nullptr},
-    {"extmem_single_page", "XGBoost 3", nullptr}};
+    {"lambdarank_pair_method", kXgboost2, "rank:pairwise or rank:ndcg as they are: pairs are drawn", 200},
+    {"lambdarank_num_pair_per_sample", kXgboost2, "num_pairsample", 200},
+    {"lambdarank_normalization", kXgboost2, nullptr, 201},
+    {"lambdarank_score_normalization", "XGBoost 3", nullptr, 300},
+    {"lambdarank_unbiased", kXgboost2, nullptr, 200},
+    {"lambdarank_bias_norm", kXgboost2, nullptr, 200},
+    {"ndcg_exp_gain", kXgboost2, nullptr, 200},
+    {"quantile_alpha", kXgboost2, nullptr, 200},
+    {"expectile_alpha", "XGBoost 3", nullptr, 303},
+    {"max_cached_hist_node", kXgboost2, nullptr, 200},
+    {"extmem_single_page", "XGBoost 3", nullptr, 300}};
 
-/// A value that XGBoost 1.7 does not have, in small letters.
+/// A value that some XGBoost does not have, in small letters.
 struct ForeignValue {
   char const* parameter;
   char const* value;
@@ -232,11 +233,17 @@ constexpr ForeignValue kValues[] = {
     {"sampling_method", "bernoulli", "uniform"},
     {"sampling_method", "mvs", "gradient_based"}};
 
+/// The XGBoost that this library is made for, as "XGBoost 1.7".
+std::string ThisXGBoost() {
+  return "XGBoost " + std::to_string(kBuiltSeries[0]) + '.' + std::to_string(kBuiltSeries[1]);
+}
+
+/// Returns the row of a name that this XGBoost does not have, or null.
 ForeignName const* Find(std::string const& name) {
   auto const* const found =
       std::find_if(std::begin(kNames), std::end(kNames), [&](ForeignName const& row) { return name == row.name; });
-  bool const is_of_xgboost = found != std::end(kNames) && found->owner == kXgboost2 && kSeries >= 300;
-  return found == std::end(kNames) || is_of_xgboost ? nullptr : found;
+  bool const is_foreign = found != std::end(kNames) && (found->first == 0 || kSeries < found->first);
+  return is_foreign ? found : nullptr;
 }
 
 std::string InSmallLetters(std::string text) {
@@ -337,8 +344,8 @@ std::string InPlaceOf(std::string const& error, std::map<std::string, std::strin
     std::string const value = error.substr(begin, error.find(complaint.end, begin) - begin);
     std::string const advice = AdviceFor(complaint.parameter, value);
     if (advice.empty()) return {};
-    return std::string{"Parameter "} + complaint.parameter + " is " + Quoted(value) +
-           ", which XGBoost 1.7 does not have; " + advice;
+    return std::string{"Parameter "} + complaint.parameter + " is " + Quoted(value) + ", which " + ThisXGBoost() +
+           " does not have; " + advice;
   }
   return {};
 }

@@ -3,7 +3,11 @@
 
 #include <string>
 
+#include "base/message.h"
 #include "base/number_text.h"
+#include "errors/notice.h"
+#include "params/meanings.h"
+#include "xgb/version.h"
 #include "xgbgpu/row_views.h"
 
 namespace xgbgpu::plugin {
@@ -33,11 +37,23 @@ AftDistribution SavedDistribution(xgboost::Json const& config) {
   return name == "extreme" ? AftDistribution::kExtreme : AftDistribution::kNormal;
 }
 
+/// Says once that XGBoost computes what the engine has another meaning for.
+void InformOfMeaning(char const* what, std::string const& name) {
+  InformOnce(Message("meaning of ", what, ' ', name),
+             Message(what, ' ', name, " is another in XGBoost ", BuiltVersion(), " than in 1.7, whose ", what,
+                     " the engine has. XGBoost computes it, on the CPU."));
+}
+
 }  // namespace
 
 std::optional<ObjectiveParams> ObjectiveParamsOf(xgboost::Json const& config) {
-  auto const kind = ObjectiveByName(xgboost::get<xgboost::String const>(config["name"]));
+  std::string const name = xgboost::get<xgboost::String const>(config["name"]);
+  auto const kind = ObjectiveByName(name);
   if (!kind) return {};
+  if (!ObjectiveIsOurs(kSeries, name)) {
+    InformOfMeaning("objective", name);
+    return {};
+  }
   ObjectiveParams params{*kind};
   params.scale_pos_weight = SavedNumber(config, "reg_loss_param", "scale_pos_weight", params.scale_pos_weight);
   params.max_delta_step = SavedNumber(config, "poisson_regression_param", "max_delta_step", params.max_delta_step);
@@ -57,6 +73,10 @@ std::optional<ObjectiveParams> ObjectiveParamsOf(xgboost::Json const& config) {
 std::optional<MetricParams> MetricParamsOf(char const* name, xgboost::Json const& config) {
   auto params = MetricByName(name);
   if (!params) return params;
+  if (!MetricIsOurs(kSeries, name)) {
+    InformOfMeaning("metric", name);
+    return {};
+  }
   params->huber_slope = SavedNumber(config, "pseudo_huber_param", "huber_slope", params->huber_slope);
   params->aft_distribution = SavedDistribution(config);
   params->aft_scale = SavedNumber(config, "aft_loss_param", "aft_loss_distribution_scale", params->aft_scale);

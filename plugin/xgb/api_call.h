@@ -46,7 +46,16 @@ struct InPlaceArrays {
   std::uint64_t columns{0};      ///< CSR only
   /// The values are on a device; `values` describes room for them on the host. Null: they are on the host.
   ValuesOnDevice* on_device{nullptr};
+  /// `values` is a list of arrays of one dimension, the columns. A column that has categories is a list itself.
+  bool by_columns{false};
 };
+
+/// Returns the arguments of a prediction of a list of columns.
+inline InPlaceArrays ByColumns(char const* columns) {
+  InPlaceArrays arrays{columns};
+  arrays.by_columns = true;
+  return arrays;
+}
 
 /// All that one call of XGBoost's on a thread tells the next one, where XGBoost's interfaces have no argument for it.
 struct CallState {

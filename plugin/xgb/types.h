@@ -109,6 +109,11 @@ inline std::vector<float> BaseScores(xgboost::LearnerModelParam const& model) {
   return all;
 }
 
+/// Has `to` share the names of categories of `from`.
+inline void TakeCategories(xgboost::DMatrix const& XGBGPU_SINCE_302(from), xgboost::DMatrix* XGBGPU_SINCE_302(to)) {
+  XGBGPU_SINCE_302(to->Info().Cats(std::const_pointer_cast<xgboost::CatContainer>(from.CatsShared()));)
+}
+
 /// Returns true if the trees of the model have a vector in each leaf (multi_strategy=multi_output_tree).
 inline bool HasVectorLeaves(xgboost::LearnerModelParam const& XGBGPU_SINCE_300(model)) {
   XGBGPU_SINCE_300(return model.IsVectorLeaf();)

@@ -61,6 +61,7 @@ PLUGIN_ARROWS = {
     "matrix": "data errors group xgb",
     "booster": "data errors group matrix models params xgb",
     "entry": "booster data errors group matrix models params xgb",
+    "bridge": "",
 }
 
 # Benches of single stages of the engine, which include headers of src/. Every other file of bench/ enters by the front
@@ -116,6 +117,14 @@ def arrows(root: Path) -> List[str]:
            for name in includes(p) if (root / "src" / name).is_file() or name.split("/")[0] in ("plugin", "cli")]
     return (low + arrows_between(root, "src", "ARROWS", ARROWS) +
             arrows_between(root, "plugin", "PLUGIN_ARROWS", PLUGIN_ARROWS))
+
+
+def bridge_alone(root: Path) -> List[str]:
+    """plugin/bridge/ includes no header of XGBoost and none of the engine: it runs before either is known to fit."""
+    return [f"{p.relative_to(root)} includes {name}; allowed: bridge/, the headers of base/ without the engine's"
+            for p in files(root, "plugin/bridge") for name in includes(p)
+            if name.split("/")[0] in ("xgboost", "dmlc", "xgbgpu")
+            or "include \"xgbgpu/" in ((root / name).read_text(encoding="utf-8") if (root / name).is_file() else "")]
 
 
 def arrows_between(root: Path, top: str, name_of_table: str, table: Dict[str, str]) -> List[str]:
@@ -385,6 +394,11 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
          "src/training/trainer.h includes plugin/booster.h, which is in a layer above", "src/cellar/ is not in ARROWS",
          "plugin/data/array.cc includes matrix/held.h; allowed from data: errors, xgb", "plugin/attic/ is not in PLUGIN_ARROWS",
          "src/histogram/row_feeds.cuh includes split/split.h"]),
+    "bridge_alone": (
+        {"plugin/bridge/a.cc": "#include <xgboost/json.h>\n", "plugin/bridge/b.h": '#include "base/message.h"\n',
+         "base/message.h": '#include "xgbgpu/error.h"\n', "plugin/bridge/c.cc": '#include "bridge/b.h"\n#include "base/quoted.h"\n',
+         "base/quoted.h": ""},
+        ["plugin/bridge/a.cc includes xgboost/json.h", "plugin/bridge/b.h includes base/message.h"]),
     "front_door": (
         {"src/split/split.h": "", "plugin/booster/a.h": '#include "split/split.h"\n', "cli/b.cc": "#include <split/split.h>\n",
          "plugin/matrix/held.h": "", "plugin/matrix/c.cc": '#include "matrix/held.h"\n', "src/matrix/held.h": "",

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
@@ -17,8 +18,38 @@ METHOD = os.environ.get("XGBGPU_TEST_METHOD", "gpu_hist")
 OURS = METHOD == "gpu_hist"
 BACKEND = os.environ.get("XGBGPU_TEST_BACKEND", "host")
 LIBRARY = os.environ.get("XGBGPU_LIBRARY", "")
+#: The folder of the package xgboost_gpu.
+PACKAGE = str(Path(__file__).resolve().parents[2] / "python")
+
+#: The series of XGBoost that the suite runs in: 107 for 1.7, 304 for 3.4.
+SERIES = int(xgb.__version__.split(".")[0]) * 100 + int(xgb.__version__.split(".")[1])
 
 only_ours = pytest.mark.skipif(not OURS, reason="not a behaviour of stock tree methods (XGBGPU_TEST_METHOD is set)")
+
+
+def name_of_series(series: int) -> str:
+    return f"{series // 100}.{series % 100}"
+
+
+def only_before(series: int, reason: str) -> pytest.MarkDecorator:
+    """Skips where XGBoost is of this series or a later one."""
+    return pytest.mark.skipif(SERIES >= series, reason=f"only before XGBoost {name_of_series(series)}: {reason}")
+
+
+def only_since(series: int, reason: str) -> pytest.MarkDecorator:
+    """Skips where XGBoost is of an earlier series."""
+    return pytest.mark.skipif(SERIES < series, reason=f"only since XGBoost {name_of_series(series)}: {reason}")
+
+
+def ours_since(series: int, reason: str) -> pytest.MarkDecorator:
+    """Skips where stock code of this series or a later one is tested: it has given up what the library still does."""
+    return pytest.mark.skipif(
+        not OURS and SERIES >= series, reason=f"not what stock code does since XGBoost {name_of_series(series)}: {reason}"
+    )
+
+
+#: What a model can be saved as, by the suffix of its file.
+MODEL_FORMS = ["json", "ubj"] if SERIES >= 301 else ["json", "ubj", "deprecated"]
 
 
 class Batches(xgb.core.DataIter):
@@ -127,6 +158,14 @@ def train_stock(data: xgb.DMatrix, rounds: int = 5, **parameters: Any) -> xgb.Bo
     return xgb.train(stock_params(**parameters), data, rounds)
 
 
+def boost(booster: xgb.Booster, data: xgb.DMatrix, grad: Any, hess: Any) -> None:
+    """One round on these gradients."""
+    if SERIES < 201:
+        booster.boost(data, np.ravel(grad), np.ravel(hess))
+    else:
+        booster.boost(data, 0, grad=np.asarray(grad), hess=np.asarray(hess))
+
+
 class Tree(ModelTree):
     """A tree of a saved model, with what tests ask of it."""
 
@@ -182,6 +221,18 @@ def model_of(booster: xgb.Booster) -> Dict[str, Any]:
     return (gbm["gbtree"] if "gbtree" in gbm else gbm)["model"]
 
 
+def base_scores(booster: xgb.Booster) -> np.ndarray:
+    """The intercept of each output, as predictions have it. Before 3.1 it is one number."""
+    learner = json.loads(bytes(booster.save_raw("json")))["learner"]
+    return np.atleast_1d(json.loads(learner["learner_model_param"]["base_score"])).astype(np.float32)
+
+
+def dart_weights(booster: xgb.Booster) -> List[float]:
+    """The weights of a dart's trees; of another booster none."""
+    gbm = json.loads(bytes(booster.save_raw("json")))["learner"]["gradient_booster"]
+    return gbm.get("weight_drop") or gbm.get("model", {}).get("weight_drop") or []
+
+
 def trees_of(booster: xgb.Booster) -> List[Tree]:
     return [Tree.of(tree) for tree in model_of(booster)["trees"]]
 
@@ -197,7 +248,7 @@ def assert_same_trees(one: xgb.Booster, other: xgb.Booster) -> None:
 
 
 def assert_adds_up(booster: xgb.Booster, parts: np.ndarray, margins: np.ndarray) -> None:
-    """Asserts that a row's contributions, or those of its pairs, add up to its margin, with the base score of 0.5.
+    """Asserts that a row's contributions, or those of its pairs, add up to its margin. Predictions must be margins.
 
     By src/predict/contributions.h a path with D features is off by (6 D + 12) 2^-24 of its worth with a feature known,
     or unknown, whichever is more. Over all paths either is at most the tree's largest leaf. Pairs are taken from
@@ -207,12 +258,20 @@ def assert_adds_up(booster: xgb.Booster, parts: np.ndarray, margins: np.ndarray)
     leaves = sum(np.abs(tree.threshold[tree.leaves]).max() for tree in trees_of(booster))
     parts = parts.reshape(len(parts), -1).astype(np.float64)
     of_paths = features * 2 * (6 * features + 12) * leaves
-    of_sums = np.abs(parts).sum(axis=1).max() + booster.num_boosted_rounds() * (leaves + 0.5)
+    intercept = np.abs(base_scores(booster)).max()
+    of_sums = np.abs(parts).sum(axis=1).max() + booster.num_boosted_rounds() * (leaves + intercept)
     assert np.abs(parts.sum(axis=1) - margins).max() <= 2.0**-24 * (of_paths + of_sums)
 
 
 def config_of(booster: xgb.Booster) -> Dict[str, Any]:
     return json.loads(booster.save_config())["learner"]
+
+
+def tree_settings(booster: xgb.Booster) -> Dict[str, str]:
+    """The parameters of trees in the saved configuration: of each updater before 2.0, and of the booster since."""
+    gbm = config_of(booster)["gradient_booster"]
+    gbm = gbm.get("gbtree", gbm)
+    return gbm["tree_train_param"] if SERIES >= 200 else next(iter(gbm["updater"].values()))["train_param"]
 
 
 def run_python(
@@ -222,7 +281,12 @@ def run_python(
 
     `variables` are set in its environment.
     """
-    load = f"import ctypes; ctypes.CDLL({library!r}, ctypes.RTLD_GLOBAL)\n" if library else ""
+    if not library:
+        load = ""
+    elif SERIES < 200:
+        load = f"import ctypes; ctypes.CDLL({library!r}, ctypes.RTLD_GLOBAL)\n"
+    else:  # the package finds the library of this series beside it
+        load = f"import os, sys; os.environ['XGBGPU_LIBRARY'] = {library!r}; sys.path.append({PACKAGE!r}); import xgboost_gpu\n"
     environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"} | variables
     done = subprocess.run(
         [sys.executable, "-c", load + code, *arguments], capture_output=True, text=True, timeout=600, env=environment

@@ -5,7 +5,7 @@ from typing import Any, Dict
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import LIBRARY, Tree, fresh, make_data, only_ours, params, run_python, trees_of
+from support import LIBRARY, OURS, SERIES, Tree, fresh, make_data, only_before, only_ours, params, run_python, trees_of
 
 X, Y = make_data(600, 7, missing=0.1)
 CLASSES = np.digitize(Y, np.quantile(Y, [0.3, 0.6])).astype(np.float32)
@@ -114,13 +114,15 @@ def test_interactions_as_stock(case: str) -> None:
     ours = booster.predict(data, pred_interactions=True)
     stock = fresh(booster).predict(xgb.DMatrix(X), pred_interactions=True)
     assert_close(ours, stock, INTERACTION_TOLERANCE)
-    assert np.array_equal(ours, np.swapaxes(ours, -1, -2))
+    if OURS:
+        assert np.array_equal(ours, np.swapaxes(ours, -1, -2))
 
 
 def test_interactions_of_the_first_rounds_on_margins_of_the_user() -> None:
     margin = np.sin(np.arange(len(X), dtype=np.float32))
     booster, data = booster_for("regression", base_margin=margin)
-    for how in (dict(iteration_range=(0, 3)), dict(iteration_range=(0, 8), strict_shape=True), dict(ntree_limit=5)):
+    limit = [dict(ntree_limit=5)] if SERIES < 200 else []
+    for how in [dict(iteration_range=(0, 3)), dict(iteration_range=(0, 8), strict_shape=True), *limit]:
         ours = booster.predict(data, pred_interactions=True, **how)
         stock = fresh(booster).predict(xgb.DMatrix(X, base_margin=margin), pred_interactions=True, **how)
         assert_close(ours, stock, INTERACTION_TOLERANCE)
@@ -129,6 +131,7 @@ def test_interactions_of_the_first_rounds_on_margins_of_the_user() -> None:
 
 
 @only_ours
+@only_before(200, "there are no other predictors")
 @pytest.mark.parametrize("kind", ["pred_contribs", "pred_interactions"])
 def test_a_stock_booster_that_is_told_gpu_predictor_has_ours(kind: str) -> None:
     booster, data = booster_for("classes")
@@ -266,8 +269,11 @@ def test_stock_methods_keep_their_results_for_any_rounds() -> None:
 import numpy as np, xgboost as xgb
 x = np.random.default_rng(0).normal(size=(40, 3)); data = xgb.DMatrix(x, x[:, 0])
 booster = xgb.train(dict(tree_method="hist", booster="dart", rate_drop=0.3, max_depth=2), data, 6)
-print(booster.predict(data, pred_contribs=True, iteration_range=(2, 4)).tobytes().hex())
-print(booster.predict(data, pred_leaf=True, iteration_range=(0, 20)).tobytes().hex())
+for how in (dict(pred_contribs=True, iteration_range=(2, 4)), dict(pred_leaf=True, iteration_range=(0, 20))):
+    try:
+        print(booster.predict(data, **how).tobytes().hex())
+    except xgb.core.XGBoostError as error:  # since 2.0
+        print(str(error).splitlines()[0].split("] ", 1)[1])
 """
     alone, beside = (run_python(code, library=library).stdout for library in (None, LIBRARY or None))
-    assert alone == beside and len(alone) > 1000
+    assert alone == beside and len(alone) > (1000 if SERIES < 200 else 100)

@@ -4,14 +4,25 @@ Every story is told twice: to our booster, and to one whose second updater, whic
 evaluations to stock code. Models, weights of trees and predictions must be equal, bit for bit.
 """
 
-import json
 import pickle
 from typing import Any, Callable, Dict, List
 
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import FLOAT_EPS, binary_labels, fresh, make_data, only_ours, other_method, params, raw, trees_of
+from support import (
+    FLOAT_EPS,
+    binary_labels,
+    boost,
+    dart_weights,
+    fresh,
+    make_data,
+    only_ours,
+    other_method,
+    params,
+    raw,
+    trees_of,
+)
 
 ROWS = 3000
 X, Y = make_data(ROWS, 6, seed=1, missing=0.1)
@@ -30,11 +41,6 @@ DROPS: Dict[str, Dict[str, Any]] = {
     "by weight": dict(rate_drop=0.3, sample_type="weighted", one_drop=1),
     "as a forest": dict(rate_drop=0.3, normalize_type="forest"),
 }
-
-
-def weights_of(booster: xgb.Booster) -> List[float]:
-    learner = json.loads(bytes(booster.save_raw("json")))["learner"]
-    return learner["gradient_booster"]["weight_drop"]
 
 
 def settings_of(stock_margins: bool, **others: Any) -> Dict[str, Any]:
@@ -231,8 +237,8 @@ def test_after_a_round_that_failed() -> None:
             gradient, hessian = squared(booster.predict(train, output_margin=True, training=True), train)
             if number == 4:
                 with pytest.raises(xgb.core.XGBoostError, match="row 0 is .grad nan"):
-                    booster.boost(train, np.full_like(gradient, np.nan), hessian)
-            booster.boost(train, gradient, hessian)
+                    boost(booster, train, np.full_like(gradient, np.nan), hessian)
+            boost(booster, train, gradient, hessian)
         told.values(booster.predict(train))
         told.model(booster)
 
@@ -245,12 +251,12 @@ def test_training_predictions_are_without_the_dropped_trees() -> None:
     booster = xgb.Booster(settings_of(False, rate_drop=0.4, base_score=0.5), [train])
     some_dropped = 0
     for number in range(12):
-        before = np.array(weights_of(booster) if number else [], dtype=np.float32)
+        before = np.array(dart_weights(booster) if number else [], dtype=np.float32)
         leaves = booster.predict(train, pred_leaf=True).reshape(ROWS, -1).astype(int) if number else None
         trees = trees_of(booster) if number else []
         margins = booster.predict(train, output_margin=True, training=True)
-        booster.boost(train, *squared(margins, train))
-        dropped = np.flatnonzero(np.array(weights_of(booster)[:-1], dtype=np.float32) != before)
+        boost(booster, train, *squared(margins, train))
+        dropped = np.flatnonzero(np.array(dart_weights(booster)[:-1], dtype=np.float32) != before)
         some_dropped += len(dropped)
         expected = np.full(ROWS, 0.5, dtype=np.float32)
         for tree in range(number):
@@ -275,7 +281,7 @@ def test_margins_are_those_of_the_saved_model(case: Dict[str, Any]) -> None:
         booster.eval_set([(train, "t"), (valid, "v")], number)
     for data, x in ((train, X), (valid, VX)):
         np.testing.assert_array_equal(booster.predict(data), fresh(booster).predict(xgb.DMatrix(x)))
-    assert min(weights_of(booster)) < 1
+    assert min(dart_weights(booster)) < 1
 
 
 @only_ours
@@ -295,7 +301,7 @@ def test_same_drops_as_stock() -> None:
     for drop in (dict(rate_drop=1.0), dict(rate_drop=1.0, normalize_type="forest"), dict()):
         ours = xgb.train(settings_of(False, **drop), train, 8)
         stocks = xgb.train(settings_of(False, **drop) | other_method(tree_method="hist"), train, 8)
-        assert weights_of(ours) == weights_of(stocks)
+        assert dart_weights(ours) == dart_weights(stocks)
 
 
 @only_ours
@@ -308,7 +314,7 @@ def test_a_dart_that_was_updated_is_loaded(method: str, updater: str) -> None:
     booster = xgb.train({**grown, "rate_drop": 0.5}, data, 3)
     update = dict(booster="dart", process_type="update", updater=updater)
     updated = xgb.train(update, data, 3, xgb_model=booster)
-    assert len(weights_of(updated)) == 6 and updated.num_boosted_rounds() == 3
+    assert len(dart_weights(updated)) == 6 and updated.num_boosted_rounds() == 3
     again = pickle.loads(pickle.dumps(updated))
     assert again.predict(data).tobytes() == updated.predict(data).tobytes()
     longer = xgb.train({**grown, "process_type": "default"}, data, 2, xgb_model=updated)
@@ -340,7 +346,7 @@ def test_an_update_drops_the_trees_that_stock_drops(updater: str, drops: Dict[st
         evals = [(data, "t"), (valid, "v")] if evaluates else []
         models.append(xgb.train(how, data, 5, xgb_model=grown, evals=evals, verbose_eval=False))
     assert raw(models[0]) == raw(models[1])
-    assert weights_of(models[0])[:5] != weights_of(grown)
+    assert dart_weights(models[0])[:5] != dart_weights(grown)
 
 
 def test_rounds_that_are_not_there() -> None:
@@ -355,6 +361,6 @@ def test_rounds_that_are_not_there() -> None:
         lambda rounds: fresh(booster).predict(data, iteration_range=rounds),
     ):
         for rounds in ((0, 5), (2, 9)):
-            with pytest.raises(xgb.core.XGBoostError, match=f"iteration_range ends at {rounds[1]}; allowed: at most 4"):
+            with pytest.raises(xgb.core.XGBoostError, match=f"iteration_range ends at {rounds[1]}; allowed: at most 4|{rounds[1]} vs. 4"):
                 predict(rounds)
     assert np.array_equal(booster.predict(data, iteration_range=(0, 4)), before)

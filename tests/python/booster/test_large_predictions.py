@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import xgboost as xgb
-from support import BACKEND, fresh, make_data, params
+from support import BACKEND, fresh, make_data, only_before, params
 
 ROUNDS = 70
 # Rows times rounds are more than the work from which any process uses a device, about 2^24, also with five rounds less.
@@ -95,6 +95,7 @@ def test_leaves_of_the_first_rounds(strict: bool) -> None:
         model("regression").predict(xgb.DMatrix(X), pred_leaf=True, iteration_range=(2, ROUNDS))
 
 
+@only_before(200, "ntree_limit is gone")
 def test_ntree_limit() -> None:
     assert_as_stock("forest", ntree_limit=2 * (ROUNDS - 2))
     assert_as_stock("forest", ntree_limit=2 * (ROUNDS - 2), pred_leaf=True)

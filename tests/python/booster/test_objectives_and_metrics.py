@@ -36,13 +36,13 @@ def test_groups_of_no_weight_are_named(objective: str) -> None:
 @pytest.mark.parametrize(
     ("objective", "label", "words"),
     [
-        ("binary:logistic", 1.5, "label must be in \\[0,1\\] for logistic regression"),
+        ("binary:logistic", 1.5, "label must be in (\\[0,1\\]|\\(0, 1\\)) for logistic regression"),
         ("reg:squaredlogerror", -1.0, "label must be greater than -1 for rmsle"),
-        ("count:poisson", -1.0, "label must be nonnegative"),
+        ("count:poisson", -1.0, "label must be non-?negative"),
         ("reg:gamma", -0.5, "label must be positive"),
-        ("reg:tweedie", -0.5, "label must be nonnegative"),
-        ("multi:softprob", 3.0, "label must be in \\[0, num_class\\)"),
-        ("multi:softprob", -1.0, "label must be in \\[0, num_class\\)"),
+        ("reg:tweedie", -0.5, "label must be non-?negative"),
+        ("multi:softprob", 3.0, "label must be (in|discrete values in the range of) \\[0, num_class\\)"),
+        ("multi:softprob", -1.0, "label must be (in|discrete values in the range of) \\[0, num_class\\)"),
     ],
 )
 def test_bad_labels_are_named(objective: str, label: float, words: str) -> None:
@@ -50,7 +50,7 @@ def test_bad_labels_are_named(objective: str, label: float, words: str) -> None:
     labels[1234] = label
     others = {"num_class": 3} if objective.startswith("multi") else {}
     with pytest.raises(xgb.core.XGBoostError, match=words) as caught:
-        xgb.train(params(objective=objective, **others), data(labels), 2)
+        xgb.train(params(objective=objective, base_score=0.5, **others), data(labels), 2)
     if OURS:
         assert "1234" in str(caught.value)
 

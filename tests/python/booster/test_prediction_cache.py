@@ -10,7 +10,18 @@ from typing import Any, Dict
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import assert_same_trees, binary_labels, fresh, make_data, only_ours, params, sampled, train, trees_of
+from support import (
+    assert_same_trees,
+    binary_labels,
+    boost,
+    fresh,
+    make_data,
+    only_ours,
+    params,
+    sampled,
+    train,
+    trees_of,
+)
 
 X, Y = make_data(500, 5, missing=0.1)
 VALID_X, VALID_Y = make_data(200, 5, seed=1, missing=0.1)
@@ -104,7 +115,7 @@ def test_own_objective_by_predict_and_boost(boosting: str) -> None:
         margin = booster.predict(data, output_margin=True, training=boosting == "gbtree")
         if number:
             assert np.array_equal(margin, fresh(booster).predict(xgb.DMatrix(X), output_margin=True))
-        booster.boost(data, *logistic(margin, data))
+        boost(booster, data, *logistic(margin, data))
     chance = 1 / (1 + np.exp(-booster.predict(data, output_margin=True)))
     assert -np.log(np.where(binary_labels(Y) > 0, chance, 1 - chance)).mean() < 0.4
 
@@ -157,7 +168,7 @@ def test_gradients_of_all_sorts_in_boost() -> None:
     booster = xgb.Booster(params(max_depth=3), [data])
     rng = np.random.default_rng(4)
     for scale in (1.0, 1e-6, 1e6, 1e-12, 1.0):
-        booster.boost(data, scale * rng.normal(size=500), scale * rng.random(500) + 1.0)
+        boost(booster, data, scale * rng.normal(size=500), scale * rng.random(500) + 1.0)
         assert np.array_equal(booster.predict(data), true_prediction(booster, X))
     root = trees_of(booster)[0].hess[0]
     assert 500 < root < 1000
@@ -234,7 +245,7 @@ def test_medians_of_what_was_cached(change: str) -> None:
     again = fresh(booster)
     again.set_param(settings)
     for live, matrix in ((booster, data), (again, xgb.DMatrix(X, Y, base_margin=given))):
-        live.boost(matrix, np.sin(np.arange(500.0)), np.ones(500))
+        boost(live, matrix, np.sin(np.arange(500.0)), np.ones(500))
     assert_same_trees(booster, again)
 
 

@@ -32,7 +32,7 @@ from round_scenarios import (
     valid,
     xgboosts_own_functions,
 )
-from support import OURS, only_ours, other_method, params, raw
+from support import OURS, boost, only_ours, other_method, params, raw
 from xgboost.core import _LIB
 
 
@@ -83,7 +83,7 @@ def own_objective_and_built_in_by_turns(history: History) -> None:
         if i % 2:
             margins = booster.predict(train, output_margin=True, training=True)
             p = 1 / (1 + np.exp(-margins))
-            booster.boost(train, (p - LABEL).tolist(), (p * (1 - p)).tolist())
+            boost(booster, train, (p - LABEL).tolist(), (p * (1 - p)).tolist())
         else:
             booster.update(train, i)
         history.values(booster.eval(train).encode())

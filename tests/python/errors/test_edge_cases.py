@@ -123,7 +123,7 @@ def test_all_labels_equal() -> None:
 
 def test_all_weights_zero() -> None:
     x, y = make_data(100, 3)
-    booster = train(xgb.DMatrix(x, y, weight=np.zeros(100)), 3)
+    booster = train(xgb.DMatrix(x, y, weight=np.zeros(100)), 3, base_score=0.5)
     assert all(tree.nodes == 1 for tree in trees_of(booster))
     assert np.all(booster.predict(xgb.DMatrix(x)) == 0.5)
 

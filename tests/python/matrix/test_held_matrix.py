@@ -17,11 +17,16 @@ import scipy.sparse as sp
 import xgboost as xgb
 from arrow_producer import numbers
 from matrix_scenarios import AllAtOnce, Caller, GivesUp, columns, in_batches, mixed_columns, of_csc, of_table
-from support import assert_same_trees, make_data, pages_made, train
+from support import SERIES, assert_same_trees, make_data, only_before, pages_made, train
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 SCENARIOS = Path(__file__).parents[1] / "matrix_scenarios.py"
 X, Y = make_data(800, 6, missing=0.1)
+
+# XGBoost has given up some functions of its C interface.
+with_batches = only_before(201, "XGDMatrixCreateFromArrowCallback is gone")
+with_tables = only_before(300, "XGDMatrixCreateFromDT is gone")
+with_csc = only_before(301, "XGDMatrixCreateFromCSCEx is gone")
 
 
 def run_scenarios(how: str, folder: Path) -> Dict[str, Any]:
@@ -38,7 +43,7 @@ def is_same(a: Any, b: Any) -> bool:
 
 def test_every_form_of_data_is_to_stock_code_what_it_is_without_the_library(tmp_path: Path) -> None:
     ours, stock = run_scenarios("with", tmp_path), run_scenarios("without", tmp_path)
-    assert list(ours) == list(stock) and len(ours) > 90
+    assert list(ours) == list(stock) and len(ours) > (200 if SERIES < 200 else 135)
     assert [name for name in ours if not is_same(ours[name], stock[name])] == []
 
 
@@ -95,6 +100,7 @@ def test_columns_train_as_the_array_of_their_values_and_no_page_is_made(capfd: p
     assert_is_held(data, capfd)
 
 
+@with_tables
 @pytest.mark.parametrize("threads", [0, 1, 3])
 def test_a_table_trains_as_the_array_of_its_values_and_no_page_is_made(capfd: pytest.CaptureFixture, threads: int) -> None:
     columns = mixed_columns()
@@ -116,6 +122,7 @@ def test_a_table_trains_as_the_array_of_its_values_and_no_page_is_made(capfd: py
     assert_is_held(data, capfd)
 
 
+@with_csc
 @pytest.mark.parametrize("arrays, stored, words", [
     (([0, 2, 3], [0, 5, 1], [1, 2, 3], 5), None, r"Value 1 of a CSC matrix, in column 0, is in row 5 \(indices\); allowed: 0 to 4"),
     (([0, 2, 1], [0, 4, 1], [1, 2, 3], 5), None,
@@ -132,6 +139,7 @@ def test_csc_arrays_at_which_stock_code_ends_the_process(arrays: tuple, stored: 
         of_csc(*arrays, stored=stored)
 
 
+@with_tables
 def test_columns_of_a_table_at_which_stock_code_ends_the_process() -> None:
     with pytest.raises(xgb.core.XGBoostError, match=r"data\[1\] is null, and there are 3 rows; allowed: an array of as many"):
         of_table(np.zeros(3, np.int8), None, types=["int8", "bool8"])
@@ -142,6 +150,7 @@ def test_columns_of_a_table_at_which_stock_code_ends_the_process() -> None:
 BATCHES = columns(X)  # all rows in one
 
 
+@with_batches
 @pytest.mark.parametrize("make, rows", [
     (lambda: Caller(BATCHES), 800),
     (lambda: Caller(*(columns(X[at : at + 100]) for at in range(0, 800, 100))), 800),
@@ -166,6 +175,7 @@ def test_record_batches_train_as_the_array_of_their_values_and_no_page_is_made(
     assert_is_held(data, capfd)
 
 
+@with_batches
 @pytest.mark.parametrize("skip", [1, 8, 13])
 def test_record_batches_that_begin_within_their_columns(skip: int) -> None:
     """Stock code reads the rows at the beginning of the buffers."""
@@ -175,6 +185,7 @@ def test_record_batches_that_begin_within_their_columns(skip: int) -> None:
     assert np.array_equal(caller.dmatrix().get_data().toarray(), values)
 
 
+@with_batches
 def test_who_makes_a_matrix_while_one_is_made(capfd: pytest.CaptureFixture) -> None:
     inner = []
 
@@ -190,6 +201,7 @@ def test_who_makes_a_matrix_while_one_is_made(capfd: pytest.CaptureFixture) -> N
     assert_is_held(inner[0], capfd)
 
 
+@with_batches
 def test_a_caller_who_goes_past_the_function_in_front(capfd: pytest.CaptureFixture) -> None:
     """XGBoost's own function imports the batches: they are XGBoost's then."""
     stock = ctypes.CDLL(xgb.core._LIB._name)
@@ -234,6 +246,7 @@ def of_negative_length(array: Any) -> None:
     array.length = -1
 
 
+@with_batches
 @pytest.mark.parametrize("spoil, words", [
     (without_children, "Batch 0 does not follow the Arrow C data interface: the list of columns is null"),
     (without_a_child, "Column 'f1' in batch 0 does not follow the Arrow C data interface: its array is null"),
@@ -251,6 +264,7 @@ def test_record_batches_at_which_stock_code_ends_the_process(spoil: Any, words: 
     assert caller.table.released == {"schema": 1, "array": 1, "stream": 0}
 
 
+@with_batches
 def test_no_function_that_hands_batches_over() -> None:
     handle = ctypes.c_void_p()
     with pytest.raises(xgb.core.XGBoostError, match="next is null; allowed: a function that hands record batches over"):

@@ -15,7 +15,9 @@ from support import (
     assert_same_trees,
     fresh,
     make_data,
+    only_before,
     only_ours,
+    ours_since,
     params,
     raw,
     sampled,
@@ -155,6 +157,7 @@ def test_pages_with_weights(tmp_path) -> None:
     assert trees_of(booster)[0].hess[0] == WEIGHTS.sum()
 
 
+@only_before(300, "text files have no cache")
 def test_text_file_with_a_cache(tmp_path) -> None:
     path = str(tmp_path / "train.txt")
     dump_svmlight_file(np.nan_to_num(X), Y, path)
@@ -266,6 +269,7 @@ def test_a_validation_matrix_with_reference_bins() -> None:
     assert history["v"]["rmse"][-1] == pytest.approx(error, rel=1e-5)
 
 
+@ours_since(200, "max_bin of a matrix with reference bins is the reference's")
 def test_weights_of_groups_of_a_matrix_with_reference_bins() -> None:
     """Where there are no quantiles to find, XGBoost needs neither a weight for every row nor max_bin."""
     label, groups, weights = (Y > 0).astype(np.float32), [300] * 3, np.array([1.0, 2.0, 3.0])

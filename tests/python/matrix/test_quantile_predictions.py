@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import xgboost as xgb
-from support import BACKEND, OURS, Batches, binary_labels, fresh, make_data, only_ours, params, stock_params
+from support import BACKEND, OURS, SERIES, Batches, binary_labels, fresh, make_data, only_ours, params, stock_params
 
 ROUNDS = 70
 # Rows times rounds are more than the work from which any process uses a device, about 2^24, and there are more than
@@ -241,7 +241,11 @@ def assert_metrics(seen: Dict[str, List[float]], stock: np.ndarray, margins: np.
     np.testing.assert_allclose(ours, stock, rtol=2.0**-22, atol=2.0**-22 * np.exp(np.abs(margins).max()))
 
 
-@pytest.mark.parametrize("kind", ["ref", "own cuts", "ref, batches", "own cuts, batches"])
+# Since 2.0 the Python package refuses to evaluate bins of other cuts.
+CUTS = ["ref", "own cuts"] if SERIES < 200 else ["ref"]
+
+
+@pytest.mark.parametrize("kind", [*CUTS, *(f"{cuts}, batches" for cuts in CUTS)])
 @pytest.mark.parametrize("case", EVALUATED)
 def test_evaluation_sets(case: str, kind: str) -> None:
     label, vlabel, settings = EVALUATED[case]

@@ -16,7 +16,7 @@ from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
 import xgboost as xgb
-from support import only_ours, params, raw
+from support import MODEL_FORMS, only_ours, params, raw
 
 ROWS, COLUMNS = 120, 4
 RNG = np.random.default_rng(7)
@@ -329,7 +329,7 @@ def test_what_is_as_it_should_be_loads() -> None:
     for booster in [*MODELS.values(), *others]:
         data = _categories() if booster is MODELS["categories"] else _numbers()
         expected = booster.predict(data)
-        forms = ("json", "ubj") if booster is MODELS["categories"] else ("json", "ubj", "deprecated")
+        forms = MODEL_FORMS[:2] if booster is MODELS["categories"] else MODEL_FORMS
         for form in forms:
             loaded = xgb.Booster()
             loaded.load_model(bytearray(booster.save_raw(form)))

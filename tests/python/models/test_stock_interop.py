@@ -10,6 +10,7 @@ from support import (
     BACKEND,
     LIBRARY,
     METHOD,
+    MODEL_FORMS,
     OURS,
     assert_same_trees,
     config_of,
@@ -47,7 +48,7 @@ x = np.load(folder + "/x.npy")
 data = xgb.DMatrix(x)
 result, facts = {}, {}
 for kind in json.load(open(folder + "/kinds.json")):
-    for suffix in ("json", "ubj", "deprecated"):
+    for suffix in json.load(open(folder + "/forms.json")):
         booster = xgb.Booster(model_file=f"{folder}/{kind}.{suffix}")
         result[f"{kind}.{suffix}"] = booster.predict(data)
     unpickled = pickle.load(open(f"{folder}/{kind}.pickle", "rb"))
@@ -75,12 +76,13 @@ def exchange(tmp_path_factory):
     folder = tmp_path_factory.mktemp("exchange")
     np.save(folder / "x.npy", X)
     (folder / "kinds.json").write_text(json.dumps(list(KINDS)))
+    (folder / "forms.json").write_text(json.dumps(MODEL_FORMS))
     expected = {}
     for kind, settings in KINDS.items():
         y = CLASSES if "num_class" in settings else Y
         np.save(folder / f"{kind}.y.npy", y)
         booster = train(xgb.DMatrix(X, y), 6, **settings)
-        for suffix in ("json", "ubj", "deprecated"):
+        for suffix in MODEL_FORMS:
             booster.save_model(str(folder / f"{kind}.{suffix}"))
         (folder / f"{kind}.pickle").write_bytes(pickle.dumps(booster))
         (folder / f"{kind}.config").write_text(booster.save_config())
@@ -97,7 +99,7 @@ def exchange(tmp_path_factory):
     )
 
 
-@pytest.mark.parametrize("form", ["json", "ubj", "deprecated", "pickle", "config"])
+@pytest.mark.parametrize("form", [*MODEL_FORMS, "pickle", "config"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_stock_alone_predicts_the_same_bytes(exchange, kind: str, form: str) -> None:
     expected, found, _, _ = exchange

@@ -449,7 +449,7 @@ BROKEN = {
 
 
 def run_compare(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "XGBGPU_LIBRARY": LIBRARY}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKAGE), *sys.path]), "XGBGPU_LIBRARY": LIBRARY}
     command = [sys.executable, "-B", "-m", "xgboost_gpu", "compare", *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
 

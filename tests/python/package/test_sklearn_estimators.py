@@ -197,8 +197,9 @@ def test_an_estimator_with_an_own_objective() -> None:
     def squared(label: np.ndarray, prediction: np.ndarray):
         return prediction - label, np.ones_like(prediction)
 
-    own = xgb.XGBRegressor(n_estimators=5, objective=squared, **params()).fit(DIABETES_X, DIABETES_Y)
-    built_in = xgb.XGBRegressor(n_estimators=5, **params()).fit(DIABETES_X, DIABETES_Y)
+    how = params(base_score=0.5)
+    own = xgb.XGBRegressor(n_estimators=5, objective=squared, **how).fit(DIABETES_X, DIABETES_Y)
+    built_in = xgb.XGBRegressor(n_estimators=5, **how).fit(DIABETES_X, DIABETES_Y)
     # The label reaches the function in float64; the gradient is rounded once more: 2^-24 of |y| < 350 each round.
     difference = own.predict(DIABETES_X) - built_in.predict(DIABETES_X)
     assert np.abs(difference).max() < 5 * 350 * 2.0**-20

@@ -7,7 +7,7 @@ from typing import Any, Dict, List
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import BACKEND, LIBRARY, make_data, only_ours, params, raw, run_python
+from support import BACKEND, LIBRARY, boost, make_data, only_ours, params, raw, run_python
 
 ROOT = Path(__file__).parents[3]
 X, Y = make_data(120, 3)
@@ -140,7 +140,7 @@ def messages_of(settings: Dict[str, Any]) -> List[str]:
     data, messages = xgb.DMatrix(X, Y), []
     for ask in (
         lambda booster: booster.update(data, 0),
-        lambda booster: booster.boost(data, np.ones(len(Y)), np.ones(len(Y))),
+        lambda booster: boost(booster, data, np.ones(len(Y)), np.ones(len(Y))),
         lambda booster: booster.predict(data),
         lambda booster: booster.inplace_predict(X),
         lambda booster: booster.eval(data),

@@ -14,6 +14,8 @@ from support import (
     OURS,
     Tree,
     assert_same_trees,
+    boost,
+    dart_weights,
     make_data,
     only_ours,
     params,
@@ -139,7 +141,7 @@ def leaf_sums(tree: Tree, booster: xgb.Booster, data: xgb.DMatrix, gradients: np
     ids=str,
 )
 def test_penalties_on_leaves(data: xgb.DMatrix, settings: dict) -> None:
-    booster = train(data, 1, eta=1.0, **settings)
+    booster = train(data, 1, eta=1.0, base_score=0.5, **settings)
     tree = trees_of(booster)[0]
     g = leaf_sums(tree, booster, data, np.float32(0.5) - Y)
     expected = (
@@ -185,7 +187,7 @@ def test_subsample_draws_each_row_alike() -> None:
     rows, draws = 20, 400
     data = xgb.DMatrix(np.zeros((rows, 1)), np.zeros(rows))
     booster = xgb.Booster(params(subsample=0.5, num_parallel_tree=draws, reg_lambda=0.0), [data])
-    booster.boost(data, 2.0 ** np.arange(rows), np.ones(rows))
+    boost(booster, data, 2.0 ** np.arange(rows), np.ones(rows))
     roots = [(float(tree.weight[0]), float(tree.hess[0])) for tree in trees_of(booster)]
     drawn = np.array([[int(round(-weight * hess)) >> row & 1 for row in range(rows)] for weight, hess in roots])
     assert np.array_equal(drawn.sum(axis=1), [hess for _, hess in roots])
@@ -331,9 +333,10 @@ def test_base_score_and_scale_pos_weight(data: xgb.DMatrix) -> None:
     label = (Y > 1).astype(np.float32)
     binary = xgb.DMatrix(X, label)
     weighted = xgb.DMatrix(X, label, weight=np.where(label > 0, 4, 1))
+    how = dict(objective="binary:logistic", base_score=0.5, max_bin=3000)  # each value has a bin: weights move no cut
     assert_same_trees(
-        train(binary, 3, objective="binary:logistic", scale_pos_weight=4, max_bin=3000),
-        train(weighted, 3, objective="binary:logistic", max_bin=3000),  # each value has a bin, so weights move no cut
+        train(binary, 3, scale_pos_weight=4, **how),
+        train(weighted, 3, **how),
     )
 
 
@@ -353,8 +356,7 @@ def weights_of_trees(data: xgb.DMatrix, **settings) -> List[np.ndarray]:
     weights = []
     for number in range(8):
         booster.update(data, number)
-        learner = json.loads(bytes(booster.save_raw("json")))["learner"]
-        weights.append(np.array(learner["gradient_booster"]["weight_drop"]))
+        weights.append(np.array(dart_weights(booster)))
     return weights
 
 

@@ -15,7 +15,7 @@ import pytest
 import xgboost as xgb
 from sklearn import datasets
 from sklearn.model_selection import train_test_split
-from support import data_folder, make_data, params, stock_params, train, train_stock
+from support import boost, data_folder, make_data, params, stock_params, train, train_stock
 
 SAMPLES = 6
 
@@ -229,6 +229,6 @@ def test_sums_of_many_small_gradients_beside_a_giant_are_right() -> None:
     g[0] = -1e6
     data = xgb.DMatrix(x, np.zeros(rows))
     booster = xgb.Booster(params(eta=1.0, reg_lambda=0.0, max_depth=2, base_score=0.0), [data])
-    booster.boost(data, g, np.ones(rows))
+    boost(booster, data, g, np.ones(rows))
     found = booster.predict(xgb.DMatrix(np.array([[0, 0], [1, 0], [0, 1]])))
     assert found.tolist() == [1, -1, 1e6]

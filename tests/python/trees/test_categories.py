@@ -160,9 +160,15 @@ def test_trees_are_stocks_with_classes() -> None:
     assert_same(*in_step(matrix(x, label, types), 2, objective="multi:softprob", num_class=3))
 
 
+def codes(column: np.ndarray) -> pd.Categorical:
+    """Whole numbers as a column of categories; NaN is missing."""
+    numbers = np.where(np.isnan(column), -1, column).astype(int)
+    return pd.Categorical.from_codes(numbers, categories=range(numbers.max() + 1))
+
+
 def test_quantile_matrix_gives_the_same_trees() -> None:
     x, y, types = make_table(2000, [3, 30], numbers=0, missing=0.1)
-    frame = pd.DataFrame({f"c{i}": pd.Categorical(column) for i, column in enumerate(x.T)})
+    frame = pd.DataFrame({f"c{i}": codes(column) for i, column in enumerate(x.T)})
     plain = xgb.DMatrix(frame, y, enable_categorical=True)
     binned = xgb.QuantileDMatrix(frame, y, enable_categorical=True)
     assert raw(train(plain, 3)) == raw(train(binned, 3))

@@ -15,6 +15,7 @@ from sklearn import datasets
 from support import (
     FLOAT_EPS,
     OURS,
+    SERIES,
     Tree,
     assert_same_trees,
     make_data,
@@ -23,6 +24,7 @@ from support import (
     params,
     stock_params,
     train,
+    tree_settings,
     trees_of,
 )
 from test_equals_stock import agaricus, binary_weighted, from_sklearn, pair, with_missing
@@ -212,9 +214,7 @@ def test_a_list_is_saved_as_stock_reads_it() -> None:
     data = xgb.DMatrix(X, Y)
     booster = xgb.Booster(params(), [data])
     booster.set_param({"monotone_constraints": "[1, -1]" if OURS else "(1, -1)"})
-    updaters = json.loads(booster.save_config())["learner"]["gradient_booster"]["updater"]
-    (updater,) = updaters.values()
-    assert updater["train_param"]["monotone_constraints"].replace(" ", "") == "(1,-1)"
+    assert tree_settings(booster)["monotone_constraints"].replace(" ", "") == "(1,-1)"
 
 
 @pytest.mark.parametrize("updater", ["refresh", "prune", "refresh,prune"])

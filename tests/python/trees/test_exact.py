@@ -21,6 +21,7 @@ from support import (
     FLOAT_EPS,
     assert_same_trees,
     binary_labels,
+    boost,
     data_folder,
     fresh,
     make_data,
@@ -132,7 +133,7 @@ def test_any_tree(seed: int, rows: int, columns: int, missing: float, levels: in
     h = (rng.integers(4, 128, size=rows) / 64).astype(np.float32)
     data = xgb.DMatrix(x, np.zeros(rows))
     booster = xgb.Booster(exact(**vars(rules)), [data])
-    booster.boost(data, g, h)
+    boost(booster, data, g, h)
     check_tree(trees_of(booster)[0], x, g, h, rules)
 
 
@@ -278,7 +279,7 @@ def test_rows_of_negative_hessians_count_as_with_hist_and_unlike_stock_exact() -
     cover = {}
     for settings in (exact(), params(), {"tree_method": "hist"}, stock()):
         booster = xgb.Booster({**settings, "max_depth": 1}, [data := xgb.DMatrix(x, grad)])
-        booster.boost(data, grad.tolist(), hess.tolist())
+        boost(booster, data, grad.tolist(), hess.tolist())
         cover[settings["tree_method"]] = float(trees_of(booster)[0].hess[0])
     assert cover == {"gpu_exact": 34.0, "gpu_hist": 34.0, "hist": 34.0, "exact": 36.0}
 

@@ -6,7 +6,7 @@ import xgboost as xgb
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reference import Rules, check_tree
-from support import make_data, params, trees_of
+from support import boost, make_data, params, trees_of
 
 QUICK = settings(
     max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
@@ -21,7 +21,7 @@ def dyadic(rng: np.random.Generator, rows: int, lowest: int, highest: int) -> np
 def first_tree(x: np.ndarray, g: np.ndarray, h: np.ndarray, matrix=xgb.DMatrix, **parameters):
     data = matrix(x, np.zeros(len(x)))
     booster = xgb.Booster(params(**parameters), [data])
-    booster.boost(data, g, h)
+    boost(booster, data, g, h)
     return trees_of(booster)[0]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 
-from support import fresh, make_data, only_ours, params, raw, train, trees_of
+from support import boost, fresh, make_data, only_ours, params, raw, train, trees_of
 
 pytestmark = only_ours  # a CPU build of stock XGBoost refuses both
 
@@ -77,7 +77,7 @@ def test_tiny_data(how: Dict[str, Any]) -> None:
 def test_no_gradients(how: Dict[str, Any]) -> None:
     data = xgb.DMatrix(X, Y)
     booster = xgb.Booster(params(**how), [data])
-    booster.boost(data, np.zeros(ROWS), np.zeros(ROWS))
+    boost(booster, data, np.zeros(ROWS), np.zeros(ROWS))
     assert np.ptp(booster.predict(xgb.DMatrix(X))) == 0
 
 

@@ -10,7 +10,7 @@ from typing import Any, Dict
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import Batches, params, raw, stock_params, trees_of
+from support import Batches, boost, params, raw, stock_params, trees_of
 
 ROWS = 65_536
 FEW = 100  # outliers; no row before the 65,536th may be the one that counts
@@ -98,7 +98,7 @@ def test_hessians_of_ones_own(weight: float) -> None:
     hess = np.where(np.arange(rows) >= rows - FEW, 1e-6, 1.0).astype(np.float32)
     data = xgb.DMatrix(x, np.zeros(rows))
     booster = xgb.Booster(params(min_child_weight=weight, max_depth=1, reg_lambda=0.01), [data])
-    booster.boost(data, grad, hess)
+    boost(booster, data, grad, hess)
     assert (root(booster)[0] == 0) == (weight < 1e-4)
 
 
@@ -111,7 +111,7 @@ def test_nearly_all_hessians_are_tiny() -> None:
     hess = np.where(np.arange(rows) % 100 == 0, 1.0, 1e-9).astype(np.float32)
     data = xgb.DMatrix(x, np.zeros(rows))
     booster = xgb.Booster(params(min_child_weight=0, max_depth=2, reg_lambda=1, eta=1), [data])
-    booster.boost(data, grad, hess)
+    boost(booster, data, grad, hess)
     leaf = booster.predict(data, pred_leaf=True).reshape(-1)
     margin = booster.predict(data, output_margin=True) - 0.5
     for number in np.unique(leaf):

@@ -1,0 +1,95 @@
+// Lists the series of XGBoost in which a name means what it means to the engine.
+#include "params/meanings.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+/// A name has the engine's meaning from series `first` to `last`, both included.
+struct Meaning {
+  char const* name;
+  int first;
+  int last;
+};
+
+// Compared: gradients and hessians of rows that are alone in a leaf, and values of metrics, of XGBoost 1.7.4, 2.1.4,
+// 3.0.5, 3.1.3, 3.2.0, 3.3.0 and 3.4.1, with weights, ties, several classes and targets. 2.0 lies between two that agree.
+// tests/python/booster/test_meanings.py compares the engine with the XGBoost that it runs in.
+constexpr int kFirst = 107, kCompared = 304;
+
+constexpr Meaning kObjectives[] = {
+    {"reg:squarederror", kFirst, kCompared},
+    {"reg:linear", kFirst, kCompared},
+    // 3.0 and newer do not read scale_pos_weight, and leave it out of the saved configuration: it is 1 here, too. In 3.0
+    // and 3.1 XGBoost has one gradient a row in the place of one for each of several targets, by mistake.
+    {"reg:squaredlogerror", kFirst, kCompared},
+    {"reg:logistic", kFirst, kCompared},
+    {"binary:logistic", kFirst, kCompared},
+    {"binary:logitraw", kFirst, kCompared},
+    {"binary:hinge", kFirst, kCompared},
+    // 3.5 is to have another hessian, (e^F + y) / 2, without max_delta_step.
+    {"count:poisson", kFirst, kCompared},
+    {"reg:gamma", kFirst, kCompared},
+    {"reg:tweedie", kFirst, kCompared},
+    // From 2.1 to 3.1 XGBoost makes the same mistake here.
+    {"reg:pseudohubererror", kFirst, kCompared},
+    // From 2.0 to 3.3 a leaf is eta times the median, shared by the trees of a forest, of each of several targets. Since
+    // 3.4 the loss is smooth, and leaves are sums.
+    {"reg:absoluteerror", kFirst, 107},
+    {"multi:softmax", kFirst, kCompared},
+    {"multi:softprob", kFirst, kCompared},
+    {"survival:aft", kFirst, kCompared},
+    {"survival:cox", kFirst, kCompared},
+    // LambdaRank since 2.0: other pairs, normalised lambdas, parameters lambdarank_… in place of num_pairsample.
+    {"rank:pairwise", kFirst, 107},
+    {"rank:ndcg", kFirst, 107},
+    {"rank:map", kFirst, 107},
+};
+
+constexpr Meaning kMetrics[] = {
+    {"rmse", kFirst, kCompared},
+    {"rmsle", kFirst, kCompared},
+    {"mae", kFirst, kCompared},
+    {"mape", kFirst, kCompared},
+    {"mphe", kFirst, kCompared},
+    {"logloss", kFirst, kCompared},
+    {"error", kFirst, kCompared},
+    {"poisson-nloglik", kFirst, kCompared},
+    {"gamma-nloglik", kFirst, kCompared},
+    {"gamma-deviance", kFirst, kCompared},
+    {"tweedie-nloglik", kFirst, kCompared},
+    {"merror", kFirst, kCompared},
+    {"mlogloss", kFirst, kCompared},
+    {"auc", kFirst, kCompared},
+    {"aucpr", kFirst, kCompared},
+    {"aft-nloglik", kFirst, kCompared},
+    {"interval-regression-accuracy", kFirst, kCompared},
+    {"cox-nloglik", kFirst, kCompared},
+    // Since 2.0 these three count the first 32 rows of a group unless told otherwise, weigh groups, and refuse labels
+    // that they have no gain for. pre@k divides by the size of a smaller group. map@k divides by hits of the first k.
+    // ndcg has the parameter ndcg_exp_gain.
+    {"pre", kFirst, 107},
+    {"ndcg", kFirst, 107},
+    {"map", kFirst, 107},
+};
+
+template <std::size_t n>
+bool IsListed(Meaning const (&rows)[n], int series, std::string const& name) {
+  return std::any_of(rows, rows + n,
+                     [&](Meaning const& row) { return name == row.name && row.first <= series && series <= row.last; });
+}
+
+}  // namespace
+
+bool ObjectiveIsOurs(int series, std::string const& name) { return IsListed(kObjectives, series, name); }
+
+bool MetricIsOurs(int series, std::string const& name) {
+  std::string kind = name.substr(0, name.find('@'));
+  if (!kind.empty() && kind.back() == '-') kind.pop_back();
+  return IsListed(kMetrics, series, kind);
+}
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,75 @@
+// Tests the table of series in which names of objectives and metrics have the engine's meaning.
+#include "params/meanings.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "xgbgpu/metric.h"
+#include "xgbgpu/objective.h"
+
+namespace xgbgpu::plugin {
+namespace {
+
+constexpr int kSeries[] = {107, 201, 300, 301, 302, 303, 304};
+
+TEST(Meanings, AllNamesOfTheEngineAreOursIn17) {
+  for (int i = 0; i <= static_cast<int>(Objective::kRankMap); ++i) {
+    std::string const name = NameOf(static_cast<Objective>(i));
+    EXPECT_TRUE(ObjectiveIsOurs(107, name)) << name;
+  }
+  for (char const* const alias : {"reg:linear", "reg:logistic", "multi:softmax"}) {
+    EXPECT_TRUE(ObjectiveByName(alias) && ObjectiveIsOurs(107, alias)) << alias;
+  }
+  for (int i = 0; i <= static_cast<int>(Metric::kMap); ++i) {
+    std::string const name = NameOf(static_cast<Metric>(i));
+    EXPECT_TRUE(MetricIsOurs(107, name)) << name;
+  }
+}
+
+TEST(Meanings, NamesThatTheEngineLacksAreNeverOurs) {
+  for (int const series : kSeries) {
+    for (char const* const name : {"reg:quantileerror", "reg:expectileerror", "rank", "", "rmse"}) {
+      EXPECT_FALSE(ObjectiveIsOurs(series, name)) << series << ' ' << name;
+    }
+    for (char const* const name : {"ams", "quantile", "expectile", "", "-", "@", "reg:squarederror"}) {
+      EXPECT_FALSE(MetricIsOurs(series, name)) << series << ' ' << name;
+    }
+  }
+}
+
+TEST(Meanings, RankingIsAnotherSince20) {
+  for (int const series : kSeries) {
+    for (char const* const name : {"rank:pairwise", "rank:ndcg", "rank:map"}) {
+      EXPECT_EQ(ObjectiveIsOurs(series, name), series < 200) << series << ' ' << name;
+    }
+    for (char const* const name : {"ndcg", "ndcg-", "ndcg@5", "ndcg@5-", "map", "map@3-", "pre", "pre@10"}) {
+      EXPECT_EQ(MetricIsOurs(series, name), series < 200) << series << ' ' << name;
+    }
+  }
+}
+
+TEST(Meanings, LeavesOfAbsoluteErrorAreOthersSince20) {
+  for (int const series : kSeries) EXPECT_EQ(ObjectiveIsOurs(series, "reg:absoluteerror"), series < 200) << series;
+}
+
+TEST(Meanings, OtherNamesAreOursInEverySeriesThatWasCompared) {
+  for (int const series : kSeries) {
+    for (char const* const name : {"reg:squarederror", "binary:logistic", "multi:softprob", "count:poisson"}) {
+      EXPECT_TRUE(ObjectiveIsOurs(series, name)) << series << ' ' << name;
+    }
+    for (char const* const name : {"rmse", "error@0.7", "tweedie-nloglik@1.5", "auc", "cox-nloglik"}) {
+      EXPECT_TRUE(MetricIsOurs(series, name)) << series << ' ' << name;
+    }
+  }
+}
+
+TEST(Meanings, NothingIsOursInASeriesThatWasNotCompared) {
+  for (int const series : {0, 106, 305, 400}) {
+    EXPECT_FALSE(ObjectiveIsOurs(series, "reg:squarederror")) << series;
+    EXPECT_FALSE(MetricIsOurs(series, "rmse")) << series;
+  }
+}
+
+}  // namespace
+}  // namespace xgbgpu::plugin
