@@ -218,6 +218,41 @@ def test_estimators(newer):
     newer.output_of(START + ESTIMATORS)
 
 
+DEVICE = """
+import json
+def settings(booster):
+    return json.loads(booster.save_config())["learner"]["gradient_booster"]["xgboost_gpu_param"]
+def fails(**parameters):
+    try:
+        xgb.train({"tree_method": "gpu_hist", **parameters}, xgb.DMatrix(x, y), 1)
+    except xgb.core.XGBoostError as error:
+        return str(error)
+    raise AssertionError(parameters)
+warnings.simplefilter("ignore")
+plain = trees(train(xgb.DMatrix(x, y)))
+for device, backend, ordinal in (("cpu", "host", "-1"), ("cuda", "auto", "-1"), ("cuda:1", "auto", "1"), ("gpu:0", "auto", "0")):
+    given = {"tree_method": "gpu_hist", "device": device, "objective": "binary:logistic", "max_depth": 3}
+    booster = xgb.train(given, xgb.DMatrix(x, y), 5)
+    told = xgb.Booster({"tree_method": "gpu_hist"}, [xgb.DMatrix(x, y)])
+    told.set_param({"device": device})
+    before = xgb.Booster({"device": device}, [xgb.DMatrix(x, y)])
+    before.set_param("tree_method", "gpu_hist")
+    model = xgb.XGBClassifier(n_estimators=5, max_depth=3, tree_method="gpu_hist", device=device).fit(x, y)
+    assert trees(booster) == plain and trees(model) == plain, device
+    for one in (booster, told, before, model.get_booster()):
+        found = settings(one)
+        assert (found["gpu_backend"], found["gpu_id"]) == (backend, ordinal), (device, found)
+assert settings(train(xgb.DMatrix(x, y), gpu_id=1))["gpu_id"] == "1"
+assert "device is 'cuda:1' and gpu_id is 0" in fails(device="cuda:1", gpu_id=0)
+assert "device is 'cuda' and gpu_backend is 'host'" in fails(device="cuda", gpu_backend="host")
+assert "Parameter device is 'tpu'" in fails(device="tpu")
+"""
+
+
+def test_device_chooses_where_gpu_hist_trains(newer):
+    newer.output_of(START + DEVICE)
+
+
 FILES = """
 model = xgb.XGBClassifier(n_estimators=5, max_depth=3, tree_method=METHOD, gpu_backend="host").fit(x, y)
 open("model.pickle", "wb").write(pickle.dumps(model))
