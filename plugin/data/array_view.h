@@ -36,12 +36,15 @@ std::vector<std::int64_t> Integers(xgboost::Json const& array);
 /// dmlc::Error if it is no JSON, or lacks a member that an interface must have.
 std::optional<ArrayView> ParseArray(char const* interface, std::size_t dimensions);
 
+/// Returns true if the value i is there, by a bit for each value, the lowest of a byte first.
+inline bool IsPresent(std::uint8_t const* bits, std::size_t i) { return ((bits[i / 8] >> (i % 8)) & 1) != 0; }
+
 /// A column of a table, some of whose values may not be there.
 struct ColumnView {
   ArrayView values;             ///< of one dimension
-  std::uint8_t const* present;  ///< a bit for each value, the lowest of a byte first; null: all are there
+  std::uint8_t const* present;  ///< for IsPresent; null: all are there
 
-  bool has(std::size_t i) const { return present == nullptr || ((present[i / 8] >> (i % 8)) & 1) != 0; }
+  bool has(std::size_t i) const { return present == nullptr || IsPresent(present, i); }
 };
 
 /// Reads a list of array interfaces (JSON), one for each column. Returns nothing where stock code is to read the list:

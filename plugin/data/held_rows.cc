@@ -330,9 +330,28 @@ std::unique_ptr<HeldRows> HoldEntries(InPlaceArrays const& arrays, float missing
   return has_missing ? WithoutMissing(*held, threads) : std::move(held);
 }
 
+/// Copies n values of a column, from value `first` on, to places `step` apart.
+template <typename T>
+void CopyColumn(ColumnView const& column, std::size_t first, std::size_t n, float missing, float* to, std::size_t step,
+                Found* found) {
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  std::int64_t const stride = column.values.strides[0];
+  char const* from = column.values.data + static_cast<std::int64_t>(first) * stride;
+  std::uint8_t const* const present = column.present;
+  Found own;
+  for (std::size_t i = first; i < first + n; ++i, from += stride, to += step) {
+    T raw;
+    std::memcpy(&raw, from, sizeof(T));
+    auto const value = static_cast<float>(raw);
+    bool const has = (present == nullptr || IsPresent(present, i)) && value != missing;
+    *to = has ? value : kNone;
+    Count(has ? value : kNone, missing, &own);
+  }
+  found->Add(own);
+}
+
 /// Copies the columns of a table to rows. Columns are read in tiles of rows, whose places in the copy stay in the cache.
 std::unique_ptr<HeldRows> HoldColumns(std::vector<ColumnView> const& table, float missing, int threads) {
-  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
   std::size_t const columns = table.size(),
                     rows = columns == 0 ? 0 : static_cast<std::size_t>(table[0].values.shape[0]);
   bool const is_there = std::all_of(table.cbegin(), table.cend(), [](auto& c) { return c.values.data != nullptr; });
@@ -341,14 +360,10 @@ std::unique_ptr<HeldRows> HoldColumns(std::vector<ColumnView> const& table, floa
   if (__builtin_mul_overflow(rows, columns * sizeof(float), &bytes)) return nullptr;
   Buffer<std::uint8_t> floats{bytes};
   auto* const out = reinterpret_cast<float*>(floats.data());
-  auto const copy = [&](auto type, ColumnView const& column, std::size_t first, std::size_t n, float* to,
-                        Found* found) {
-    for (std::size_t i = first; i < first + n; ++i, to += columns) {
-      auto const value = static_cast<float>(Read<decltype(type)>(column.values, i));
-      *to = value == missing || !column.has(i) ? kNone : value;
-      Count(*to, missing, found);
-    }
-  };
+  std::vector<decltype(&CopyColumn<float>)> copies;
+  for (ColumnView const& column : table) {
+    WithType(column.values.type, [&](auto type) { copies.push_back(CopyColumn<decltype(type)>); });
+  }
   constexpr std::size_t kTileRows = 64, kGrainValues = 1 << 17;
   std::size_t const grain = std::max<std::size_t>(1, kGrainValues / columns / kTileRows) * kTileRows;
   Found const found = LookAtChunks(threads, rows, grain, [&](std::size_t begin, std::size_t end) {
@@ -356,8 +371,7 @@ std::unique_ptr<HeldRows> HoldColumns(std::vector<ColumnView> const& table, floa
     for (std::size_t tile = begin; tile < end; tile += kTileRows) {
       std::size_t const n = std::min(kTileRows, end - tile);
       for (std::size_t i = 0; i < columns; ++i) {
-        float* const to = out + tile * columns + i;
-        WithType(table[i].values.type, [&](auto type) { copy(type, table[i], tile, n, to, &own); });
+        copies[i](table[i], tile, n, missing, out + tile * columns + i, columns, &own);
       }
     }
     return own;

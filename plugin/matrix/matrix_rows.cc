@@ -12,6 +12,7 @@
 #include "matrix/held_matrix.h"
 #include "xgb/pages.h"
 #include "xgb/types.h"
+#include "xgbgpu/array_source.h"
 
 namespace xgbgpu::plugin {
 
@@ -30,6 +31,37 @@ RowBatch WithFiniteEnds(RowBatch batch, std::vector<Entry>* entries) {
   return batch;
 }
 
+/// Fills `page` with the rows of an array in the host's memory. `is_complete`: no value is missing.
+template <typename T>
+void FillFromArray(T const* values, float missing, std::uint64_t rows, FeatureIndex columns, bool is_complete,
+                   int threads, xgboost::SparsePage* page) {
+  auto& offsets = page->offset.HostVector();
+  auto& entries = page->data.HostVector();
+  auto const is_there = [&](T raw) {
+    auto const value = static_cast<float>(raw);
+    return value == value && value != missing;
+  };
+  constexpr std::size_t kGrain = 1 << 10;  // rows
+  offsets.assign(rows + 1, 0);
+  ParallelChunks(threads, rows, kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      T const* const row = values + i * columns;
+      offsets[i + 1] = is_complete ? columns : static_cast<std::size_t>(std::count_if(row, row + columns, is_there));
+    }
+  });
+  for (std::size_t i = 0; i < rows; ++i) offsets[i + 1] += offsets[i];
+  entries.resize(offsets[rows]);
+  ParallelChunks(threads, rows, kGrain, [&](std::size_t begin, std::size_t end) {
+    xgboost::Entry* to = entries.data() + offsets[begin];
+    for (std::size_t i = begin; i < end; ++i) {
+      T const* const row = values + i * columns;
+      for (FeatureIndex f = 0; f < columns; ++f) {
+        if (is_complete || is_there(row[f])) *to++ = {f, static_cast<float>(row[f])};
+      }
+    }
+  });
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info) {
@@ -43,9 +75,18 @@ std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info) {
 
 void FillPage(HeldRows const& rows, std::pair<std::uint64_t, std::uint64_t> range, std::uint64_t present, int threads,
               xgboost::SparsePage* page) {
+  std::uint64_t const count = range.second - range.first;
+  auto const array = rows.dense();
+  if (array && array->device == kHostMemory) {
+    FeatureIndex const columns = rows.features();
+    bool const is_complete = rows.present() == rows.rows() * columns;
+    VisitValues(*array, [&](auto const* values) {
+      FillFromArray(values + range.first * columns, array->missing, count, columns, is_complete, threads, page);
+    });
+    return;
+  }
   auto& offsets = page->offset.HostVector();
   auto& entries = page->data.HostVector();
-  std::uint64_t const count = range.second - range.first;
   offsets.assign(count + 1, 0);
   entries.clear();
   entries.reserve(present);
