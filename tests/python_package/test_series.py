@@ -229,19 +229,20 @@ def fails(**parameters):
         return str(error)
     raise AssertionError(parameters)
 warnings.simplefilter("ignore")
-plain = trees(train(xgb.DMatrix(x, y)))
+data = xgb.DMatrix(x, y)
+plain = trees(train(data))
 for device, backend, ordinal in (("cpu", "host", "-1"), ("cuda", "auto", "-1"), ("cuda:1", "auto", "1"), ("gpu:0", "auto", "0")):
     given = {"tree_method": "gpu_hist", "device": device, "objective": "binary:logistic", "max_depth": 3}
-    booster = xgb.train(given, xgb.DMatrix(x, y), 5)
-    told = xgb.Booster({"tree_method": "gpu_hist"}, [xgb.DMatrix(x, y)])
+    booster = xgb.train(given, data, 5)
+    told = xgb.Booster({"tree_method": "gpu_hist"}, [data])
     told.set_param({"device": device})
-    before = xgb.Booster({"device": device}, [xgb.DMatrix(x, y)])
+    before = xgb.Booster({"device": device}, [data])
     before.set_param("tree_method", "gpu_hist")
     model = xgb.XGBClassifier(n_estimators=5, max_depth=3, tree_method="gpu_hist", device=device).fit(x, y)
     assert trees(booster) == plain and trees(model) == plain, device
     for one in (booster, told, before, model.get_booster()):
         found = settings(one)
-        assert (found["gpu_backend"], found["gpu_id"]) == (backend, ordinal), (device, found)
+        assert (found["gpu_device"], found["gpu_backend"], found["gpu_id"]) == (device, backend, ordinal), found
 assert settings(train(xgb.DMatrix(x, y), gpu_id=1))["gpu_id"] == "1"
 assert "device is 'cuda:1' and gpu_id is 0" in fails(device="cuda:1", gpu_id=0)
 assert "device is 'cuda' and gpu_backend is 'host'" in fails(device="cuda", gpu_backend="host")
