@@ -18,6 +18,7 @@
 #include "matrix/held_bins.h"
 #include "matrix/matrix_rows.h"
 #include "matrix/value_matrix.h"
+#include "xgb/pages.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -110,6 +111,7 @@ bool Prediction::PredictMarginsByEngine(xgboost::DMatrix* data, RoundRange round
     if (!source_.ReadsBins(*data)) *values = WithoutRows(data);
     return false;
   }
+  if (HasExternalBins(*data)) return false;
   std::uint32_t const first = uses_cache && out->version <= last ? out->version : rounds.first;
   std::uint64_t const rows = data->Info().num_row_;
   ModelView const model = learner_.Model();

@@ -15,7 +15,9 @@
 #include "group/process_group.h"
 #include "matrix/adapt_input.h"
 #include "matrix/held_bins.h"
+#include "matrix/held_matrix.h"
 #include "matrix/matrix_rows.h"
+#include "matrix/value_matrix.h"
 #include "xgb/api_call.h"
 #include "xgb/objective.h"
 #include "xgb/owner.h"
@@ -191,7 +193,10 @@ void Rounds::GrowByStock(BoostingRound* round, Training const* on_device, xgboos
     stock.DoBoost(stand_in.data(), stand_in.gradients(), stand_in.cache(), objective);
   } else {
     CacheGuard guard{cache};
-    stock.DoBoost(data, gradients, cache, objective);
+    // XGBoost 3.4 looks at rows only to learn where they are. A matrix of ours would have to make its page for that.
+    bool const hides_rows = AsHeld(data) != nullptr && config().IsPlain();
+    auto const without_rows = hides_rows ? WithoutRows(data) : nullptr;
+    stock.DoBoost(hides_rows ? without_rows.get() : data, gradients, cache, objective);
     guard.RoundIsComplete();
   }
   if (on_device != nullptr || learner().is_dart()) Clear(cache);  // its margins are a round behind

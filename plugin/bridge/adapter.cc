@@ -31,7 +31,7 @@ Function* FunctionOf(void* handle, char const* name) {
 }  // namespace
 
 std::string AdapterIn(std::string const& folder, XGBoostImage const& image) {
-  std::string const path = folder + "/libxgboost_gpu-" + image.Series() + ".so";
+  std::string path = folder + "/libxgboost_gpu-" + image.Series() + ".so";
   if (access(path.c_str(), R_OK) != 0) {
     throw BridgeError{image.Described() + " needs " + QuotedName(path) +
                       ", which cannot be read; allowed: a folder with the adapter of that series"};
@@ -76,7 +76,7 @@ void LoadAdapter(std::string const& path, XGBoostImage const& image) {
   if ((compare != nullptr && compare() != 0) || start() != 0) {
     throw BridgeError{"the adapter does not work in " + image.Described() + ": " + EscapedMessage(why())};
   }
-  handle.release();  // XGBoost keeps pointers to it
+  static_cast<void>(handle.release());  // XGBoost keeps pointers to it
 }
 
 }  // namespace xgbgpu::bridge

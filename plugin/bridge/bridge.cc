@@ -67,6 +67,11 @@ Addresses AddressesFor(Wanted const& wanted, ElfFile const& file, XGBoostImage c
 Loaded LoadInto(XGBoostImage* image, std::string const& folder, bool is_trial) {
   auto* const glibc = reinterpret_cast<char const* (*)()>(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"));
   CheckCLibrary(glibc == nullptr ? nullptr : glibc());
+  if (DlHandle{dlopen(kTableName, RTLD_LAZY | RTLD_NOLOAD)} != nullptr) {
+    throw BridgeError{std::string{kTableName} +
+                      " is in the process already, from another copy of this library or from an " +
+                      "adapter that said no; allowed: one adapter of a process, and one try"};
+  }
   Contract const contract = ContractOf(*image);
   std::string const adapter = AdapterIn(folder, *image);
   Wanted const wanted = NeedsOf(adapter);
@@ -88,8 +93,8 @@ Loaded LoadInto(XGBoostImage* image, std::string const& folder, bool is_trial) {
 
   DlHandle bridge = LoadBytes(AbsoluteSymbols(kTableName, table), kTableName, CacheFolder());
   LoadAdapter(adapter, *image);
-  bridge.release();
-  image->handle.release();  // the adapter has its addresses
+  static_cast<void>(bridge.release());
+  static_cast<void>(image->handle.release());  // the adapter has its addresses
   return {image->version_function, image->Described(), adapter};
 }
 

@@ -13,12 +13,11 @@
 #include "base/quoted.h"
 #include "bridge/error.h"
 
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U  // Linux 6.3: there systems may refuse memory files that could be executed
-#endif
-
 namespace xgbgpu::bridge {
 namespace {
+
+/// MFD_NOEXEC_SEAL. From Linux 6.3 on a system may refuse memory files that could be executed.
+constexpr unsigned kNoExecSeal = 0x0008;
 
 bool WriteAll(int file, std::string const& bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
@@ -50,7 +49,7 @@ DlHandle LoadFile(int file, std::string const& path, std::string const& bytes, s
 
 DlHandle LoadBytes(std::string const& bytes, std::string const& name, std::string const& folder) {
   std::string why;
-  int memory = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+  int memory = memfd_create(name.c_str(), MFD_CLOEXEC | kNoExecSeal);
   if (memory < 0 && errno == EINVAL) memory = memfd_create(name.c_str(), MFD_CLOEXEC);  // before Linux 6.3
   DlHandle handle = LoadFile(memory, "/proc/self/fd/" + std::to_string(memory), bytes, &why);
   if (handle == nullptr && !folder.empty()) {

@@ -1,9 +1,23 @@
-// Registers when the bridge asks for it, after it has compared the layouts of both sides.
+// Compares layouts and registers, when the bridge asks for it.
+#include <exception>
+
 #include "entry/register.h"
+#include "entry/self_test.h"
 #include "xgb/version.h"
 #include "xgboost_gpu.h"
 
 extern "C" {
+
+/// Returns 0 if this library and XGBoost see the same members; else -1, and XGBGPUAdapterError says which differ.
+XGBGPU_EXPORT int XGBGPUSelfTest() {
+  try {
+    xgbgpu::plugin::CheckLayouts();
+    return 0;
+  } catch (std::exception const& error) {
+    xgbgpu::plugin::WhyNotRegistered() = error.what();
+    return -1;
+  }
+}
 
 /// Registers. Returns 0, or -1 and XGBGPUAdapterError says why.
 XGBGPU_EXPORT int XGBGPURegister() {

@@ -8,6 +8,7 @@
 #include "base/message.h"
 #include "matrix/held_bins.h"
 #include "matrix/matrix_rows.h"
+#include "xgb/pages.h"
 #include "xgbgpu/collective.h"
 #include "xgbgpu/error.h"
 
@@ -56,6 +57,13 @@ std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, 
     std::vector<float> weights;
     AllOrNone(place.shards == nullptr ? NoOtherShards() : *place.shards, [&] { weights = RowWeights(data->Info()); });
     return Dataset::Build(rows, weights, max_bin, threads, place);
+  }
+  if (HasExternalBins(*data)) {
+    throw Unsupported{
+        "tree_method is 'gpu_hist' and the data are an ExtMemQuantileDMatrix, whose bins only XGBoost's own methods "
+        "can "
+        "read; allowed with gpu_hist: a QuantileDMatrix of the same iterator, or a DMatrix of an iterator with "
+        "cache_prefix"};
   }
   return Dataset::FromBinEdges(rows, threads, place);
 }

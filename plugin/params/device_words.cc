@@ -24,7 +24,7 @@ std::vector<Parameter> SetMethod(Parameter const& set, KnownWords const& known) 
   std::vector<Parameter> all{set};
   auto const add = [&](std::vector<Parameter> const& more) { all.insert(all.end(), more.cbegin(), more.cend()); };
   if (IsOurs(set.second)) {
-    if (!known.device.empty() && known.device != kCpu) add(TellOurs(known.device));
+    if (!known.device.empty() && known.own_device.empty()) add(TellOurs(known.device));
   } else if (!known.own_device.empty()) {
     add({{kDevice, known.own_device}, {kOwnDevice, ""}});
   }

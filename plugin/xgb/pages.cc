@@ -2,7 +2,9 @@
 #include "xgb/pages.h"
 
 #include <cstddef>
+#include <cstring>
 #include <type_traits>
+#include <typeinfo>
 #include <vector>
 
 #include "xgb/series.h"
@@ -46,7 +48,12 @@ void ForEachRowPage(xgboost::DMatrix* data, std::function<void(xgboost::SparsePa
   for (auto const& page : data->GetBatches<xgboost::SparsePage>()) visit(page);
 }
 
+bool HasExternalBins(xgboost::DMatrix const& data) {
+  return std::strstr(typeid(data).name(), "ExtMemQuantileDMatrix") != nullptr;  // no public header has the class
+}
+
 std::shared_ptr<xgboost::SparsePage const> BinEndsOf(xgboost::DMatrix* data) {
+  if (HasExternalBins(*data)) return nullptr;
   std::shared_ptr<xgboost::SparsePage const> ends;
   for (auto const& batch : data->GetBatches<xgboost::ExtSparsePage>(XGBGPU_SINCE_300(data->Ctx(), {})))
     ends = batch.page;  // there is one at most

@@ -32,8 +32,11 @@ RowBatch ViewOf(xgboost::SparsePage const& page);
 /// Calls `visit` for each page of rows.
 void ForEachRowPage(xgboost::DMatrix* data, std::function<void(xgboost::SparsePage const&)> const& visit);
 
+/// Returns true if `data` is an ExtMemQuantileDMatrix: pages of bins, whose lower ends XGBoost does not give away.
+bool HasExternalBins(xgboost::DMatrix const& data);
+
 /// Returns the lower ends of the bins of a QuantileDMatrix, which XGBoost makes anew at each call. Null if there is no
-/// page. Cost: 8 bytes a value.
+/// page, or if HasExternalBins says so. Cost: 8 bytes a value.
 std::shared_ptr<xgboost::SparsePage const> BinEndsOf(xgboost::DMatrix* data);
 
 /// Asks a QuantileDMatrix for its bins as `hist` does that trains with `max_bin`. XGBoost warns where the matrix was

@@ -10,6 +10,11 @@
 /// 100 times the major version, plus the minor one: 107 for 1.7.
 #define XGBGPU_SERIES (100 * XGBOOST_VER_MAJOR + XGBOOST_VER_MINOR)
 
+#ifdef XGBGPU_BUILT_SERIES  // the series of an adapter, for CMake
+static_assert(XGBGPU_SERIES == XGBGPU_BUILT_SERIES,
+              "headers of another XGBoost are found first: CPATH or CPLUS_INCLUDE_PATH may name their folder");
+#endif
+
 // XGBGPU_SINCE_304(code) is the code in series 3.4 and newer ones, and nothing before. XGBGPU_BEFORE_304(code) is the
 // opposite.
 

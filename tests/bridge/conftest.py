@@ -6,7 +6,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Dict, Optional
+from typing import Any
 
 import pytest
 
@@ -34,9 +34,9 @@ print(json.dumps(load(XGBOOST)))
 """
 
 
-def run(text: str, xgboost: Path, folder: Path, **environment: str) -> Dict[str, Any]:
+def run(text: str, xgboost: Path, folder: Path, python: str = sys.executable, **environment: str) -> Any:
     """What a new process with this program prints, as JSON."""
-    command = [sys.executable, "-c", PROGRAM + text, str(xgboost), str(folder)]
+    command = [python, "-c", PROGRAM + text, str(xgboost), str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, env={**os.environ, **environment})
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout)

@@ -36,7 +36,7 @@ extern "C" {
 
 void XGBoostVersion(int* major, int* minor, int* patch);
 void GOMP_parallel(void (*)(void*), void*, unsigned, unsigned);
-int omp_get_max_threads();
+int omp_get_num_procs();
 
 SMALL_EXPORT int XGBGPUSelfTest() { return Is("differ") ? -1 : 0; }
 
@@ -44,7 +44,7 @@ SMALL_EXPORT int XGBGPURegister() {
   if (Is("crash")) std::abort();
   static xgboost::Context const context;
   GOMP_parallel(CountThread, nullptr, 2, 0);
-  return Is("refuse") || threads != 2 || omp_get_max_threads() < 1 ? -1 : 0;
+  return Is("refuse") || threads != 2 || omp_get_num_procs() < 1 ? -1 : 0;
 }
 
 SMALL_EXPORT char const* XGBGPUAdapterError() { return "the small adapter says no"; }

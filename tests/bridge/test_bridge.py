@@ -3,11 +3,13 @@
 import re
 import shutil
 import subprocess
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 import pytest
 
-from conftest import ADAPTERS, LOAD, RELEASES, ROOT, library, run
+from conftest import ADAPTERS, HOSTS, LOAD, RELEASES, ROOT, library, run
 
 ALL = "xgboost-gpu works in 1.7 (by libxgboost_gpu.so), 3.0, 3.2, 3.3 and 3.4"
 GBTREE = "_ZTVN7xgboost3gbm6GBTreeE"
@@ -38,6 +40,28 @@ def test_names_of_contracts_are_in_the_wheel(release):
     has = {line.split()[-1] for run_ in nm for line in run_.stdout.splitlines()}
     assert names
     assert {name for name in names - has if not re.match("(GOMP|omp)_", name)} == set()
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_contracts_have_the_slots_and_sizes_of_the_wheel(release):
+    """scripts/contract would write them again."""
+    loader = SourceFileLoader("contract", str(ROOT / "scripts/contract"))
+    script = module_from_spec(spec_from_loader("contract", loader))
+    loader.exec_module(script)
+    measured, lines = script.measured(str(library(release)))
+    contract = (ROOT / f"plugin/bridge/contracts/{release.rsplit('.', 1)[0]}.txt").read_text("utf-8").splitlines()
+    assert measured == release and f"release {release}" in contract
+    assert [line for line in contract if re.match("(slot|size) ", line)] == lines
+
+
+def test_debians_stripped_one():
+    """It shows its C++ names, and has no others."""
+    debian = HOSTS / "debian-13"
+    if not debian.is_dir():
+        pytest.skip(f"{debian} is not there: `scripts/hosts debian-13` brings it")
+    path = debian / "usr/lib/x86_64-linux-gnu/libxgboost.so.0"
+    assert run(LOAD, path, ADAPTERS, python=str(debian / "python")) == {
+        "status": 0, "adapter": f"{ADAPTERS}/libxgboost_gpu-3.0.so", "error": ""}  # fmt: skip
 
 
 def test_nobody_else_sees_the_names():
@@ -204,6 +228,20 @@ def test_an_adapter_says_no(behaviour):
     path = library("3.4.1")
     error = refusal(path, XGBGPU_SMALL_ADAPTER=behaviour)
     assert error == f"the adapter does not work in XGBoost 3.4.1 in '{path}': the small adapter says no"
+
+
+def test_a_second_copy_of_the_bridge(tmp_path):
+    text = """
+import shutil
+ctypes.CDLL(XGBOOST)
+first = load(XGBOOST)["status"]
+bridge = ctypes.CDLL(shutil.copy(os.environ["XGBGPU_BRIDGE"], os.environ["COPY"]))
+bridge.XGBGPUBridgeError.restype = ctypes.c_char_p
+print(json.dumps([first, load(XGBOOST)["error"]]))
+"""
+    assert run(text, library("3.4.1"), ADAPTERS, COPY=str(tmp_path / "libcopy.so")) == [
+        0, "libxgb_bridge.so is in the process already, from another copy of this library or from an adapter that said no; "
+           "allowed: one adapter of a process, and one try"]  # fmt: skip
 
 
 # --- releases that nobody has tested ---------------------------------------------------------------------------------

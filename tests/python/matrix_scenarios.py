@@ -67,11 +67,31 @@ def address(array: np.ndarray) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 
+def interface_of(array: np.ndarray, **members: Any) -> Dict[str, Any]:
+    """The array interface of an array, with other members than numpy's."""
+    there = array.__array_interface__
+    return {"data": there["data"], "shape": there["shape"], "strides": there["strides"], "typestr": there["typestr"], "version": 3,
+            **members}
+
+
+def has_function(name: str) -> bool:
+    return hasattr(xgb.core._LIB, name)
+
+
 def of_csc(indptr: Any, rows: Any, values: Any, count: int, stored: Any = None) -> xgb.DMatrix:
     """A DMatrix of the C function for CSC matrices. Arrays may be None; `count`: rows, or 0."""
     arrays = [indptr, rows, values]
     made = [None if array is None else np.asarray(array, kind) for array, kind in zip(arrays, (np.uint64, np.uint32, np.float32))]
     handle = ctypes.c_void_p()
+    if not has_function("XGDMatrixCreateFromCSCEx"):  # the newer function takes interfaces
+        length = len(values or []) if stored is None else stored
+        none = {"data": (0, True), "strides": None, "version": 3}
+        texts = [json.dumps(none | {"shape": (0 if kind == "<u8" else length,), "typestr": kind} if array is None else
+                            interface_of(array, shape=array.shape if kind == "<u8" else (length,))).encode()
+                 for array, kind in zip(made, ("<u8", "<u4", "<f4"))]
+        make = xgb.core._LIB.XGDMatrixCreateFromCSC
+        xgb.core._check_call(make(*texts, ctypes.c_uint64(count), b'{"missing": NaN, "nthread": 2}', ctypes.byref(handle)))
+        return put_into(xgb.DMatrix(X[:1]), handle)
     xgb.core._check_call(xgb.core._LIB.XGDMatrixCreateFromCSCEx(
         *[None if array is None else address(array) for array in made], ctypes.c_size_t(0 if indptr is None else len(indptr)),
         ctypes.c_size_t(len(values or []) if stored is None else stored), ctypes.c_size_t(count), ctypes.byref(handle)))
@@ -90,6 +110,25 @@ def of_table(*columns: Any, types: Any = None, threads: int = 2, rows: Any = Non
         values, texts, ctypes.c_uint64(len(columns[0]) if rows is None else rows), ctypes.c_uint64(len(columns)),
         ctypes.byref(handle), ctypes.c_int(threads)))
     return put_into(xgb.DMatrix(X[:1]), handle)
+
+
+def of_columns(*columns: np.ndarray, masks: Any = None, missing: float = np.nan, threads: int = 2) -> xgb.DMatrix:
+    """A DMatrix of the C function for tables by columns. A mask has True where a value is there; None: everywhere."""
+    bits = [None if mask is None else np.packbits(mask, bitorder="little") for mask in masks or [None] * len(columns)]
+    table = [interface_of(column, mask=None if mask is None else interface_of(mask, typestr="|t1", shape=column.shape, strides=None))
+             for column, mask in zip(columns, bits)]
+    config = json.dumps({"missing": missing, "nthread": threads, "data_split_mode": None}).encode()
+    handle = ctypes.c_void_p()
+    make = xgb.core._LIB.XGDMatrixCreateFromColumnar
+    xgb.core._check_call(make(json.dumps(table).encode(), config, ctypes.byref(handle)))
+    return put_into(xgb.DMatrix(X[:1]), handle)
+
+
+def numeric_columns() -> list:
+    """A column of every type of numbers, some with gaps between their values."""
+    kinds = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+    integers = [SMALL[:, at % 6].astype(kind) for at, kind in enumerate(kinds)]
+    return [X[:, 0].copy(), X[:, 1], X[:, 2].astype(np.float64), FULL[::-1, 3], *integers]
 
 
 def mixed_columns() -> list:
@@ -387,6 +426,20 @@ FORMS: Dict[str, Callable[[], xgb.DMatrix]] = {
     "table of small values": lambda: of_table(np.array([1, 1e-300, -1e-42, 0.0, -0.0])),
     "table of texts": lambda: of_table(np.zeros(4, np.int32), types=["str32"]),
     "table of a type without a name": lambda: of_table(np.zeros(4, np.int32), types=[None]),
+    "columns": lambda: of_columns(*numeric_columns()),
+    "columns by one thread": lambda: of_columns(*numeric_columns(), threads=1),
+    "columns with masks": lambda: of_columns(*numeric_columns(), masks=[*RNG_MASK.T, None, None, *~RNG_MASK[:, :4].T]),
+    "columns with a mark": lambda: of_columns(*numeric_columns(), missing=3),
+    "columns with an infinite mark": lambda: of_columns(np.where(np.isnan(X[:, 0]), np.inf, X[:, 0]), missing=np.inf),
+    "columns of one row": lambda: of_columns(*(column[:1] for column in numeric_columns())),
+    "columns without rows": lambda: of_columns(*(column[:0] for column in numeric_columns())),
+    "columns of infinite values": lambda: of_columns(X[:, 0].copy(), np.full(300, np.inf)),
+    "columns without a float32": lambda: of_columns(np.array([1, 1e300, 2])),
+    "columns of different lengths": lambda: of_columns(X[:, 0].copy(), X[:7, 1].copy()),
+    "columns of truths": lambda: of_columns(X[:, 0].copy(), SMALL[:, 0] > 9),
+    "columns of halves": lambda: of_columns(X[:, 0].copy(), FULL[:, 0].astype(np.float16)),
+    "columns of texts": lambda: of_columns(X[:, 0].copy(), np.array(["a"] * 300)),
+    "no columns": lambda: of_columns(),
     "coo": lambda: xgb.DMatrix(csr(X).tocoo()),
     "list": lambda: xgb.DMatrix(X.tolist()),
     "frame": lambda: xgb.DMatrix(pd.DataFrame(X, columns=list("abcdef"))),
@@ -423,6 +476,17 @@ RNG_MASK = RNG.random(X.shape) < 0.2
 GAPS = RNG_MASK | (np.arange(300) % 4 == 0)[:, None] | (np.arange(6) == 2)
 INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, bool]
 FORMS.update({np.dtype(kind).name: lambda kind=kind: xgb.DMatrix(SMALL.astype(kind)) for kind in INTEGERS})
+
+
+#: The C function of forms that not every series of XGBoost has, by the beginning of their names.
+FUNCTIONS = {
+    "table ": "XGDMatrixCreateFromDT",
+    "batches": "XGDMatrixCreateFromArrowCallback",
+    "columns": "XGDMatrixCreateFromColumnar",
+    "no columns": "XGDMatrixCreateFromColumnar",
+}
+FORMS = {form: make for form, make in FORMS.items()
+         if all(has_function(name) for begin, name in FUNCTIONS.items() if form.startswith(begin))}
 
 
 def wide_indices(matrix: sp.csr_matrix) -> sp.csr_matrix:
@@ -504,7 +568,7 @@ def there_are(forms: Dict[str, Callable]) -> Dict[str, Callable]:
 def all_scenarios() -> Dict[str, Any]:
     forms = there_are(FORMS)
     scenarios = {f"values of {form}": lambda make=make: numbers(make()) for form, make in forms.items()}
-    for form in filter(forms.get, ("float32", "uint8", "csr", "csc", "table of float32", "frame", "batches")):
+    for form in filter(forms.get, ("float32", "uint8", "csr", "csc", "table of float32", "frame", "batches", "columns")):
         make = forms[form]
         for method in ("hist", "approx", "exact"):
             scenarios[f"{method} of {form}"] = lambda make=make, method=method: model(make(), tree_method=method)

@@ -184,7 +184,7 @@ model = xgb.XGBClassifier(n_estimators=5, max_depth=3, device="cpu", **ours).fit
 want = trees(model)
 assert want == trees(train(xgb.DMatrix(x, y)))
 for other in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
-    assert other.get_params() == model.get_params() and trees(other) == want
+    assert str(other.get_params()) == str(model.get_params()) and trees(other) == want
     other.set_params(max_depth=2)
     assert np.array_equal(other.predict_proba(x), model.predict_proba(x))
     assert trees(clone(other).set_params(max_depth=3).fit(x, y)) == want
@@ -216,6 +216,42 @@ assert np.diff(own.evals_result()["validation_0"]["error"]).max() < 0
 
 def test_estimators(newer):
     newer.output_of(START + ESTIMATORS)
+
+
+DEVICE = """
+import json
+def settings(booster):
+    return json.loads(booster.save_config())["learner"]["gradient_booster"]["xgboost_gpu_param"]
+def fails(**parameters):
+    try:
+        xgb.train({"tree_method": "gpu_hist", **parameters}, xgb.DMatrix(x, y), 1)
+    except xgb.core.XGBoostError as error:
+        return str(error)
+    raise AssertionError(parameters)
+warnings.simplefilter("ignore")
+data = xgb.DMatrix(x, y)
+plain = trees(train(data))
+for device, backend, ordinal in (("cpu", "host", "-1"), ("cuda", "auto", "-1"), ("cuda:1", "auto", "1"), ("gpu:0", "auto", "0")):
+    given = {"tree_method": "gpu_hist", "device": device, "objective": "binary:logistic", "max_depth": 3}
+    booster = xgb.train(given, data, 5)
+    told = xgb.Booster({"tree_method": "gpu_hist"}, [data])
+    told.set_param({"device": device})
+    before = xgb.Booster({"device": device}, [data])
+    before.set_param("tree_method", "gpu_hist")
+    model = xgb.XGBClassifier(n_estimators=5, max_depth=3, tree_method="gpu_hist", device=device).fit(x, y)
+    assert trees(booster) == plain and trees(model) == plain, device
+    for one in (booster, told, before, model.get_booster()):
+        found = settings(one)
+        assert (found["gpu_device"], found["gpu_backend"], found["gpu_id"]) == (device, backend, ordinal), found
+assert settings(train(xgb.DMatrix(x, y), gpu_id=1))["gpu_id"] == "1"
+assert "device is 'cuda:1' and gpu_id is 0" in fails(device="cuda:1", gpu_id=0)
+assert "device is 'cuda' and gpu_backend is 'host'" in fails(device="cuda", gpu_backend="host")
+assert "Parameter device is 'tpu'" in fails(device="tpu")
+"""
+
+
+def test_device_chooses_where_gpu_hist_trains(newer):
+    newer.output_of(START + DEVICE)
 
 
 FILES = """

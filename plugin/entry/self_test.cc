@@ -1,0 +1,136 @@
+// Checks that this library and the XGBoost of the process see the same members of matrices, contexts and trees.
+#include "entry/self_test.h"
+
+#include <xgboost/c_api.h>
+#include <xgboost/json.h>
+#include <xgboost/learner.h>
+#include <xgboost/tree_model.h>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/message.h"
+#include "xgb/adapt_tree.h"
+#include "xgb/next_function.h"
+#include "xgb/pages.h"
+#include "xgb/types.h"
+#include "xgb/version.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+constexpr std::size_t kRows = 3, kColumns = 2;
+
+void Check(bool is_right, char const* what) {
+  if (!is_right) Throw<Unsupported>("XGBoost ", RunningVersion(), " has other members than its headers: ", what);
+}
+
+void CheckCall(int result) {
+  if (result != 0) throw Unsupported{XGBGetLastError()};
+}
+
+/// A matrix that XGBoost has made, with labels, weights, margins, names and a missing value.
+class StockMatrix {
+ public:
+  StockMatrix() {
+    float const missing = std::numeric_limits<float>::quiet_NaN();
+    std::array<float, kRows * kColumns> const values{1, 2, missing, 4, 5, 6};
+    CheckCall(XGBGPU_NEXT(XGDMatrixCreateFromMat)(values.data(), kRows, kColumns, missing, &handle_));
+    Set("label", labels);
+    Set("weight", weights);
+    Set("base_margin", margins);
+    std::array<char const*, kColumns> names{"first", "second"};
+    std::array<char const*, kColumns> types{"float", "c"};
+    CheckCall(XGDMatrixSetStrFeatureInfo(handle_, "feature_name", names.data(), kColumns));
+    CheckCall(XGDMatrixSetStrFeatureInfo(handle_, "feature_type", types.data(), kColumns));
+  }
+  ~StockMatrix() { XGBGPU_NEXT(XGDMatrixFree)(handle_); }
+  StockMatrix(StockMatrix const&) = delete;
+  StockMatrix& operator=(StockMatrix const&) = delete;
+
+  DMatrixHandle handle() const { return handle_; }
+  xgboost::DMatrix* get() const { return static_cast<std::shared_ptr<xgboost::DMatrix> const*>(handle_)->get(); }
+
+  std::vector<float> const labels{0.25f, 0.5f, 0.75f}, weights{3, 2, 1}, margins{-1, 0, 1};
+
+ private:
+  void Set(char const* name, std::vector<float> const& values) const {
+    CheckCall(XGBGPU_NEXT(XGDMatrixSetFloatInfo)(handle_, name, values.data(), values.size()));
+  }
+
+  DMatrixHandle handle_{nullptr};
+};
+
+void CheckMatrix(StockMatrix const& matrix) {
+  xgboost::MetaInfo const& info = matrix.get()->Info();
+  Check(info.num_row_ == kRows && info.num_col_ == kColumns && info.num_nonzero_ == 5, "numbers of rows and columns");
+  Check(info.labels.Data()->ConstHostVector() == matrix.labels && info.labels.Shape(0) == kRows, "labels");
+  Check(info.weights_.ConstHostVector() == matrix.weights, "weights");
+  Check(info.base_margin_.Data()->ConstHostVector() == matrix.margins, "base margins");
+  Check(info.feature_names == std::vector<std::string>{"first", "second"}, "names of columns");
+  auto const& types = info.feature_types.ConstHostVector();
+  Check(types.size() == kColumns && types[1] == xgboost::FeatureType::kCategorical, "types of columns");
+  Check(info.group_ptr_.empty() && info.feature_weights.Size() == 0, "groups and weights of columns");
+  std::size_t pages = 0;
+  ForEachRowPage(matrix.get(), [&](xgboost::SparsePage const& page) {
+    RowBatch const batch = ViewOf(page);
+    Check(batch.first_row == 0 && batch.offsets.size() == kRows + 1 && batch.entries.size() == 5, "pages of rows");
+    Check(batch.entries[4].feature == 1 && batch.entries[4].value == 6.0f, "values of rows");
+    ++pages;
+  });
+  Check(pages == 1, "the number of pages");
+}
+
+void CheckLearner(StockMatrix const& matrix) {
+  BoosterHandle booster = nullptr;
+  DMatrixHandle const handle = matrix.handle();
+  CheckCall(XGBoosterCreate(&handle, 1, &booster));
+  auto const& learner = *static_cast<xgboost::Learner const*>(booster);
+  std::unique_ptr<void, void (*)(void*)> const owner{booster, [](void* made) { XGBoosterFree(made); }};
+  CheckCall(XGBGPU_NEXT(XGBoosterSetParam)(booster, "seed", "12"));
+  auto const& told = learner.GetConfigurationArguments();
+  Check(told.count("seed") == 1 && told.at("seed") == "12", "parameters of a learner");
+  Check(learner.Ctx() != nullptr, "the context of a learner");
+  XgbContext context;
+  SetUpForCpu(&context, 2);
+  Check(context.nthread == 2 && context.Threads() >= 1 && context.seed == 0, "the context");
+}
+
+/// Grows a tree by our code, and has XGBoost's code save it.
+void CheckTree() {
+  Tree tree;
+  tree.Resize(3);
+  tree.left = {1, -1, -1};
+  tree.feature[0] = 1;
+  tree.threshold[0] = 3.5f;
+  tree.default_left[0] = 1;
+  tree.gain[0] = 7;
+  tree.sum_hess = {3, 2, 1};
+  tree.leaf_value = {0, -0.25f, 0.5f};
+  xgboost::RegTree stored{};
+  CopyTree(tree, 1.0f, &stored);
+  Check(LeafValues(stored) == std::vector<float>{0, -0.25f, 0.5f}, "leaves of trees");
+  xgboost::Json saved{xgboost::Object{}};
+  static_cast<xgboost::Model const&>(stored).SaveModel(&saved);
+  auto const floats = [&](char const* name) { return xgboost::get<xgboost::F32Array const>(saved[name]); };
+  Check(floats("split_conditions") == std::vector<float>{3.5f, -0.25f, 0.5f}, "thresholds of trees");
+  Check(floats("sum_hessian") == std::vector<float>{3, 2, 1}, "statistics of trees");
+  Check(floats("loss_changes") == std::vector<float>{7, 0, 0}, "gains of trees");
+}
+
+}  // namespace
+
+void CheckLayouts() {
+  StockMatrix const matrix;
+  CheckMatrix(matrix);
+  CheckLearner(matrix);
+  CheckTree();
+}
+
+}  // namespace xgbgpu::plugin

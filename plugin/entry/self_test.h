@@ -1,0 +1,13 @@
+/// Whether this library and the XGBoost of the process see the same members.
+#ifndef XGBGPU_PLUGIN_ENTRY_SELF_TEST_H_
+#define XGBGPU_PLUGIN_ENTRY_SELF_TEST_H_
+
+namespace xgbgpu::plugin {
+
+/// Compares members of matrices, learners, contexts and trees as both sides see them. Registers nothing. Throws
+/// Unsupported if a member differs. Cost: less than a millisecond.
+void CheckLayouts();
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_ENTRY_SELF_TEST_H_
