@@ -284,12 +284,14 @@ def run_python(
 
     `variables` are set in its environment.
     """
+    # Since 2.1 XGBoost's lines are warnings of Python, which would say where they are from.
+    load = "import warnings; warnings.showwarning = lambda message, *_: print(message)\n" if SERIES >= 201 else ""
     if not library:
-        load = ""
+        pass
     elif SERIES < 200:
         load = f"import ctypes; ctypes.CDLL({library!r}, ctypes.RTLD_GLOBAL)\n"
     else:  # the package finds the library of this series beside it
-        load = f"import os, sys; os.environ['XGBGPU_LIBRARY'] = {library!r}; sys.path.append({PACKAGE!r}); import xgboost_gpu\n"
+        load += f"import os, sys; os.environ['XGBGPU_LIBRARY'] = {library!r}; sys.path.append({PACKAGE!r}); import xgboost_gpu\n"
     environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"} | variables
     done = subprocess.run(
         [sys.executable, "-c", load + code, *arguments], capture_output=True, text=True, timeout=600, env=environment

@@ -108,7 +108,7 @@ def test_the_global_verbosity_is_left_as_it_was(data: xgb.DMatrix) -> None:
         ("single_precision_histogram", True),
         ("gpu_page_size", 1024),
         ("gpu_batch_nrows", -1),
-        ("sketch_ratio", 2.0),
+        *([("sketch_ratio", 2.0)] if SERIES < 304 else []),  # then it is none of XGBoost's
         ("sparse_threshold", 0.2),
     ],
 )
@@ -163,7 +163,8 @@ for _ in range(3):
     booster.set_param({"max_depth": 2}); booster.update(xgb.DMatrix(x, y), 3)
     booster = pickle.loads(pickle.dumps(booster)); booster.copy().predict(xgb.DMatrix(x))
 xgb.XGBRegressor(n_estimators=2, **settings).fit(x, y)
-xgb.train({**settings, "booster": "dart"}, xgb.DMatrix(x, y), 3)
+if not xgb.__version__.startswith("3.4"):  # it says that the name is an old one
+    xgb.train({**settings, "booster": "dart"}, xgb.DMatrix(x, y), 3)
 """
 
 
