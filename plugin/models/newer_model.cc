@@ -196,7 +196,8 @@ void WarnOfFuture(Version const& version) {
 
 bool IsNewer(ModelSigns const& signs) {
   constexpr Version kFirst{1, 0, 0}, kNext{kBuiltSeries[0], kBuiltSeries[1] + 1, 0};
-  if (signs.format == Format::kOther) return false;
+  constexpr bool kKnowsLists = kSeries >= 300;  // newer series read lists, and refuse what they cannot read
+  if (signs.format == Format::kOther || kKnowsLists) return false;
   return signs.has_list_of_base_scores || signs.version < kFirst || signs.version >= kNext;
 }
 
