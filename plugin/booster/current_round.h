@@ -12,18 +12,21 @@ namespace xgbgpu::plugin {
 class CurrentRound {
  public:
   /// `cache_is_current`: XGBoost has cached the predictions of the model before this round.
-  CurrentRound(BoostingRound* round, bool cache_is_current)
-      : round_{round}, cache_is_current_{cache_is_current}, scope_{this} {}
+  /// `has_rows`: XGBoost has the rows that are trained on, and no stand-in.
+  CurrentRound(BoostingRound* round, bool cache_is_current, bool has_rows)
+      : round_{round}, cache_is_current_{cache_is_current}, has_rows_{has_rows}, scope_{this} {}
 
   /// Returns the round in progress on this thread, or null.
   static CurrentRound* Get() { return CallState::OfThisThread().round; }
 
   BoostingRound& round() const { return *round_; }
   bool cache_is_current() const { return cache_is_current_; }
+  bool has_rows() const { return has_rows_; }
 
  private:
   BoostingRound* round_;
   bool cache_is_current_;
+  bool has_rows_;
   CallScope<&CallState::round> scope_;
 };
 

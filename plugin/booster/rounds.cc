@@ -185,7 +185,7 @@ void Rounds::GrowByStock(BoostingRound* round, Training const* on_device, xgboos
                          XgbGradients* gradients, XgbCache* cache, xgboost::ObjFunction const* objective) {
   // A booster that drops trees computes all predictions anew, so its cache never counts.
   bool const drops_trees = learner().is_dart() || config().DropsTrees();
-  CurrentRound const scope{round, !drops_trees && cache->version == learner().rounds()};
+  CurrentRound const scope{round, !drops_trees && cache->version == learner().rounds(), on_device == nullptr};
   xgboost::GradientBooster& stock = *learner().stock();
   if (on_device != nullptr) {
     if (one_row_ == nullptr) one_row_ = MakeOneRow();

@@ -53,7 +53,7 @@ void Settings::Configure(xgboost::Args const& args, std::function<void()> const&
   // when the names change, so it is shown other names first. Without updaters, training would crash.
   bool const failed_before = std::exchange(configure_failed_, true);
   bool const leaves_us = config_.InCharge() && !next.InCharge();
-  if (failed_before && (next.InCharge() || leaves_us)) stock.Configure({{"updater", "sync"}});
+  if (failed_before && (next.InCharge() || leaves_us)) stock.Configure({{"updater", "prune"}});
   // With "auto" a stock booster keeps its updaters until its next round chooses others. It does not know ours, so it
   // goes there by way of "hist".
   bool const to_auto = std::any_of(args.begin(), args.end(),

@@ -22,7 +22,8 @@ void HistUpdater::Grow(XgbGradientMatrix const& gradients, xgboost::DMatrix* dat
       Tree const tree = round.Next(View(gradients), trees.size());
       HostSpan const span{"store tree"};
       trees.Store(i, tree, round.learning_rate());
-      if (NewTrees::NeedPositions(round.leaves() == LeafRule::kCaller)) {
+      if (NewTrees::NeedPositions(round.leaves() == LeafRule::kCaller,
+                                  current->has_rows() && current->cache_is_current())) {
         trees.StorePositions(i, LeafPositions(round.trainer(), View(gradients)));
       }
     }

@@ -65,11 +65,6 @@ std::vector<float> Numbers(std::string const& text) {
   return numbers;
 }
 
-/// This XGBoost reads a list of base scores, and names of categories.
-constexpr bool kReadsLists = kSeries >= 301;
-/// Its objectives `rank:*` have the parameters of 2.0.
-constexpr bool kHasLambdaRank = kSeries >= 200;
-
 /// Writes one base score where this version looks for it.
 void ReadBaseScore(Json const& learner) {
   Json const* const section = Find(learner, "learner_model_param");
@@ -100,7 +95,7 @@ void ReadObjective(Json const& learner) {
     Throw<InvalidArgument>("the objective ", Quoted(*name), " is not among those of ", RunningVersion(),
                            "; allowed: objectives that both have. Predict there");
   }
-  if (!kHasLambdaRank && name->rfind("rank:", 0) == 0 && Find(*section, "lambda_rank_param") == nullptr) {
+  if (name->rfind("rank:", 0) == 0 && Find(*section, "lambda_rank_param") == nullptr) {
     Throw<InvalidArgument>("the objective ", Quoted(*name),
                            " is another since 2.0, with other parameters (lambdarank_param); allowed: a model that "
                            "was trained by 1.7. Predict there");
@@ -165,11 +160,11 @@ void Rewrite(Json const& model) {
   Json const* const inner = booster == nullptr ? nullptr : Find(*booster, "gbtree");
   if (inner != nullptr) booster = inner;
   if (Json const* const trees = booster == nullptr ? nullptr : Find(*booster, "model")) {
-    if (!kReadsLists && HasNamesOfCategories(*trees)) RefuseNames();
+    if (HasNamesOfCategories(*trees)) RefuseNames();
     CheckLeaves(*trees);
   }
   ReadObjective(*learner);
-  if (!kReadsLists) ReadBaseScore(*learner);
+  ReadBaseScore(*learner);
   ReadWeights(*learner);
 }
 
@@ -201,14 +196,15 @@ void WarnOfFuture(Version const& version) {
 
 bool IsNewer(ModelSigns const& signs) {
   constexpr Version kFirst{1, 0, 0}, kNext{kBuiltSeries[0], kBuiltSeries[1] + 1, 0};
-  if (signs.format == Format::kOther) return false;
-  return (!kReadsLists && signs.has_list_of_base_scores) || signs.version < kFirst || signs.version >= kNext;
+  constexpr bool kKnowsLists = kSeries >= 300;  // newer series read lists, and refuse what they cannot read
+  if (signs.format == Format::kOther || kKnowsLists) return false;
+  return signs.has_list_of_base_scores || signs.version < kFirst || signs.version >= kNext;
 }
 
 void LoadNewer(void* learner, ModelSigns const& signs, Bytes* bytes) {
   auto* const to = static_cast<xgboost::Learner*>(learner);
   try {
-    if (!kReadsLists && signs.has_names_of_categories) RefuseNames();
+    if (signs.has_names_of_categories) RefuseNames();
     std::string const text = bytes->All();
     auto const mode = signs.format == Format::kJson ? std::ios::in : std::ios::binary;
     Json const all = Json::Load(xgboost::StringView{text}, mode);

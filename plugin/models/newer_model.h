@@ -7,8 +7,8 @@
 
 namespace xgbgpu::plugin {
 
-/// True unless the model says that this series of XGBoost or an older one has written it, and has base scores as this one
-/// reads them.
+/// True if this series misreads the model: XGBoost 1.7, and an older or newer XGBoost has written it, or it has a list of
+/// base scores.
 bool IsNewer(ModelSigns const& signs);
 
 /// Loads a model, or a booster that was serialised, into a learner (a BoosterHandle): as XGBoost does, once what it

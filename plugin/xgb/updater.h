@@ -24,10 +24,11 @@ class NewTrees {
   std::size_t size() const { return trees_.size(); }
   /// Stores tree number `i`, grown with this learning rate.
   void Store(std::size_t i, Tree const& tree, float learning_rate) const;
-  /// Returns true if XGBoost needs the leaf of each row of the trees, whose leaves an objective sets or does not set.
-  static bool NeedPositions(bool XGBGPU_BEFORE_304(objective_sets_leaves)) {
+  /// Returns true if XGBoost needs the leaf of each row of the trees. `objective_sets_leaves`: it is asked to set them.
+  /// `margins_are_cached`: XGBoost has the margins of the rows, to which it adds the trees.
+  static bool NeedPositions(bool XGBGPU_BEFORE_304(objective_sets_leaves), bool XGBGPU_SINCE_304(margins_are_cached)) {
     XGBGPU_BEFORE_304(return objective_sets_leaves;)
-    XGBGPU_SINCE_304(return true;)
+    XGBGPU_SINCE_304(return margins_are_cached;)
   }
   /// Stores the leaf of each row in tree number `i`.
   void StorePositions(std::size_t i, std::vector<NodeIndex> positions) const;
