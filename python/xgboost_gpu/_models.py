@@ -136,7 +136,7 @@ class Model:
             self.base_score = _base_score(shape["base_score"])
             self.per_round = self.outputs * max(1, int(model["gbtree_model_param"]["num_parallel_tree"]))
         except (KeyError, TypeError) as error:
-            raise ValueError(f"{name} is not a model of XGBoost 1.7: {escaped_message(repr(error))}") from error
+            raise ValueError(f"{name} is not a model that can be compared: {escaped_message(repr(error))}") from error
         if len(self.weights) != len(self.trees) or len(self.output_of) != len(self.trees):
             raise ValueError(
                 f"{name} is {what}, a broken model: {len(self.trees)} trees have {len(self.weights)} weights and "

@@ -321,6 +321,34 @@ def test_frames(newer):
     newer.output_of(START + FRAMES)
 
 
+MODELS = """
+import pandas as pd
+warnings.simplefilter("ignore")
+classes = np.arange(len(y)) % 3 + (x[:, 0] > 1)
+frame = pd.DataFrame({"a": pd.Categorical(np.where(x[:, 0] > 0, "one", "other")), "b": x[:, 1]})
+targets = np.stack([y, x[:, 1] + 3], 1)
+for method in ("hist", "gpu_hist"):
+    parameters = {**(ours if method == "gpu_hist" else {}), "tree_method": method}
+    for data, more in ((xgb.DMatrix(x, classes), {"objective": "multi:softprob", "num_class": 4}),
+                       (xgb.DMatrix(x, targets), {}), (xgb.DMatrix(x, y), {"booster": "dart", "rate_drop": .5}),
+                       (xgb.DMatrix(x, np.sort(classes), qid=np.arange(len(y)) // 20), {"objective": "rank:ndcg"}),
+                       (xgb.DMatrix(frame, y, enable_categorical=True), {})):
+        booster = xgb.train({**parameters, **more}, data, 4)
+        want = booster.predict(data)
+        for other in (booster.copy(), pickle.loads(pickle.dumps(booster)), booster[:], xgb.Booster(model_file=booster.save_raw("ubj"))):
+            assert np.array_equal(other.predict(data), want), (method, more)
+        read = xgb.Booster()
+        read.load_model(booster.save_raw("json"))
+        assert np.array_equal(read.predict(data), want), (method, more)
+        further = xgb.train({**parameters, **more}, data, 2, xgb_model=read)
+        assert further.num_boosted_rounds() == 6
+"""
+
+
+def test_models_of_every_kind_are_read_again(newer):
+    newer.output_of(START + MODELS)
+
+
 STOCK_METHODS = """
 import hashlib, pandas as pd, scipy.sparse as sp, numpy as np, xgboost as xgb
 rng = np.random.default_rng(0)
