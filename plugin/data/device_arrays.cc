@@ -251,7 +251,8 @@ HostArray::HostArray(char const* interface) : given_{interface} {
   CopyFromDevice(AddressAt(data, below), copy_.size(), StreamOf(array), copy_.data());
   auto const address = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(AddressAt(copy_.data(), -below)));
   array["data"] = xgboost::Array{{xgboost::Json{xgboost::Integer{address}}, xgboost::Json{xgboost::Boolean{true}}}};
-  array["stream"] = xgboost::Null{};
+  xgboost::get<xgboost::Object>(array).erase(
+      "stream");  // builds with CUDA look for the values on a device if it is there
   xgboost::Json::Dump(array, &text_);
 }
 

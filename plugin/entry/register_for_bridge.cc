@@ -2,7 +2,7 @@
 #include <exception>
 
 #include "entry/register.h"
-#include "entry/self_test.h"
+#include "xgb/layouts.h"
 #include "xgb/version.h"
 #include "xgboost_gpu.h"
 

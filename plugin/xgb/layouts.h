@@ -1,6 +1,6 @@
 /// Whether this library and the XGBoost of the process see the same members.
-#ifndef XGBGPU_PLUGIN_ENTRY_SELF_TEST_H_
-#define XGBGPU_PLUGIN_ENTRY_SELF_TEST_H_
+#ifndef XGBGPU_PLUGIN_XGB_LAYOUTS_H_
+#define XGBGPU_PLUGIN_XGB_LAYOUTS_H_
 
 namespace xgbgpu::plugin {
 
@@ -10,4 +10,4 @@ void CheckLayouts();
 
 }  // namespace xgbgpu::plugin
 
-#endif  // XGBGPU_PLUGIN_ENTRY_SELF_TEST_H_
+#endif  // XGBGPU_PLUGIN_XGB_LAYOUTS_H_
