@@ -46,6 +46,8 @@ bool IsOfXGBoost(std::string_view name) {
   return is_cpp || is_c;
 }
 
+bool IsOfDmlc(std::string_view name) { return StartsWith(name, "_Z") && Has(name, "4dmlc") && !Has(name, "7xgboost"); }
+
 bool IsOfOpenMP(std::string_view name) { return StartsWith(name, "GOMP_") || StartsWith(name, "omp_"); }
 
 void AddWanted(ElfFile const& library, Wanted* wanted) {

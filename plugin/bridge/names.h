@@ -28,6 +28,8 @@ bool IsOfXGBoost(std::string_view name);
 
 /// True for functions of an OpenMP runtime.
 bool IsOfOpenMP(std::string_view name);
+/// Returns true for C++ names of dmlc-core without types of XGBoost.
+bool IsOfDmlc(std::string_view name);
 
 /// Adds the names of XGBoost and OpenMP that `library` leaves undefined.
 void AddWanted(ElfFile const& library, Wanted* wanted);
