@@ -28,7 +28,7 @@ from support import (
 )
 
 X, Y = make_data(2000, 6, seed=11, missing=0.1)
-#: Each value has a bin of its own: between others stock code cuts elsewhere since 2.0.
+#: Each value has a bin of its own: between others stock code cuts elsewhere since 3.3.
 GRID = np.clip(np.round(8 * X), -24, 24) + np.float32(0.25)  # no value is 0, which has two signs
 V, VY = make_data(1500, 6, seed=12, missing=0.1)
 RNG = np.random.default_rng(3)
