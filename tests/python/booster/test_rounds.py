@@ -131,7 +131,8 @@ def parameters_change(history: History) -> None:
         other_method(tree_method="hist") if OURS else {},
         params(),
         {"subsample": 0.5, "seed": 3} if OURS else {},
-        {"objective": "reg:pseudohubererror" if ALL_SEE_NEW_BASES else "reg:logistic"},  # without reg:absoluteerror, which sets a new base score
+        # without reg:absoluteerror, which sets a new base score
+        {"objective": "reg:pseudohubererror" if ALL_SEE_NEW_BASES else "reg:logistic"},
         {"objective": "binary:logistic"},
     ]
     for i, change in enumerate(changes):
