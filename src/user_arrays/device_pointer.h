@@ -21,12 +21,12 @@ inline unsigned long long LoadedLibraries() {
   return count;
 }
 
-using GetPointerAttribute = int (*)(void* value, int attribute, unsigned long long address);
+using GetPointerAttributes = int (*)(unsigned n, int* attributes, void** values, unsigned long long address);
 
-/// Returns the driver's cuPointerGetAttribute, or null if no library of the process has loaded the driver. Does not
+/// Returns the driver's cuPointerGetAttributes, or null if no library of the process has loaded the driver. Does not
 /// load the driver.
-inline GetPointerAttribute FindGetPointerAttribute() {
-  static std::atomic<GetPointerAttribute> found{nullptr};
+inline GetPointerAttributes FindGetPointerAttributes() {
+  static std::atomic<GetPointerAttributes> found{nullptr};
   static std::atomic<unsigned long long> libraries_without{0};
   if (auto const get = found.load()) return get;
   // A search for an unloaded library goes through folders, which takes longer than setting the labels of a small
@@ -35,7 +35,7 @@ inline GetPointerAttribute FindGetPointerAttribute() {
   if (libraries == libraries_without.load()) return nullptr;
   void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);  // stays open, so the driver stays loaded
   auto const get =
-      driver == nullptr ? nullptr : reinterpret_cast<GetPointerAttribute>(dlsym(driver, "cuPointerGetAttribute"));
+      driver == nullptr ? nullptr : reinterpret_cast<GetPointerAttributes>(dlsym(driver, "cuPointerGetAttributes"));
   if (get == nullptr) libraries_without = libraries;
   found = get;
   return get;
@@ -43,12 +43,14 @@ inline GetPointerAttribute FindGetPointerAttribute() {
 
 /// Returns true if this process has started CUDA, in any library, and `address` is memory of a device.
 inline bool IsDeviceMemory(void const* address) {
-  auto const get = FindGetPointerAttribute();
-  constexpr int kMemoryType = 2;         // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+  auto const get = FindGetPointerAttributes();
+  int memory_type = 2;                   // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
   constexpr unsigned kDeviceMemory = 2;  // CU_MEMORYTYPE_DEVICE
   unsigned type = 0;
-  // The driver refuses unknown addresses, and every address in a process that has not started CUDA.
-  bool const is_known = get != nullptr && get(&type, kMemoryType, reinterpret_cast<unsigned long long>(address)) == 0;
+  void* value = &type;
+  // The type of an unknown address is 0. In a process that has not started CUDA the driver refuses every address.
+  bool const is_known =
+      get != nullptr && get(1, &memory_type, &value, reinterpret_cast<unsigned long long>(address)) == 0;
   return is_known && type == kDeviceMemory;
 }
 
