@@ -18,6 +18,7 @@ from support import (
     SERIES,
     Tree,
     assert_same_trees,
+    few_values,
     make_data,
     model_of,
     only_ours,
@@ -106,7 +107,8 @@ def tolerance_with(g: np.ndarray, eta: float, reg_lambda: float) -> Callable[[Tr
 
 
 def rounds_from_the_same_model(parts: Dict[str, np.ndarray], matrix=xgb.DMatrix, **settings) -> Comparison:
-    x = np.asarray(parts["data"], dtype=np.float32)
+    x = few_values(np.asarray(parts["data"], dtype=np.float32))
+    parts = {**parts, "data": x}
     data, plain = matrix(**parts), xgb.DMatrix(x)
     total, model = Comparison(), None
     weight = np.asarray(parts.get("weight", np.ones(len(x))))
