@@ -151,6 +151,13 @@ def few_values(x: np.ndarray, max_bin: int = 256) -> np.ndarray:
     return x
 
 
+def of_unchanged_gains(**settings: Any) -> Dict[str, Any]:
+    """The settings, without L1 where weights are bounded: since 3.4 stock's gain of a bounded weight counts reg_alpha in
+    full. The gain of the library is that of earlier series."""
+    bounded = "max_delta_step" in settings or "monotone_constraints" in settings
+    return {name: value for name, value in settings.items() if name != "reg_alpha" or not bounded or SERIES < 304}
+
+
 def binary_labels(y: np.ndarray) -> np.ndarray:
     return (y > np.median(y)).astype(np.float32)
 
