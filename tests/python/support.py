@@ -137,6 +137,27 @@ def make_data(
     return x, y.astype(np.float32)
 
 
+def few_values(x: np.ndarray, max_bin: int = 256) -> np.ndarray:
+    """The data, in newer series with no more than `max_bin` distinct values in a column: the first of as many equal parts
+    of them stands for its part. Stock's sketch keeps up to 8 · max_bin values before 2.0, and up to max_bin since."""
+    if SERIES < 200:
+        return x
+    x = np.array(x, dtype=np.float32)
+    for column in x.T:
+        values = np.unique(column[~np.isnan(column)])
+        if len(values) > max_bin:
+            kept = values[np.arange(max_bin) * len(values) // max_bin]
+            column[:] = np.where(np.isnan(column), column, kept[np.searchsorted(kept, column, side="right") - 1])
+    return x
+
+
+def of_unchanged_gains(**settings: Any) -> Dict[str, Any]:
+    """The settings, without L1 where weights are bounded: since 3.4 stock's gain of a bounded weight counts reg_alpha in
+    full. The gain of the library is that of earlier series."""
+    bounded = "max_delta_step" in settings or "monotone_constraints" in settings
+    return {name: value for name, value in settings.items() if name != "reg_alpha" or not bounded or SERIES < 304}
+
+
 def binary_labels(y: np.ndarray) -> np.ndarray:
     return (y > np.median(y)).astype(np.float32)
 

@@ -20,15 +20,18 @@ from round_scenarios import (
     data,
     valid,
 )
-from support import BACKEND, OURS, fresh, only_ours, params, raw, stock_params
+from support import BACKEND, OURS, SERIES, few_values, fresh, only_before, only_ours, params, raw, stock_params
 
 
 @only_ours
 @pytest.mark.parametrize("objective", ["rank:pairwise", "rank:ndcg", "rank:map"])
 def test_groups_of_no_weight_are_named(objective: str) -> None:
     matrix = xgb.DMatrix(X[:40], np.arange(40) % 2, group=[10] * 4, weight=np.zeros(4))
-    with pytest.raises(xgb.core.XGBoostError, match="all 4 weights of groups are 0; allowed: at least one above 0"):
-        xgb.train(params(objective=objective), matrix, 1)
+    # Since 2.0 gradients of groups are stock code's, which divides by the sum of the weights; without base_score already
+    # where it estimates one.
+    words = "all 4 weights of groups are 0; allowed: at least one above 0" if SERIES < 200 else "Gradient of row 0 .* weight"
+    with pytest.raises(xgb.core.XGBoostError, match=words):
+        xgb.train(params(objective=objective, base_score=0.5), matrix, 1)
     matrix.set_weight(np.array([0, 0, 1, 0]))
     assert len(xgb.train(params(objective=objective), matrix, 1).get_dump()) == 1
 
@@ -70,7 +73,7 @@ PARAMETERS = [
 @pytest.mark.parametrize(("objective", "settings"), PARAMETERS, ids=str)
 def test_parameters_of_objectives_are_stocks(objective: str, settings: Dict[str, Any]) -> None:
     rng = np.random.default_rng(3)
-    x = rng.normal(size=(800, 6)).astype(np.float32)
+    x = few_values(rng.normal(size=(800, 6)).astype(np.float32))
     label = np.exp(x[:, 0] * x[:, 1])
     if objective == "binary:logistic":
         label = (label > 1).astype(np.float32)
@@ -228,7 +231,8 @@ def test_rows_of_tiny_hessians_can_be_parted(ours: str, stock: str) -> None:
     ]
     assert trees[0]["Split"][0] == trees[1]["Split"][0]
     # Four gradients of 1, rounded to float, and lambda 1: leaves and gains of numbers up to 13, a few roundings each.
-    np.testing.assert_allclose(trees[0]["Gain"], trees[1]["Gain"], rtol=8 * 2.0**-24, atol=8 * 2.0**-24)
+    gains = [tree["Gain"].to_numpy(np.float64) for tree in trees]  # objects in newer series
+    np.testing.assert_allclose(*gains, rtol=8 * 2.0**-24, atol=8 * 2.0**-24)
 
 
 @only_ours
@@ -256,6 +260,7 @@ def test_metrics_of_one_label_a_row(metric: str) -> None:
         booster.eval(xgb.DMatrix(V, np.stack([VLABEL, VLABEL], axis=1)))
 
 
+@only_before(304, "stock's metrics of rows refuse groups with weights")
 @only_ours
 def test_weights_of_groups_of_one_row_are_those_of_rows() -> None:
     weight = np.linspace(0.5, 2, len(LABEL)).astype(np.float32)

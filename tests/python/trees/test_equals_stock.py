@@ -13,7 +13,7 @@ import pytest
 import xgboost as xgb
 from equal_trees import Comparison, compare
 from sklearn import datasets
-from support import FLOAT_EPS, binary_labels, data_folder, make_data, params, stock_params, trees_of
+from support import FLOAT_EPS, binary_labels, data_folder, few_values, make_data, params, stock_params, trees_of
 
 
 def from_sklearn(name: str) -> Tuple[np.ndarray, np.ndarray]:
@@ -107,6 +107,7 @@ def test_rounds_from_the_same_model(case: str, matrix) -> None:
     parts = load()
     x = np.asarray(parts["data"], dtype=np.float32)
     assert max(len(np.unique(column)) for column in x.T) <= 8 * settings.get("max_bin", 256)
+    parts["data"] = x = few_values(x, settings.get("max_bin", 256))
     bins = {"max_bin": settings["max_bin"]} if "max_bin" in settings and matrix is xgb.QuantileDMatrix else {}
     data = matrix(**parts, **bins)
     total, model = Comparison(), None
@@ -135,6 +136,7 @@ def test_rounds_from_the_same_model(case: str, matrix) -> None:
 @pytest.mark.parametrize("gamma", [0.0, 1.0, 20.0, 200.0])
 def test_pruning_by_gamma_is_stocks(gamma: float, sequence: str) -> None:
     parts = own()
+    parts["data"] = few_values(parts["data"])
     data = xgb.DMatrix(parts["data"], 10 * parts["label"])
     stock_settings = {"updater": sequence} if sequence else {"tree_method": "hist"}
     ours = trees_of(xgb.train(params(gamma=gamma, max_depth=7), data, 1))[0]
@@ -150,7 +152,7 @@ def test_pruning_by_gamma_is_stocks(gamma: float, sequence: str) -> None:
 def test_nodes_are_numbered_as_in_stock(settings: dict) -> None:
     # Numbers of nodes are in dumps, in pred_leaf and in the saved file: depth-wise by the parent's number, loss-guided
     # in order of growth.
-    data = xgb.DMatrix(own()["data"], own()["label"])
+    data = xgb.DMatrix(few_values(own()["data"]), own()["label"])
     ours, stock = (trees_of(xgb.train(how(**settings), data, 1))[0] for how in (params, stock_params))
     assert np.array_equal(ours.left, stock.left)
     assert np.array_equal(ours.right, stock.right)
@@ -159,6 +161,7 @@ def test_nodes_are_numbered_as_in_stock(settings: dict) -> None:
 def test_the_comparison_sees_differences() -> None:
     """A tree of other parameters, or of slightly other gradients, must not pass for equal."""
     parts = own()
+    parts["data"] = few_values(parts["data"])
     data = xgb.DMatrix(parts["data"], parts["label"])
     stock = trees_of(xgb.train(stock_params(), data, 1))[0]
     for changed in (

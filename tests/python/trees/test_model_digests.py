@@ -301,6 +301,7 @@ ROUNDS = 4
 
 #: Case → what it means otherwise, from which series on: stock code has the meaning, and the case follows it.
 CHANGED: Dict[str, Dict[int, str]] = {
+    "batches": {304: "stock code bins several batches of the host, and its sketch makes other cuts"},
     "absolute error": {300: "the learning rate counts", 304: "leaves are no medians"},
     "absolute error from a half": {300: "the learning rate counts", 304: "leaves are no medians"},
     "ranking": {300: "pairs and weights of LambdaRank are others"},
