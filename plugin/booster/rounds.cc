@@ -150,6 +150,7 @@ Rounds::Setup Rounds::SetUp(xgboost::MetaInfo const& info, XgbGradientMatrix con
       CheckMediansAddUp(learner().is_dart(), learner().TreesPerOutput());
       if (group == nullptr || group->shard() == 0) WarnIfEtaIsIgnored(order.params.learning_rate);
     }
+    if (order.leaves == LeafRule::kCaller) CheckStockSetsLeaves(*objective, info, View(gradients).size());
     setup.host_sets_leaves = changes_leaves && !on_device;
     if (setup.host_sets_leaves) {
       setup.residuals = {info.labels.Data()->ConstHostVector(), info.weights_.ConstHostVector(), margins()};

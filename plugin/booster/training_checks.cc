@@ -85,6 +85,18 @@ void CheckGrows(bool updates, char const* tree_method) {
                          " grows new trees; allowed: default, or update with updater=refresh or prune");
 }
 
+void CheckStockSetsLeaves(xgboost::ObjFunction const& objective, xgboost::MetaInfo const& info, std::size_t margins) {
+  std::size_t const rows = info.num_row_;
+  auto const check = [rows](char const* what, std::size_t n, std::size_t wanted) {
+    if (n == wanted) return;
+    Throw<InvalidArgument>("There are ", n, " ", what, " for ", rows,
+                           " rows; the objective, which sets leaves from them, takes ", wanted);
+  };
+  check("labels", info.labels.Shape(0), rows);
+  if (info.weights_.Size() != 0) check("weights", info.weights_.Size(), rows);
+  check("margins", margins, rows * objective.Targets(info));
+}
+
 void CheckBaseScore(Objective objective, xgboost::MetaInfo const& info, std::vector<float> const& margins,
                     std::string const& base_score) {
   auto const worst =

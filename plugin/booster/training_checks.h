@@ -3,7 +3,9 @@
 #define XGBGPU_PLUGIN_BOOSTER_TRAINING_CHECKS_H_
 
 #include <xgboost/data.h>
+#include <xgboost/objective.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -34,6 +36,10 @@ void WarnIfEtaIsIgnored(float eta);
 
 /// Throws Unsupported if an objective sets leaves that knows the rows of its own worker alone.
 void CheckLeavesInGroup(LeafRule leaves, int workers);
+
+/// Throws InvalidArgument unless labels, weights and `margins` margins are those that stock code reads when `objective`
+/// sets leaves. It does not look how many there are.
+void CheckStockSetsLeaves(xgboost::ObjFunction const& objective, xgboost::MetaInfo const& info, std::size_t margins);
 
 /// Throws InvalidArgument unless rows have margins of their own, or `margins` are finite, which the objective made of
 /// `base_score`. XGBoost checks base_score for logistic objectives only. Other objectives may take its logarithm.
