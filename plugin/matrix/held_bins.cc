@@ -130,6 +130,31 @@ class Feed {
   bool is_over_{false};
 };
 
+/// Keeps XGBoost silent in this thread. A reader of the log might ask the matrix whose lock is held.
+class Silence {
+ public:
+  Silence() {
+    char const* text = nullptr;
+    Call(XGBGetGlobalConfig(&text));
+    before_ = IntegerIn(xgboost::Json::Load(xgboost::StringView{text}), "verbosity", 1);
+    Call(SetVerbosity(0));
+  }
+  ~Silence() { SetVerbosity(before_); }
+  Silence(Silence const&) = delete;
+  Silence& operator=(Silence const&) = delete;
+
+ private:
+  static int SetVerbosity(std::int64_t level) {
+    xgboost::Json config{xgboost::Object{}};
+    config["verbosity"] = xgboost::Integer{level};
+    std::string text;
+    xgboost::Json::Dump(config, &text);
+    return XGBSetGlobalConfig(text.c_str());
+  }
+
+  std::int64_t before_{1};
+};
+
 /// Returns true if test(entry) holds for every value that is there.
 template <typename F>
 bool AllOf(RowSource const& rows, int threads, F&& test) {
@@ -226,6 +251,7 @@ std::shared_ptr<xgboost::DMatrix> HeldBins::Twin(char const* who) {
   AtBoundary("making XGBoost's bins of a matrix", [&] {
     OutsideProcessGroup([&] {
       static auto* const kMake = XGBGPU_NEXT(XGQuantileDMatrixCreateFromCallback);
+      Silence const silence;
       Feed feed{*rows_, Ctx()->Threads()};
       xgboost::MetaInfo* const info = feed.info();
       info->weights_.HostVector() = cuts_of_.weights;
@@ -253,6 +279,7 @@ std::shared_ptr<xgboost::DMatrix> HeldBins::Values() {
   std::lock_guard<std::mutex> const lock{mutex_};
   if (values_ == nullptr) {
     OutsideProcessGroup([&] {
+      Silence const silence;
       DMatrixHandle const made = MakeHeldMatrix(rows_, config_.nthread);
       if (made == nullptr) throw dmlc::Error{XGBGetLastError()};
       values_ = *static_cast<std::shared_ptr<xgboost::DMatrix>*>(made);

@@ -72,9 +72,7 @@ std::string JsonName(std::string_view name) {
     std::size_t const size = FirstCharacter(rest, &number);
     if (size == 0) {
       out += EscapedNumber(static_cast<unsigned char>(rest[0]));
-    } else if (number == '"' || number == '\\') {
-      (out += '\\') += rest[0];
-    } else if (number < 0x20 || (number == '{' && holds_place)) {
+    } else if (number == '"' || number == '\\' || number < 0x20 || (number == '{' && holds_place)) {
       out += EscapedNumber(number);
     } else {
       out += rest.substr(0, size);

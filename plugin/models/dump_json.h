@@ -1,5 +1,5 @@
-/// What makes a dump of a model in JSON valid JSON: XGBoost 1.7 writes names of features as they are, and numbers as
-/// C++ prints them.
+/// What makes a dump of a model in JSON valid JSON: XGBoost 1.7 writes names of features as they are, newer XGBoosts fill
+/// numbers into some, and all write numbers as C++ prints them.
 #ifndef XGBGPU_PLUGIN_MODELS_DUMP_JSON_H_
 #define XGBGPU_PLUGIN_MODELS_DUMP_JSON_H_
 
@@ -19,8 +19,9 @@ struct DumpFeatures {
 };
 
 /// The name as it stands in a string of JSON. An ordinary name is returned as it is. Quotes, backslashes and control
-/// characters are escaped; a byte that is not UTF-8 becomes the character of Latin-1. So is the brace of a name that
-/// holds a word in braces which XGBoost's own templates have, such as {left}: XGBoost would put a number there.
+/// characters become \u and four digits: XGBoost 2 and newer escape every other backslash once more. A byte that is not
+/// UTF-8 becomes the character of Latin-1. Escaped is the brace, too, of a name that holds a word in braces which
+/// XGBoost's own templates have, such as {left}: XGBoost would put a number there.
 std::string JsonName(std::string_view name);
 
 /// Replaces names by JsonName. Returns nothing if all of them stay as they are.

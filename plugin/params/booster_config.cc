@@ -294,6 +294,9 @@ void BoosterConfig::Save(Json* gbtree) const {
   // XGBoost looks here, too, for names that it must not complain of.
   xgboost::Object own;
   for (auto const& [name, line] : LinesAboutIdle()) own[name] = xgboost::String{idle_values_.at(name)};
+  auto const device = idle_values_.find("device");  // set before tree_method: it decides, under the name of ours
+  if (InCharge() && device != idle_values_.cend()) own[device->first] = xgboost::String{device->second};
+  if (!InCharge() && device_values_.count(kOwnDevice) != 0) own[kOwnDevice] = xgboost::String{""};  // not a user's word
   if (hides) own[kPredictor] = xgboost::String{kGpuPredictor};
   if (!InCharge()) {
     if (!own.GetObject().empty()) out[kDeviceSection] = std::move(own);

@@ -18,6 +18,9 @@ namespace {
 
 constexpr char kDevice[] = "device", kXgboost2[] = "XGBoost 2";
 constexpr char kObjective[] = "objective", kMetric[] = "eval_metric", kBooster[] = "booster";
+/// Objectives of newer series; null: this one has none.
+constexpr char const* kQuantile = kSeries >= 200 ? "reg:quantileerror with quantile_alpha" : nullptr;
+constexpr char const* kExpectile = kSeries >= 303 ? "reg:expectileerror with expectile_alpha" : nullptr;
 constexpr char kGpuHist[] = "tree_method=\"gpu_hist\"";
 
 /// A name that has no effect here.
@@ -187,12 +190,12 @@ constexpr ForeignValue kValues[] = {
     {kObjective, "survivalaft", "survival:aft"},
     {kObjective, "fair", nullptr},
     {kObjective, "mape", nullptr},
-    {kObjective, "quantile", nullptr},
-    {kObjective, "expectile", nullptr},
+    {kObjective, "quantile", kQuantile},
+    {kObjective, "expectile", kExpectile},
     {kObjective, "multiclassova", nullptr},
     {kObjective, "multiclassonevsall", nullptr},
-    {kObjective, "reg:quantileerror", nullptr},
-    {kObjective, "reg:expectileerror", nullptr},
+    {kObjective, "reg:quantileerror", kQuantile},
+    {kObjective, "reg:expectileerror", kExpectile},
     {kMetric, "l1", "mae"},
     {kMetric, "mean_absolute_error", "mae"},
     {kMetric, "l2", "rmse"},

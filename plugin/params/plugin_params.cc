@@ -2,7 +2,9 @@
 #include "params/plugin_params.h"
 
 #include <dmlc/strtonum.h>
+#include <xgboost/json.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cmath>
@@ -17,6 +19,7 @@
 #include "params/constraint_text.h"
 #include "params/device_words.h"
 #include "params/foreign_words.h"
+#include "xgb/version.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
 
@@ -176,8 +179,35 @@ static void CheckStockWord(std::string const& name, std::string const& value) {
   if (found != kWords.end() && found->second.known.count(value) == 0) NotAllowed(name, value, found->second.allowed);
 }
 
+/// Returns true for a list of finite numbers, in JSON or as a tuple of Python.
+static bool IsListOfNumbers(std::string text) {
+  if (text.front() == '(' && text.back() == ')') {
+    text.front() = '[';
+    text.back() = ']';
+  }
+  try {
+    xgboost::Json const read = xgboost::Json::Load(xgboost::StringView{text});
+    auto const& numbers = xgboost::get<xgboost::Array const>(read);
+    return !numbers.empty() && std::all_of(numbers.cbegin(), numbers.cend(), [](xgboost::Json const& number) {
+      if (xgboost::IsA<xgboost::Integer>(number)) return true;
+      return xgboost::IsA<xgboost::Number>(number) && std::isfinite(xgboost::get<xgboost::Number const>(number));
+    });
+  } catch (dmlc::Error const&) {
+    return false;
+  }
+}
+
+/// XGBoost takes a list since 3.1: a number for each output. It has read the text before, and refused most others.
+static void CheckBaseScores(std::string const& name, std::string const& value) {
+  if (!IsListOfNumbers(value))
+    NotAllowed(name, value, "a finite number, or a list with a finite number for each output");
+}
+
 void CheckStockParam(std::string const& name, std::string const& value) {
   CheckStockWord(name, value);
+  constexpr int kFirstWithList = 301;
+  bool const may_be_list = kSeries >= kFirstWithList && name == "base_score";
+  if (may_be_list && value.find_first_of("[(") != std::string::npos) return CheckBaseScores(name, value);
   struct Rule {
     bool (*holds)(double);
     char const* allowed;

@@ -298,6 +298,13 @@ def tree_settings(booster: xgb.Booster) -> Dict[str, str]:
     return gbm["tree_train_param"] if SERIES >= 200 else next(iter(gbm["updater"].values()))["train_param"]
 
 
+def loading(library: str) -> str:
+    """The code that loads the library. In newer series the package finds that of the series beside it."""
+    if SERIES < 200:
+        return f"import ctypes; ctypes.CDLL({library!r}, ctypes.RTLD_GLOBAL)\n"
+    return f"import os, sys; os.environ['XGBGPU_LIBRARY'] = {library!r}; sys.path.append({PACKAGE!r}); import xgboost_gpu\n"
+
+
 def run_python(
     code: str, *arguments: str, library: Optional[str] = None, check: bool = True, **variables: str
 ) -> subprocess.CompletedProcess:
@@ -307,12 +314,8 @@ def run_python(
     """
     # Since 2.1 XGBoost's lines are warnings of Python, which would say where they are from.
     load = "import warnings; warnings.showwarning = lambda message, *_: print(message)\n" if SERIES >= 201 else ""
-    if not library:
-        pass
-    elif SERIES < 200:
-        load = f"import ctypes; ctypes.CDLL({library!r}, ctypes.RTLD_GLOBAL)\n"
-    else:  # the package finds the library of this series beside it
-        load += f"import os, sys; os.environ['XGBGPU_LIBRARY'] = {library!r}; sys.path.append({PACKAGE!r}); import xgboost_gpu\n"
+    if library:
+        load += loading(library)
     environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"} | variables
     done = subprocess.run(
         [sys.executable, "-c", load + code, *arguments], capture_output=True, text=True, timeout=600, env=environment

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import xgboost as xgb
-from support import BACKEND, OURS, fresh, only_ours, params, raw, stock_params
+from support import BACKEND, OURS, SERIES, fresh, only_ours, params, raw, stock_params
 
 ROUNDS = 70
 # As in test_large_predictions.py: more than a device is worth the way for.
@@ -175,9 +175,9 @@ def test_explanations(case: str, stock: bool) -> None:
     interactions = booster.predict(matrix(FEW), pred_interactions=True)
     stocks = fresh(booster).predict(matrix(FEW), pred_interactions=True)
     assert_close(interactions, stocks, INTERACTION_TOLERANCE)
-    if OURS:  # doubles, rounded once, and symmetric: stock code did not make them
+    if OURS:  # doubles, rounded once, and symmetric: stock code did not make them (its own are symmetric since 3.3)
         assert np.array_equal(interactions, np.swapaxes(interactions, -1, -2))
-        assert not np.array_equal(stocks, np.swapaxes(stocks, -1, -2))
+        assert not np.array_equal(interactions, stocks)
 
 
 @only_ours
@@ -255,8 +255,10 @@ def test_quantile_matrices(tmp_path: Path) -> None:
     )
     if OURS:
         assert stages(tmp_path / "trace.json").count("evaluation") == (4 if BACKEND == "cuda" else 0)
-    stock = fresh(booster).predict(binned(X_TRAIN[:1500], ref=train))
+    stock = fresh(booster).predict(matrix(X_TRAIN[:1500]))
     assert_same_bits(booster.predict(other), stock)
+    if SERIES < 303 or not OURS:  # stock code reads bins, and since 3.3 it cuts them elsewhere than the library
+        assert_same_bits(fresh(booster).predict(binned(X_TRAIN[:1500], ref=train)), stock)
     errors = stock.astype(float) - Y[:1500]
     assert seen["v"]["rmse"][-1] == pytest.approx(np.sqrt(np.mean(errors**2)), rel=1e-5)
 

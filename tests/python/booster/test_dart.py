@@ -17,7 +17,9 @@ from support import (
     dart_weights,
     fresh,
     make_data,
+    only_before,
     only_ours,
+    only_since,
     other_method,
     params,
     raw,
@@ -304,7 +306,25 @@ def test_same_drops_as_stock() -> None:
         assert dart_weights(ours) == dart_weights(stocks)
 
 
+#: 3.4 counts the weights of a dart that is updated against the trees that are there again, and ends in an error.
+updates_darts = only_before(304, "stock code refuses to update a dart")
+
+
+@only_since(304, "stock code updates a dart")
+@pytest.mark.parametrize("updater", ["refresh", "prune"])
+def test_an_update_of_a_dart_is_refused_as_by_stock(updater: str) -> None:
+    data = xgb.DMatrix(X, Y)
+    update = dict(booster="dart", process_type="update", updater=updater)
+    for method in (params(), other_method(tree_method="hist")):
+        grown = xgb.train({**settings_of(False, rate_drop=0.5), **method}, data, 3)
+        before = raw(grown)
+        with pytest.raises(xgb.core.XGBoostError, match=r"weight_drop.size\(\) <= model.trees.size\(\)"):
+            xgb.train({**method, **update}, data, 3, xgb_model=grown)
+        assert raw(grown) == before
+
+
 @only_ours
+@updates_darts
 @pytest.mark.parametrize("updater", ["refresh", "prune"])
 @pytest.mark.parametrize("method", ["hist", "gpu_hist"])
 def test_a_dart_that_was_updated_is_loaded(method: str, updater: str) -> None:
@@ -322,6 +342,7 @@ def test_a_dart_that_was_updated_is_loaded(method: str, updater: str) -> None:
 
 
 @only_ours
+@updates_darts
 @pytest.mark.parametrize("updater", ["refresh", "prune", "refresh,prune"])
 @pytest.mark.parametrize(
     "drops",

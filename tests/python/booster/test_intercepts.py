@@ -5,7 +5,7 @@ from typing import Any, Dict, Tuple
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import SERIES, base_scores, fresh, make_data, params, stock_params
+from support import SERIES, assert_same_trees, base_scores, fresh, make_data, only_ours, only_since, params, stock_params
 
 X, Y = make_data(600, 4, missing=0.1)
 POSITIVE = np.exp(Y).astype(np.float32)
@@ -76,3 +76,24 @@ def test_a_training_goes_on_from_the_intercept_of_its_model() -> None:
     rest = xgb.train(params(max_depth=3), xgb.DMatrix(X, Y * 100), 2, xgb_model=first)
     assert base_scores(rest).tobytes() == base_scores(first).tobytes()
     assert rest.num_boosted_rounds() == 4
+
+
+@only_since(301, "base_score is one number")
+@pytest.mark.parametrize("given", [[0.25, 0.5, 2], "(0.25, 0.5, 2)", "[0.25,0.5,2e0]"], ids=str)
+def test_each_output_may_have_one(given: Any) -> None:
+    how = dict(objective="multi:softprob", num_class=3, max_bin=1024, nthread=1)
+    data = data_of("multi:softprob", False)
+    ours, stock = (xgb.train(of(base_score=given, **how), data, 3) for of in (params, stock_params))
+    assert base_scores(ours).tolist() == base_scores(stock).tolist() == [0.25, 0.5, 2]
+    np.testing.assert_allclose(ours.predict(data), stock.predict(data), rtol=1e-5)  # gains differ by roundings
+    data.set_base_margin(np.tile(np.float32([0.25, 0.5, 2]), (len(X), 1)))
+    assert_same_trees(ours, xgb.train(params(**how), data, 3))
+
+
+@only_ours
+@only_since(301, "base_score is one number")
+@pytest.mark.parametrize("given", ["[]", "()", "[1,Infinity,1]", "[1,1,-Infinity]", "[1,1e39,1]"])
+def test_what_is_no_list_of_numbers_is_refused(given: str) -> None:
+    settings = params(objective="multi:softprob", num_class=3, base_score=given)
+    with pytest.raises(xgb.core.XGBoostError, match="base_score is .*; allowed: a finite number, or a list with"):
+        xgb.train(settings, data_of("multi:softprob", False), 1)

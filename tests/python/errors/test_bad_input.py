@@ -347,10 +347,16 @@ def test_a_base_score_that_has_no_logarithm(objective: str) -> None:
         if value == 0 and objective in ("count:poisson", "survival:aft"):
             assert not train(data, 2, objective=objective, base_score=value).predict(data).any()  # stock gives 0, too
             continue
+        if objective == "reg:gamma" and SERIES >= 302:  # XGBoost checks it itself, whatever the margins are
+            with pytest.raises(Error, match="`base_score` must be greater than 0 for gamma regression"):
+                train(data, 2, objective=objective, base_score=value)
+            continue
         allowed = "0 or larger" if objective in ("count:poisson", "survival:aft") else "larger than 0"
         with pytest.raises(Error) as error:
             train(data, 2, objective=objective, base_score=value)
         assert_says(error, f"base_score is {value};", f"allowed: {allowed}", "logarithm")
+    if objective == "reg:gamma" and SERIES >= 302:
+        return
     data.set_base_margin(np.zeros(len(times)))  # it takes the place of the base score
     assert np.isfinite(train(data, 2, objective=objective, base_score=-0.5).predict(data)).all()
 

@@ -1,9 +1,11 @@
 """What XGBoost and the library say, and what they do not: no false alarm, and each true one once."""
 
+import pickle
+
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import BACKEND, LIBRARY, OURS, SERIES, make_data, only_ours, params, run_python, train
+from support import BACKEND, LIBRARY, OURS, SERIES, make_data, only_ours, params, raw, run_python, train
 
 X, Y = make_data(120, 4)
 PREDICTORS = ["gpu_predictor", "cpu_predictor", "auto"] if SERIES < 200 else []
@@ -53,6 +55,22 @@ def test_our_parameters_raise_no_alarm(data: xgb.DMatrix, capfd, settings: dict)
     booster.copy().predict(data)
     text = spoken(capfd)
     assert not any(alarm in text for alarm in FALSE_ALARMS), text
+
+
+@only_ours
+def test_a_device_raises_no_alarm_before_or_after_the_method(data: xgb.DMatrix, capfd) -> None:
+    """A booster that goes to `hist`, too, has no word of the library that XGBoost might complain of."""
+    before = xgb.train({"device": "cpu", **params(gpu_backend="auto")}, data, 1)
+    after = xgb.train({**params(gpu_backend="auto"), "device": "cpu"}, data, 1)
+    assert raw(before) == raw(after)
+    before.copy().update(data, 1)
+    text = spoken(capfd)
+    assert not any(alarm in text for alarm in FALSE_ALARMS), text
+    after.set_param({"tree_method": "hist", "validate_parameters": True})
+    after.update(data, 1)
+    pickle.loads(pickle.dumps(after)).update(data, 2)
+    text = spoken(capfd)
+    assert "gpu_device" not in text and "DANGER" not in text, text
 
 
 def test_an_ordinary_training_is_silent(data: xgb.DMatrix, capfd) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Set
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import BACKEND, only_ours, run_python
+from support import BACKEND, SERIES, only_ours, run_python
 
 pytestmark = only_ours
 
@@ -78,10 +78,16 @@ def test_names_of_a_feature_map(tmp_path):
         booster.get_dump(fmap=str(file), dump_format="json")
 
 
-def test_other_dumps_hold_names_as_they_are():
+def escaped(name: str) -> str:
+    """A name in dumps that are no JSON. Since 2.0 XGBoost escapes it there, too."""
+    return json.dumps(name)[1:-1] if SERIES >= 200 else name
+
+
+def test_other_dumps_hold_names_as_xgboost_writes_them():
     booster = trained(['q"uote', "back\\slash", "a\x01"])
-    assert all('[q"uote<' in tree and "[back\\slash<" in tree for tree in booster.get_dump())
-    assert '"q"uote<' in "".join(booster.get_dump(dump_format="dot"))
+    quote, slash = escaped('q"uote'), escaped("back\\slash")
+    assert all(f"[{quote}<" in tree and f"[{slash}<" in tree for tree in booster.get_dump())
+    assert f'"{quote}<' in "".join(booster.get_dump(dump_format="dot"))
 
 
 def test_ordinary_dumps_are_those_of_stock(tmp_path):
@@ -97,7 +103,7 @@ def test_ordinary_dumps_are_those_of_stock(tmp_path):
         file = tmp_path / f"{name}.json"
         booster.save_model(file)
         ours = [booster.get_dump(fmap=m, dump_format="json", with_stats=s) for m in ("", str(maps)) for s in (False, True)]
-        assert ours == json.loads(run_python(code, str(file), str(maps)).stdout), name
+        assert ours == json.loads(run_python(code, str(file), str(maps)).stdout.splitlines()[-1]), name
 
 
 def test_infinite_and_missing_numbers():
@@ -107,7 +113,7 @@ def test_infinite_and_missing_numbers():
     for name in ("info", '"inf nan'):
         data = xgb.DMatrix(values, labels, feature_names=[name])
         booster = xgb.train({"tree_method": "gpu_hist", "gpu_backend": BACKEND}, data, 1)
-        assert f"0:[{name}<inf]" in booster.get_dump()[0]
+        assert f"0:[{escaped(name)}<inf]" in booster.get_dump()[0]
         node = json.loads(booster.get_dump(dump_format="json")[0], parse_constant=pytest.fail)
         assert node["split"] == name and node["split_condition"] == 1e39
         assert node["split_condition"] > np.finfo(np.float32).max

@@ -7,7 +7,7 @@ from typing import Any, Dict, List
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import BACKEND, LIBRARY, SERIES, boost, make_data, only_before, only_ours, params, raw, run_python
+from support import BACKEND, LIBRARY, SERIES, boost, make_data, name_of_series, only_before, only_ours, params, raw, run_python
 
 ROOT = Path(__file__).parents[3]
 X, Y = make_data(120, 3)
@@ -58,7 +58,6 @@ def test_every_name_of_the_tables_gets_a_line() -> None:
 OF_XGBOOST_2 = [
     ("lambdarank_pair_method", "topk", "rank:ndcg"),
     ("quantile_alpha", 0.5, ""),
-    ("device", "cuda:1", "gpu_id=1."),
     ("multi_strategy", "multi_output_tree", ""),
 ]
 
@@ -118,9 +117,15 @@ def test_a_stock_booster_hears_what_xgboost_says() -> None:
 
 
 @only_before(200, "device is a parameter of XGBoost")
-def test_a_stock_booster_hears_of_device_once() -> None:
-    lines = lines_of("pickle.loads(pickle.dumps(booster)).save_config()", tree_method="hist", device="cuda")
-    assert len(lines) == 1 and 'Write tree_method="gpu_hist".' in lines[0]
+@pytest.mark.parametrize("device, instead", [("cuda", ""), ("cuda:1", ", gpu_id=1")])
+def test_a_stock_booster_hears_of_device_once(device: str, instead: str) -> None:
+    lines = lines_of("pickle.loads(pickle.dumps(booster)).save_config()", tree_method="hist", device=device)
+    assert len(lines) == 1 and f'Write tree_method="gpu_hist"{instead}.' in lines[0]
+
+
+def test_a_device_that_contradicts_the_backend_is_an_error() -> None:
+    with pytest.raises(xgb.core.XGBoostError, match="device is 'cuda:1' and gpu_backend is 'host'; allowed: one of both"):
+        xgb.train(params(device="cuda:1", gpu_backend="host"), xgb.DMatrix(X, Y), 1)
 
 
 ADVICE = [
@@ -139,6 +144,17 @@ ADVICE = [
     ({"grow_policy": "LossGuide"}, "lossguide"),
     ({"sampling_method": "GOSS"}, "goss"),
 ]
+QUANTILES, EXPECTILES = ["quantile", "Quantile:alpha=0.9"], ["expectile", "Expectile:alpha=0.9"]
+if SERIES >= 200:
+    ADVICE += [({"objective": value}, "reg:quantileerror with quantile_alpha") for value in QUANTILES]
+if SERIES >= 303:
+    ADVICE += [({"objective": value}, "reg:expectileerror with expectile_alpha") for value in EXPECTILES]
+#: Objectives that no objective of this series is like.
+UNLIKE = ["fair", "MAPE"]
+if SERIES < 200:
+    UNLIKE += [*QUANTILES, "reg:quantileerror"]
+if SERIES < 303:
+    UNLIKE += [*EXPECTILES, "reg:expectileerror"]
 
 
 def messages_of(settings: Dict[str, Any]) -> List[str]:
@@ -170,10 +186,11 @@ def test_a_value_of_elsewhere_says_what_to_write(settings: Dict[str, Any], inste
 
 
 @pytest.mark.parametrize("method", ["gpu_hist", "gpu_exact"])
-@pytest.mark.parametrize("value", ["reg:quantileerror", "quantile", "Quantile:alpha=0.9", "reg:expectileerror"])
+@pytest.mark.parametrize("value", UNLIKE)
 def test_an_objective_that_nothing_is_like(value: str, method: str) -> None:
     how = {"tree_method": method, "gpu_backend": BACKEND, "objective": value}
-    with pytest.raises(xgb.core.XGBoostError, match="which XGBoost 1.7 does not have; .*objective of your own") as error:
+    without = f"which XGBoost {name_of_series(SERIES)} does not have; .*objective of your own"
+    with pytest.raises(xgb.core.XGBoostError, match=without) as error:
         xgb.train(how, xgb.DMatrix(X, Y), 1)
     assert f"objective is '{value}'" in str(error.value)
     with pytest.raises(xgb.core.XGBoostError, match="objective of your own"):
