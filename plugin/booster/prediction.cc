@@ -107,7 +107,8 @@ bool Prediction::PredictMarginsByEngine(xgboost::DMatrix* data, RoundRange round
   std::uint32_t const last = rounds.last == 0 ? all : rounds.last;
   bool const uses_cache = !RecomputesMargins() && rounds.first == 0;
   bool const is_cached = uses_cache && out->version == last && out->predictions.Size() != 0;
-  if (is_cached || all == 0) {  // stock code has no tree for the rows, and need not make its page of them
+  if (is_cached) return true;  // stock code of 3.3 and newer predicts a model with weights of trees anew
+  if (all == 0) {              // stock code has no tree for the rows, and need not make its page of them
     if (!source_.ReadsBins(*data)) *values = WithoutRows(data);
     return false;
   }
