@@ -126,7 +126,7 @@ def test_the_global_verbosity_is_left_as_it_was(data: xgb.DMatrix) -> None:
         ("single_precision_histogram", True),
         ("gpu_page_size", 1024),
         ("gpu_batch_nrows", -1),
-        *([("sketch_ratio", 2.0)] if SERIES < 304 else []),  # then it is none of XGBoost's
+        *([("sketch_ratio", 2.0)] if SERIES < 302 else []),  # then it is none of XGBoost's
         ("sparse_threshold", 0.2),
     ],
 )
