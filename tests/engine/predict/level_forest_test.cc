@@ -143,7 +143,7 @@ struct HostCase {
   }();
   int reads{0};
   std::function<void()> while_read = [] {};
-  ModelView model{kRounds, kOutputs, 7, 0.5f, [this](std::function<void(ModelTree const&)> const& visit) {
+  ModelView model{kRounds, kOutputs, 7, {0.5f}, [this](std::function<void(ModelTree const&)> const& visit) {
                     ++reads;
                     while_read();
                     std::vector<float> const covers(64, 1.0f);

@@ -111,7 +111,7 @@ class DartColumnsTest : public ::testing::TestWithParam<BackendKind> {
   }
   bool Complete(std::uint32_t rounds, float base) {
     DartShape const model{rounds, rounds, 1};
-    return CompleteOwnColumns(model, {{}, base}, {}, Recorder(model, base), &training());
+    return CompleteOwnColumns(model, {{}, {base}}, {}, Recorder(model, base), &training());
   }
   void ExpectMargins(std::size_t trees, float base, char const* when) {
     std::vector<float> margins(data_.rows());
@@ -214,7 +214,7 @@ TEST_P(DartColumnsTest, KeptTreesBecomeColumnsOfRowsThatAreEvaluated) {
   };
   auto const complete = [&] {
     DartShape const shape{model.rounds(), model.trees().size(), 1};
-    return CompleteColumns(shape, {{}, 0.5f}, {}, record, &training, rows);
+    return CompleteColumns(shape, {{}, {0.5f}}, {}, record, &training, rows);
   };
   EXPECT_TRUE(complete());
   model.Round(rows->rows != nullptr);

@@ -215,11 +215,27 @@ TEST(BaseMarkTest, ComparesUnlessTheEpochIsTheSame) {
   EXPECT_FALSE(mark.IsOf({{}, {0.5f}}, 5));
 }
 
+TEST(BaseMarginsTest, EachOutputHasItsScore) {
+  std::vector<float> margins;
+  BaseMargins const of_outputs{{}, {0.5f, -1.0f}};
+  of_outputs.AssignTo(2, 2, &margins);
+  EXPECT_EQ(margins, (std::vector<float>{0.5f, -1.0f, 0.5f, -1.0f}));
+  BaseMargins{{}, {0.25f}}.AssignTo(2, 2, &margins);
+  EXPECT_EQ(margins, std::vector<float>(4, 0.25f));
+  std::vector<float> const own{1, 2};
+  BaseMargins{own, {0.25f}}.AssignTo(2, 1, &margins);
+  EXPECT_EQ(margins, own);
+  BaseMark mark;
+  mark.Set(of_outputs, {});
+  EXPECT_TRUE(mark.IsOf(of_outputs, {}));
+  EXPECT_FALSE(mark.IsOf({{}, {0.5f, 1.0f}}, {}));
+}
+
 TEST(MarginBasesTest, DropsWhatBeganOtherwise) {
   OwnedData data = SomeData(12);
   MarginBases bases;
   int cache_a = 0, cache_b = 0;
-  auto const look = [&](float base, void const* cache) { return bases.Look(data.key(), {{}, base}, {}, cache); };
+  auto const look = [&](float base, void const* cache) { return bases.Look(data.key(), {{}, {base}}, {}, cache); };
   EXPECT_FALSE(bases.any());
   auto stale = look(0.5f, &cache_a);
   EXPECT_TRUE(stale.cached) << "nobody knows how these began";
