@@ -308,6 +308,8 @@ void BoosterConfig::Save(Json* gbtree) const {
       {method, Join(kPublicUpdater), !updaters_.empty(), HasOurMethod() && IsPlain(), IsExact(), InStockWords(tree_)});
   auto section = xgboost::ToJson(device_);
   auto& members = section.GetObject();
+  if (kSeries < 300) members.erase(kOwnOrdinal);  // nobody is told of it there
+  if (device_.gpu_device.empty()) members.erase(kOwnDevice);
   members[kTrace] = xgboost::String{""};  // nothing that is loaded opens a file; XGBoost looks for known names here
   if (!traced_to_.empty()) members[kTracedTo] = xgboost::String{traced_to_};
   for (auto const& [name, value] : kept) members[name] = xgboost::String{value};
