@@ -278,6 +278,8 @@ void BoosterConfig::Parse() {
 std::map<std::string, std::string> BoosterConfig::LinesAboutIdle() const {
   std::map<std::string, std::string> lines;
   for (auto const& [name, value] : idle_values_) {
+    auto const taken = device_values_.find(kOwnDevice);
+    if (name == "device" && InCharge() && taken != device_values_.cend() && taken->second == value) continue;
     std::string line = LineAbout(name, value, InCharge());
     if (!line.empty()) lines[name] = std::move(line);
   }

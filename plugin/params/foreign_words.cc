@@ -294,9 +294,9 @@ std::optional<std::string> OrdinalOfGpu(std::string const& device) {
 
 std::string LineAboutDevice(std::string const& value, bool in_charge) {
   auto const ordinal = OrdinalOfGpu(value);
-  if (!ordinal || in_charge) return {};
-  std::string instead = kGpuHist;
-  if (!ordinal->empty()) instead += ", gpu_id=" + *ordinal;
+  if (!ordinal || (in_charge && ordinal->empty())) return {};
+  std::string instead = in_charge ? "" : kGpuHist;
+  if (!ordinal->empty()) instead += (in_charge ? "gpu_id=" : ", gpu_id=") + *ordinal;
   return "parameter device=\"" + value + "\" is of XGBoost 2 and has no effect here. Write " + instead + ".";
 }
 

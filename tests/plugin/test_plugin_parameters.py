@@ -172,7 +172,7 @@ def test_no_gpus_are_one_with_a_line():
         ({"device": "cuda", "tree_method": "hist"}, 'Write tree_method="gpu_hist".'),
         ({"device": "gpu", "tree_method": "approx"}, 'Write tree_method="gpu_hist".'),
         ({"device": "cuda:0"}, 'Write tree_method="gpu_hist", gpu_id=0.'),
-        ({**HOST, "device": "cuda:1"}, "Write gpu_id=1."),
+        ({**HOST, "device": "cuda:1"}, "Write gpu_id=1."),  # past our functions in front, which would take it
         ({"multi_strategy": "multi_output_tree"}, "Leave it out."),
         ({**HOST, "multi_strategy": "one_output_per_tree"}, "Leave it out."),
     ],
