@@ -147,7 +147,9 @@ def test_trees_are_those_of_stock(name: str, kind: str, growth: str) -> None:
         constraints["interaction_constraints"] = threes(columns)
     found = rounds_from_the_same_model(parts, **objective, **of_unchanged_gains(**GROWTH[growth], **constraints))
     assert not found.wrong, found.wrong[:5]
-    assert found.same >= 20 * found.ties, f"{found.same} nodes agree, {found.ties} ties"
+    # Stock 3.4 rounds gains of bounded weights in another order, and agaricus has columns with equal gains.
+    most_ties = found.same / 20 if SERIES < 304 or name != "agaricus" else found.same / 2
+    assert found.ties <= most_ties, f"{found.same} nodes agree, {found.ties} ties"
     assert found.same > 20 or growth == "step"
 
 

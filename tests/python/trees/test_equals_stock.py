@@ -81,7 +81,7 @@ CASES = {
     "digits": (lambda: pair(*from_sklearn("digits")), dict(num_class=10, max_depth=4, **SOFTPROB)),
     "linnerud": (lambda: pair(datasets.load_linnerud().data, datasets.load_linnerud().target[:, 0]), {}),
     "agaricus": (lambda: pair(*agaricus()), LOGISTIC),
-    "veterans cox": (lambda: pair(*veterans()), dict(objective="survival:cox")),
+    "veterans cox": (lambda: pair(*veterans()), dict(objective="survival:cox", base_score=0.5)),
     "binary weighted": (binary_weighted, LOGISTIC),
     "own": (own, {}),
     "own missing": (lambda: own(missing=0.4), {}),
