@@ -29,6 +29,7 @@ KnownWords WordsOf(xgboost::Learner const& learner) {
   };
   take("tree_method", &words.tree_method);
   take("device", &words.device);
+  take("gpu_id", &words.gpu_id);
   take(kOwnDevice, &words.own_device);
   return words;
 }

@@ -209,7 +209,7 @@ void BoosterConfig::Absorb(Args const& args) {
 void BoosterConfig::CheckKnowsOrdinal(Args const& args) const {
   auto const is_ordinal = [](auto const& parameter) { return parameter.first == kOwnOrdinal; };
   auto const found = std::find_if(args.cbegin(), args.cend(), is_ordinal);
-  if (InCharge() || found == args.cend()) return;
+  if (InCharge() || found == args.cend() || kSeries < 301) return;
   throw InvalidArgument{"Parameter gpu_id is " + Quoted(found->second) +
                         ", and XGBoost has no such parameter since 3.1; allowed: device=cuda:" + found->second +
                         ", or gpu_id with tree_method=gpu_hist or gpu_exact"};
@@ -310,7 +310,7 @@ void BoosterConfig::Save(Json* gbtree) const {
       {method, Join(kPublicUpdater), !updaters_.empty(), HasOurMethod() && IsPlain(), IsExact(), InStockWords(tree_)});
   auto section = xgboost::ToJson(device_);
   auto& members = section.GetObject();
-  if (kSeries < 300) members.erase(kOwnOrdinal);  // nobody is told of it there
+  if (kSeries < 300) members.erase(kOwnOrdinal);  // stock code has gpu_id itself
   if (device_.gpu_device.empty()) members.erase(kOwnDevice);
   members[kTrace] = xgboost::String{""};  // nothing that is loaded opens a file; XGBoost looks for known names here
   if (!traced_to_.empty()) members[kTracedTo] = xgboost::String{traced_to_};

@@ -10,8 +10,10 @@ namespace xgbgpu::plugin {
 namespace {
 
 constexpr char kMethod[] = "tree_method", kDevice[] = "device", kGpuId[] = "gpu_id", kCpu[] = "cpu";
-/// Stock code knows `device`, and `gpu_id` no more.
+constexpr char kAnyGpu[] = "-1";  // for XGBoost 3.0 the CPU
 constexpr bool kStockKnowsDevice = kSeries >= 300;
+/// Stock code refuses `gpu_id`. XGBoost 3.0 takes it for a device.
+constexpr bool kStockRefusesOrdinal = kSeries >= 301;
 
 bool IsOurs(std::string const& method) { return method == "gpu_hist" || method == "gpu_exact"; }
 
@@ -25,6 +27,8 @@ std::vector<Parameter> SetMethod(Parameter const& set, KnownWords const& known) 
   auto const add = [&](std::vector<Parameter> const& more) { all.insert(all.end(), more.cbegin(), more.cend()); };
   if (IsOurs(set.second)) {
     if (!known.device.empty() && known.own_device.empty()) add(TellOurs(known.device));
+    bool const is_stocks = kStockKnowsDevice && !known.gpu_id.empty() && known.gpu_id != kAnyGpu;
+    if (is_stocks) add({{kOwnOrdinal, known.gpu_id}, {kGpuId, kAnyGpu}});
   } else if (!known.own_device.empty()) {
     add({{kDevice, known.own_device}, {kOwnDevice, ""}});
   }
@@ -35,7 +39,8 @@ std::vector<Parameter> SetMethod(Parameter const& set, KnownWords const& known) 
 
 std::vector<Parameter> InPlaceOf(Parameter const& set, KnownWords const& known) {
   if (set.first == kMethod) return SetMethod(set, known);
-  if (set.first == kGpuId && kStockKnowsDevice) return {{kOwnOrdinal, set.second}};
+  bool const takes_ordinal = kStockRefusesOrdinal || (kStockKnowsDevice && IsOurs(known.tree_method));
+  if (set.first == kGpuId && takes_ordinal) return {{kOwnOrdinal, set.second}};
   if (set.first != kDevice) return {set};
   if (IsOurs(known.tree_method)) return TellOurs(set.second);
   if (known.own_device.empty()) return {set};

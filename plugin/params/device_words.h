@@ -21,6 +21,7 @@ using Parameter = std::pair<std::string, std::string>;
 struct KnownWords {
   std::string tree_method;
   std::string device;      ///< for stock code
+  std::string gpu_id;      ///< for stock code
   std::string own_device;  ///< kOwnDevice
 };
 

@@ -12,6 +12,7 @@ from support import (
     FLOAT_EPS,
     LIBRARY,
     OURS,
+    SERIES,
     Tree,
     assert_same_trees,
     boost,
@@ -426,3 +427,27 @@ print(results(before) == point)
 """
     done = run_python(code, json.dumps(params()), str(tmp_path), library=LIBRARY if OURS else None)
     assert done.stdout.split()[-1] == "True"
+
+
+@only_ours
+@pytest.mark.parametrize("first", ["gpu_id", "tree_method"])
+@pytest.mark.parametrize("method", ["hist", "gpu_hist"])
+def test_gpu_id_is_taken_where_the_method_knows_it(method: str, first: str) -> None:
+    """Stock code has no gpu_id from 3.1 on. In 3.0 it takes one, and it is not ours to refuse it."""
+    x, y = make_data(200, 3)
+    data = xgb.DMatrix(x, y)
+    given = [("tree_method", method), ("gpu_id", "0")]
+    booster = xgb.Booster(cache=[data])
+    for name, value in given if first == "tree_method" else reversed(given):
+        booster.set_param({name: value})
+    booster.set_param({"gpu_backend": "host" if method == "gpu_hist" else "auto"})
+    if method == "hist" and SERIES >= 301:
+        with pytest.raises(xgb.core.XGBoostError, match="gpu_id"):
+            booster.update(data, 0)
+        return
+    booster.update(data, 0)
+    other = xgb.train({"tree_method": method, "gpu_backend": "host" if method == "gpu_hist" else "auto"}, data, 1)
+    assert_same_trees(booster, other)
+    if method == "gpu_hist" and SERIES >= 300:
+        saved = json.loads(booster.save_config())["learner"]["gradient_booster"]["xgboost_gpu_param"]
+        assert saved["gpu_id"] == "0"
