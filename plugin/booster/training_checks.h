@@ -37,8 +37,8 @@ void WarnIfEtaIsIgnored(float eta);
 /// Throws Unsupported if an objective sets leaves that knows the rows of its own worker alone.
 void CheckLeavesInGroup(LeafRule leaves, int workers);
 
-/// Throws InvalidArgument unless labels, weights and `margins` margins are those that stock code reads when `objective`
-/// sets leaves. It does not look how many there are.
+/// Throws InvalidArgument unless each row has a label, each row and output a margin, and all rows have weights or none.
+/// Stock code reads all three when `objective` sets leaves, and does not count them. `margins`: the number of margins.
 void CheckStockSetsLeaves(xgboost::ObjFunction const& objective, xgboost::MetaInfo const& info, std::size_t margins);
 
 /// Throws InvalidArgument unless rows have margins of their own, or `margins` are finite, which the objective made of

@@ -100,7 +100,7 @@ Loaded LoadInto(XGBoostImage* image, std::string const& folder, bool is_trial) {
   return {image->version_function, image->Described(), adapter};
 }
 
-/// As XGBGPUBridgeLoad; throws.
+/// Does what XGBGPUBridgeLoad does, and throws.
 std::string const& Load(char const* xgboost, char const* folder, bool is_trial) {
   static std::mutex mutex;
   static Loaded loaded{};

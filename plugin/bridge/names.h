@@ -34,7 +34,7 @@ bool IsOfDmlc(std::string_view name);
 /// Adds the names of XGBoost and OpenMP that `library` leaves undefined.
 void AddWanted(ElfFile const& library, Wanted* wanted);
 
-/// Returns the addresses of those names that the image's file has.
+/// Returns the addresses of the names that the image's file has.
 Addresses FindNames(ElfFile const& file, XGBoostImage const& image, std::set<std::string> const& names);
 
 /// Returns the names as in source code, at most three, and how many there are more.

@@ -9,7 +9,7 @@ namespace xgbgpu::plugin {
 
 /// Returns true if the objective `name` has in `series` (100 · major + minor version) the gradients, predictions and
 /// leaves that the engine has for that name, up to roundings. False for names that the engine does not have, and for
-/// series that nobody has compared.
+/// series that was not compared.
 bool ObjectiveIsOurs(int series, std::string const& name);
 
 /// Returns true if the metric `name`, with its '@', number and '-', has in `series` the value that the engine has for

@@ -14,7 +14,7 @@ namespace xgbgpu::plugin {
 /// What the engine has to know of the objective that saved `config`. Nothing if the engine does not have it, or if the
 /// name means something else in this series of XGBoost (meanings.h), which a line says once.
 std::optional<ObjectiveParams> ObjectiveParamsOf(xgboost::Json const& config);
-/// The same of the metric `name` that saved `config`.
+/// What the engine has to know of the metric `name` that saved `config`, under the same conditions.
 std::optional<MetricParams> MetricParamsOf(char const* name, xgboost::Json const& config);
 
 }  // namespace xgbgpu::plugin

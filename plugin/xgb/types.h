@@ -81,7 +81,7 @@ inline Span<GradientPair> Resize(XgbGradientMatrix* gradients, std::uint64_t row
   return {reinterpret_cast<GradientPair*>(host.data()), host.size()};
 }
 
-/// Gives back what can be had of gradients that nobody reads. Newer learners fill an empty matrix with zeros.
+/// Frees gradients that no code reads. In newer learners it does nothing: they fill an empty matrix with zeros.
 inline void ReleaseUnread(XgbGradientMatrix* XGBGPU_BEFORE_300(gradients)) {
   XGBGPU_BEFORE_300(gradients->HostVector().clear();)
 }

@@ -14,7 +14,7 @@ namespace xgbgpu::plugin {
 std::string RunningVersion();
 /// Major and minor version of the headers that this file was compiled with.
 constexpr int kBuiltSeries[] = {XGBOOST_VER_MAJOR, XGBOOST_VER_MINOR};
-/// The same as one number: 107 for 1.7.
+/// The series as one number: 107 for 1.7.
 constexpr int kSeries = XGBGPU_SERIES;
 
 /// Returns the version of the headers that this file was compiled with, as in "1.7.4".

@@ -1,4 +1,4 @@
-// Tests the reader of contracts, and those that the library has.
+// Tests the reader of contracts, and the contracts of the library.
 #include "bridge/contract.h"
 
 #include "fakes.h"
