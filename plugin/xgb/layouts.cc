@@ -33,8 +33,8 @@ void CheckCall(int result) {
   if (result != 0) throw Unsupported{XGBGetLastError()};
 }
 
-/// A matrix that XGBoost has made, with labels, weights, margins and names: a proxy, since a matrix of values starts the
-/// CUDA driver in builds with CUDA.
+/// A matrix that XGBoost has made, with labels, weights, margins and names. It is a proxy, which needs no values. In a
+/// build of XGBoost with CUDA the first C call of a process starts the driver, here as well as in any program.
 class StockMatrix {
  public:
   StockMatrix() {
