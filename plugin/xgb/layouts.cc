@@ -1,7 +1,6 @@
 // Checks that this library and the XGBoost of the process see the same members of matrices, contexts and trees.
 #include "xgb/layouts.h"
 
-#include <xgboost/c_api.h>
 #include <xgboost/json.h>
 #include <xgboost/learner.h>
 #include <xgboost/tree_model.h>
@@ -14,7 +13,7 @@
 
 #include "base/message.h"
 #include "xgb/adapt_tree.h"
-#include "xgb/next_function.h"
+#include "xgb/series.h"
 #include "xgb/types.h"
 #include "xgb/version.h"
 #include "xgbgpu/error.h"
@@ -29,76 +28,47 @@ void Check(bool is_right, char const* what) {
   if (!is_right) Throw<Unsupported>("XGBoost ", RunningVersion(), " has other members than its headers: ", what);
 }
 
-void CheckCall(int result) {
-  if (result != 0) throw Unsupported{XGBGetLastError()};
+/// Returns what XGBoost's code reads of the floats that were set here.
+std::vector<float> Read(xgboost::MetaInfo const& info, char const* name) {
+  XGBGPU_BEFORE_302(xgboost::bst_ulong size = 0; void const* values = nullptr;
+                    info.GetInfo(name, &size, xgboost::DataType::kFloat32, &values);)
+  XGBGPU_SINCE_302(XgbContext const context; auto const found = info.GetInfo(&context, name);
+                   auto const size = found.Size(); void const* const values = found.data;)
+  auto const* const floats = static_cast<float const*>(values);
+  return {floats, floats + size};
 }
 
-/// A matrix that XGBoost has made, with labels, weights, margins and names. It is a proxy, which needs no values. In a
-/// build of XGBoost with CUDA the first C call of a process starts the driver, here as well as in any program.
-class StockMatrix {
- public:
-  StockMatrix() {
-    CheckCall(XGProxyDMatrixCreate(&handle_));
-    xgboost::MetaInfo& info = get()->Info();
-    info.num_row_ = kRows;
-    info.num_col_ = kColumns;
-    info.labels.Reshape(kRows, 1);
-    info.labels.Data()->HostVector() = labels;
-    info.weights_.HostVector() = weights;
-    info.base_margin_.Reshape(kRows, 1);
-    info.base_margin_.Data()->HostVector() = margins;
-    std::array<char const*, kColumns> names{"first", "second"};
-    std::array<char const*, kColumns> types{"float", "c"};
-    CheckCall(XGDMatrixSetStrFeatureInfo(handle_, "feature_name", names.data(), kColumns));
-    CheckCall(XGDMatrixSetStrFeatureInfo(handle_, "feature_type", types.data(), kColumns));
-  }
-  ~StockMatrix() { XGBGPU_NEXT(XGDMatrixFree)(handle_); }
-  StockMatrix(StockMatrix const&) = delete;
-  StockMatrix& operator=(StockMatrix const&) = delete;
-
-  xgboost::DMatrix* get() const { return static_cast<std::shared_ptr<xgboost::DMatrix> const*>(handle_)->get(); }
-
-  std::vector<float> const labels{0.25f, 0.5f, 0.75f}, weights{3, 2, 1}, margins{-1, 0, 1};
-
-  /// Returns what XGBoost's code reads of what was set here.
-  std::vector<float> Read(char const* name) const {
-    bst_ulong size = 0;
-    float const* values = nullptr;
-    CheckCall(XGDMatrixGetFloatInfo(handle_, name, &size, &values));
-    return {values, values + size};
-  }
-  std::uint64_t Count(decltype(XGDMatrixNumRow)* count) const {
-    bst_ulong n = 0;
-    CheckCall(count(handle_, &n));
-    return n;
-  }
-
- private:
-  DMatrixHandle handle_{nullptr};
-};
-
+/// Sets members here and has XGBoost's code read them, and the other way round. No C function is called: the first one of
+/// a process starts the CUDA driver in a build with CUDA, and processes forked later cannot use it.
 void CheckMatrix() {
-  StockMatrix const matrix;
-  Check(matrix.Count(XGDMatrixNumRow) == kRows && matrix.Count(XGDMatrixNumCol) == kColumns, "rows and columns");
-  Check(matrix.Read("label") == matrix.labels, "labels");
-  Check(matrix.Read("weight") == matrix.weights, "weights");
-  Check(matrix.Read("base_margin") == matrix.margins, "base margins");
-  xgboost::MetaInfo const& info = matrix.get()->Info();
+  std::vector<float> const labels{0.25f, 0.5f, 0.75f}, weights{3, 2, 1}, margins{-1, 0, 1};
+  xgboost::MetaInfo info;
+  info.num_row_ = kRows;
+  info.num_col_ = kColumns;
+  info.labels.Reshape(kRows, 1);
+  info.labels.Data()->HostVector() = labels;
+  info.weights_.HostVector() = weights;
+  info.base_margin_.Reshape(kRows, 1);
+  info.base_margin_.Data()->HostVector() = margins;
+  Check(Read(info, "label") == labels, "labels");
+  Check(Read(info, "weight") == weights, "weights");
+  Check(Read(info, "base_margin") == margins, "base margins");
+  std::array<char const*, kColumns> names{"first", "second"};
+  std::array<char const*, kColumns> types{"float", "c"};
+  info.SetFeatureInfo("feature_name", names.data(), kColumns);
+  info.SetFeatureInfo("feature_type", types.data(), kColumns);
   Check(info.feature_names == std::vector<std::string>{"first", "second"}, "names of columns");
-  auto const& types = info.feature_types.ConstHostVector();
-  Check(types.size() == kColumns && types[1] == xgboost::FeatureType::kCategorical, "types of columns");
+  auto const& kinds = info.feature_types.ConstHostVector();
+  Check(kinds.size() == kColumns && kinds[1] == xgboost::FeatureType::kCategorical, "types of columns");
   Check(info.group_ptr_.empty() && info.feature_weights.Size() == 0, "groups and weights of columns");
 }
 
 void CheckLearner() {
-  BoosterHandle booster = nullptr;
-  CheckCall(XGBoosterCreate(nullptr, 0, &booster));
-  auto const& learner = *static_cast<xgboost::Learner const*>(booster);
-  std::unique_ptr<void, void (*)(void*)> const owner{booster, [](void* made) { XGBoosterFree(made); }};
-  CheckCall(XGBGPU_NEXT(XGBoosterSetParam)(booster, "seed", "12"));
-  auto const& told = learner.GetConfigurationArguments();
+  std::unique_ptr<xgboost::Learner> const learner{xgboost::Learner::Create({})};
+  learner->SetParam("seed", "12");
+  auto const& told = learner->GetConfigurationArguments();
   Check(told.count("seed") == 1 && told.at("seed") == "12", "parameters of a learner");
-  Check(learner.Ctx() != nullptr, "the context of a learner");
+  Check(learner->Ctx() != nullptr, "the context of a learner");
   XgbContext context;
   SetUpForCpu(&context, 2);
   Check(context.nthread == 2 && context.Threads() >= 1 && context.seed == 0, "the context");

@@ -4,9 +4,8 @@
 
 namespace xgbgpu::plugin {
 
-/// Compares members of matrices, learners, contexts and trees as both sides see them. Registers nothing. Throws
-/// Unsupported if a member differs. Cost: less than a millisecond, and the start of the CUDA driver in a build of XGBoost with
-/// CUDA (0.3 s).
+/// Compares members of matrices, learners, contexts and trees as both sides see them. Registers nothing, and starts no
+/// CUDA driver. Throws Unsupported if a member differs. Cost: less than a millisecond.
 void CheckLayouts();
 
 }  // namespace xgbgpu::plugin
