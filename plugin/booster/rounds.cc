@@ -89,7 +89,6 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
 
 /// Throws Unsupported for a learner whose rounds are not ours.
 void Rounds::CheckServes() const {
-  CheckServesGroup();
   if (!learner().has_vector_leaves()) return;
   throw Unsupported{
       "Parameter multi_strategy is 'multi_output_tree', and gpu_hist and gpu_exact grow trees of one output each; "

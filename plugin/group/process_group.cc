@@ -15,7 +15,6 @@
 #include "base/message.h"
 #include "xgb/api_call.h"
 #include "xgb/communicator.h"
-#include "xgb/version.h"
 #include "xgbgpu/process_devices.h"
 
 namespace xgbgpu::plugin {
@@ -58,17 +57,9 @@ std::string WhatXgboostSays() {
 
 }  // namespace
 
-void CheckServesGroup() {
-  int const workers = kServesGroups ? 1 : XGCommunicatorGetWorldSize();
-  if (workers <= 1) return;
-  Throw<Unsupported>("This process is one of ", workers, " workers (xgboost.dask, xgboost.spark), which gpu_hist and ",
-                     "gpu_exact do not serve in XGBoost ", RunningVersion(),
-                     "; supported: one process, workers of XGBoost 1.7, or tree_method=hist");
-}
-
 ProcessGroup* ProcessGroup::OfThisThread() {
   ProcessGroup*& current = CallState::OfThisThread().group;
-  int const workers = kServesGroups ? XGCommunicatorGetWorldSize() : 1;
+  int const workers = XGCommunicatorGetWorldSize();
   if (workers <= 1) {
     current = nullptr;
     return nullptr;
@@ -94,6 +85,7 @@ void ProcessGroup::Leaves() {
 }
 
 void ProcessGroup::Watch(std::vector<ino_t> const& sockets, std::chrono::seconds limit) noexcept {
+  if (!kHasRabit) return;
   try {
     CallState::OfThisThread().link_watch = std::make_shared<LinkWatch>(sockets, limit);
   } catch (std::exception const&) {  // no memory, no thread: the group works as well, but no thread ends a stalled call
@@ -115,7 +107,9 @@ void ProcessGroup::CheckReached(int result) {
   failure_ =
       "worker " + std::to_string(rank_) + " of " + std::to_string(workers_) +
       " does not reach the others any more. Either one of them has left or died; a worker that trains fewer rounds "
-      "leaves early. Or one was silent for rabit_timeout_sec seconds; a worker with a stock tree_method, with another "
+      "leaves early. Or one was silent for " +
+      kTimeLimit +
+      " seconds; a worker with a stock tree_method, with another "
       "kind of matrix or with a metric of its own waits for other messages. XGBoost's communicator says: " +
       WhatXgboostSays();
   throw ShardsLost{failure_};

@@ -73,9 +73,6 @@ class ProcessGroup final : public Collective {
   std::vector<std::unique_ptr<SomeShards>> some_;  ///< as datasets know them by their addresses
 };
 
-/// Throws Unsupported if this thread is in a process group that is not ours to serve.
-void CheckServesGroup();
-
 /// Runs work() where nothing communicates: XGBoost's communicator belongs to the thread that entered a process group,
 /// and a new thread is in none. For stock code that would wait for others which are not doing the same.
 void OutsideProcessGroup(std::function<void()> const& work);
