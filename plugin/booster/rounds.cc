@@ -162,7 +162,6 @@ Rounds::Setup Rounds::SetUp(xgboost::MetaInfo const& info, XgbGradientMatrix con
   }
   Agree(*group, {}, [&] {
     decide();
-    CheckLeavesInGroup(order.leaves, group->shards());
     if (info.num_row_ != 0) check_gradients();
   });
   std::vector<float>& weights = order.params.feature_weights;

@@ -70,7 +70,11 @@ XGBGPU_EXPORT int XGCommunicatorInit(char const* config) {
   static auto* const kNext = XGBGPU_NEXT(XGCommunicatorInit);
   std::chrono::seconds limit = kUsualLimit;
   bool const passes = config == nullptr || Passes(kCommunicator, [&] { limit = CheckCommunicator(config); });
-  return ProcessGroup::Entered(limit, [&] { return passes ? kNext(config) : -1; });
+  int result = -1;
+  ProcessGroup::Enter(limit, [&] {
+    if (passes) result = kNext(config);
+  });
+  return result;
 }
 
 XGBGPU_EXPORT int XGCommunicatorFinalize(void) {
@@ -88,7 +92,9 @@ XGBGPU_EXPORT bool RabitInit(int n, char* arguments[]) {
       limit = TimeLimit(arguments[i], limit);
     }
   });
-  return ProcessGroup::Entered(limit, [&] { return passes && kNext(n, arguments); });
+  bool result = false;
+  ProcessGroup::Enter(limit, [&] { result = passes && kNext(n, arguments); });
+  return result;
 }
 
 XGBGPU_EXPORT bool RabitFinalize() {

@@ -11,6 +11,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "base/message.h"
 #include "xgb/api_call.h"
@@ -55,6 +56,15 @@ std::string WhatXgboostSays() {
   return text;
 }
 
+/// Returns a number for the end of a message of `n` integers, by which workers notice that one of them has sent another
+/// message, of stock code for instance. The sum over 100,000 workers fits an integer.
+std::int64_t MarkOf(std::size_t n, Reduction reduction) {
+  constexpr std::int64_t kOfOurs = 0x786762;
+  constexpr int kBits = 20;
+  static_assert(kMostReduced <= 1 << kBits);
+  return ((kOfOurs << 2 | static_cast<std::int64_t>(reduction)) << kBits) + static_cast<std::int64_t>(n);
+}
+
 }  // namespace
 
 ProcessGroup* ProcessGroup::OfThisThread() {
@@ -74,6 +84,14 @@ ProcessGroup* ProcessGroup::OfThisThread() {
   return current = kGroups->back().get();
 }
 
+void ProcessGroup::Enter(std::chrono::seconds limit, std::function<void()> const& enter) {
+  Leaves();
+  auto const sockets = kHasRabit ? OpenSockets() : std::nullopt;
+  NoBrokenPipes const no_broken_pipes;  // newer communicators write from a thread that they start now
+  enter();
+  if (sockets) Watch(*sockets, limit);
+}
+
 void ProcessGroup::Leaves() {
   CallState& state = CallState::OfThisThread();
   if (state.group != nullptr) {
@@ -85,7 +103,6 @@ void ProcessGroup::Leaves() {
 }
 
 void ProcessGroup::Watch(std::vector<ino_t> const& sockets, std::chrono::seconds limit) noexcept {
-  if (!kHasRabit) return;
   try {
     CallState::OfThisThread().link_watch = std::make_shared<LinkWatch>(sockets, limit);
   } catch (std::exception const&) {  // no memory, no thread: the group works as well, but no thread ends a stalled call
@@ -102,16 +119,15 @@ void ProcessGroup::CheckMaySpeak() const {
   }
 }
 
-void ProcessGroup::CheckReached(int result) {
-  if (result == 0) return;
+void ProcessGroup::Lose(std::string const& why) {
   failure_ =
       "worker " + std::to_string(rank_) + " of " + std::to_string(workers_) +
-      " does not reach the others any more. Either one of them has left or died; a worker that trains fewer rounds "
-      "leaves early. Or one was silent for " +
+      " does not reach the others any more. Either one of them has left or died; a worker that trains fewer "
+      "rounds leaves early. Or one was silent for " +
       kTimeLimit +
-      " seconds; a worker with a stock tree_method, with another "
-      "kind of matrix or with a metric of its own waits for other messages. XGBoost's communicator says: " +
-      WhatXgboostSays();
+      " seconds; a worker with a stock tree_method, with another kind of matrix or with a metric of its own waits "
+      "for other messages. " +
+      why;
   throw ShardsLost{failure_};
 }
 
@@ -135,17 +151,22 @@ void ProcessGroup::Combine(Span<Span<std::int64_t> const> parts, Reduction reduc
     }
   };
   while (left > 0) {
-    std::size_t const n = std::min(left, kMostReduced);
-    piece_.resize(std::max(piece_.size(), n));
+    std::size_t const n = std::min(left, kMostReduced - 2);
+    piece_.resize(n + 2);
     walk(n, &from, &from_at, [&](std::int64_t* values, std::size_t done, std::size_t here) {
       std::copy_n(values, here, piece_.data() + done);
     });
+    std::int64_t const mark = MarkOf(n, reduction);
+    piece_[n] = mark;
+    piece_[n + 1] = -mark;
     int result;
     {
       LinkWatch::Call const call{CallState::OfThisThread().link_watch.get()};
-      result = AllReduce(piece_.data(), n, reduction);
+      result = AllReduce(piece_.data(), n + 2, reduction);
     }
-    CheckReached(result);
+    if (result != 0) Lose("XGBoost's communicator says: " + WhatXgboostSays());
+    std::int64_t const expected = reduction == Reduction::kSum ? mark * workers_ : mark;
+    if (piece_[n] != expected || piece_[n + 1] != -expected) Lose("A message that came is not one of gpu_hist's.");
     walk(n, &to, &to_at, [&](std::int64_t* values, std::size_t done, std::size_t here) {
       std::copy_n(piece_.data() + done, here, values);
     });

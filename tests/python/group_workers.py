@@ -29,8 +29,8 @@ SOON = 60
 TASK, TIME_LIMIT = ("DMLC_TASK_ID", "rabit_timeout_sec") if SERIES < 200 else ("dmlc_task_id", "dmlc_timeout")
 
 
-def tracker_of(workers: int, address: str) -> Tuple[Any, Dict[str, Any]]:
-    """A tracker that runs, and the settings of communicators that find it. It ends when it is collected."""
+def tracker_of(workers: int, address: str = "127.0.0.1") -> Tuple[Any, Dict[str, Any]]:
+    """A tracker that runs, and the settings of communicators that find it."""
     from xgboost.tracker import RabitTracker
 
     tracker = RabitTracker(host_ip=address, n_workers=workers, sortby="task")
@@ -39,6 +39,14 @@ def tracker_of(workers: int, address: str) -> Tuple[Any, Dict[str, Any]]:
         return tracker, tracker.worker_envs()
     tracker.start()
     return tracker, tracker.worker_args()
+
+
+def wait_for(tracker: Any) -> None:
+    """Waits until all workers have left the group of the tracker."""
+    if SERIES < 200:
+        tracker.join()
+    else:
+        tracker.wait_for()
 
 
 class Died(Exception):

@@ -16,9 +16,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from support import BACKEND, LIBRARY, OURS, assert_same_trees, binary_labels, make_data, params, with_groups
+from support import BACKEND, LIBRARY, OURS, assert_same_trees, binary_labels, make_data, params
 
-pytestmark = with_groups
 if not OURS or BACKEND != "host":
     pytest.skip("process groups train on the host", allow_module_level=True)
 pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed: docs/testing.md says how")
