@@ -79,8 +79,10 @@ XGBGPU_EXPORT int XGCommunicatorInit(char const* config) {
 
 XGBGPU_EXPORT int XGCommunicatorFinalize(void) {
   static auto* const kNext = XGBGPU_NEXT(XGCommunicatorFinalize);
-  ProcessGroup::Leaves();
-  return kNext();
+  bool const has_failed = ProcessGroup::Leaves();
+  int const result = kNext();
+  // In a group that has failed it may fail, too. Python would raise this error in place of the one that says why.
+  return has_failed ? 0 : result;
 }
 
 XGBGPU_EXPORT bool RabitInit(int n, char* arguments[]) {

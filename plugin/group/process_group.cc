@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "base/message.h"
 #include "xgb/api_call.h"
@@ -92,14 +93,14 @@ void ProcessGroup::Enter(std::chrono::seconds limit, std::function<void()> const
   if (sockets) Watch(*sockets, limit);
 }
 
-void ProcessGroup::Leaves() {
+bool ProcessGroup::Leaves() {
   CallState& state = CallState::OfThisThread();
-  if (state.group != nullptr) {
-    ForgetDevices(state.group);
-    for (auto const& some : state.group->some_) ForgetDevices(some.get());
-  }
-  state.group = nullptr;
+  ProcessGroup* const group = std::exchange(state.group, nullptr);
   state.link_watch.reset();
+  if (group == nullptr) return false;
+  ForgetDevices(group);
+  for (auto const& some : group->some_) ForgetDevices(some.get());
+  return !group->failure_.empty();
 }
 
 void ProcessGroup::Watch(std::vector<ino_t> const& sockets, std::chrono::seconds limit) noexcept {

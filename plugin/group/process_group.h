@@ -36,7 +36,8 @@ class ProcessGroup final : public Collective {
   /// Calls enter(), by which this thread enters a group. `limit` is the communicator's time limit.
   static void Enter(std::chrono::seconds limit, std::function<void()> const& enter);
   /// Must be called when this thread is about to leave a group: the next one is another, even if ranks are the same.
-  static void Leaves();
+  /// Returns true if the group has failed, and has said why.
+  static bool Leaves();
 
   int shards() const override { return workers_; }
   int shard() const override { return rank_; }
