@@ -19,6 +19,7 @@ from support import (
     loading,
     make_data,
     only_ours,
+    only_since,
     other_method,
     params,
     raw,
@@ -381,6 +382,22 @@ def test_a_stock_pickle_and_configuration_can_become_ours() -> None:
     stock.update(data, 3)
     ours = xgb.train(params(max_depth=3), data, 1, xgb_model=train_stock(data, 3, max_depth=3, nthread=1))
     assert_same_trees(stock, ours)
+
+
+@only_since(300, "XGBoost with CUDA says gpu_hist")
+def test_a_configuration_of_hist_on_a_gpu_stays_stocks() -> None:
+    """XGBoost with CUDA saves the updater of its own hist as grow_gpu_hist. XGBoost without CUDA takes its hist for it."""
+    booster = xgb.Booster(stock_params(max_depth=3), [data := xgb.DMatrix(X, Y)])
+    booster.update(data, 0)
+    config = config_of(booster)
+    gbtree = config["gradient_booster"]
+    gbtree["updater"][0]["name"] = "grow_gpu_hist"
+    gbtree["gbtree_train_param"].update(updater="grow_gpu_hist", updater_seq="grow_gpu_hist")
+    assert gbtree["gbtree_train_param"]["tree_method"] == "hist" and "xgboost_gpu_param" not in gbtree
+    booster.load_config(json.dumps({**json.loads(booster.save_config()), "learner": config}))
+    booster.set_param({"max_bin": 70000})  # more than gpu_hist takes
+    booster.update(data, 1)
+    assert "xgboost_gpu_param" not in config_of(booster)["gradient_booster"]
 
 
 def test_this_suite_knows_whom_it_tests() -> None:

@@ -31,9 +31,7 @@ def taken() -> Iterator[None]:
     xgboost_gpu.take_hist(False)
 
 
-def model(
-    settings: Dict[str, Any], rounds: int = 3, data: Any = None, **others: Any
-) -> bytes:
+def model(settings: Dict[str, Any], rounds: int = 3, data: Any = None, **others: Any) -> bytes:
     """The trees of a training, as they are saved."""
     booster = xgb.train(
         {**SMALL, **settings},
@@ -41,9 +39,7 @@ def model(
         rounds,
         **others,
     )
-    return json.dumps(
-        json.loads(bytes(booster.save_raw("json")))["learner"]["gradient_booster"]
-    ).encode()
+    return json.dumps(json.loads(bytes(booster.save_raw("json")))["learner"]["gradient_booster"]).encode()
 
 
 OURS = {"tree_method": "gpu_hist", "device": "cuda"}
@@ -73,17 +69,13 @@ def differ() -> bool:
 def test_hist_of_a_gpu_is_ours(taken: None, words: Dict[str, Any]) -> None:
     words = dict(words)
     again, method = words.pop("_again", None), words.pop("_method", None)
-    booster = xgb.Booster(
-        {**SMALL, "max_bin": 16, **words}, [data := xgb.DMatrix(X, LABELS)]
-    )
+    booster = xgb.Booster({**SMALL, "max_bin": 16, **words}, [data := xgb.DMatrix(X, LABELS)])
     if again:
         booster.set_param([again, ("tree_method", method)])
     for i in range(3):
         booster.update(data, i)
     saved = json.loads(bytes(booster.save_raw("json")))["learner"]["gradient_booster"]
-    config = json.loads(booster.save_config())["learner"]["gradient_booster"][
-        "xgboost_gpu_param"
-    ]
+    config = json.loads(booster.save_config())["learner"]["gradient_booster"]["xgboost_gpu_param"]
     assert config["gpu_takes"] == (method or words.get("tree_method", "auto"))
     xgboost_gpu.take_hist(False)
     assert json.dumps(saved).encode() == model({**OURS, "max_bin": 16})
@@ -106,9 +98,7 @@ def test_all_else_is_stocks(words: Dict[str, Any]) -> None:
     def save() -> tuple:
         told = dict(words)
         again = told.pop("_again", None)
-        booster = xgb.Booster(
-            {**SMALL, "max_bin": 16, **told}, [data := xgb.DMatrix(X, LABELS)]
-        )
+        booster = xgb.Booster({**SMALL, "max_bin": 16, **told}, [data := xgb.DMatrix(X, LABELS)])
         if again:
             booster.set_param(*again)
         for i in range(3):
@@ -148,9 +138,7 @@ def test_stock_trains_what_is_refused(capfd: Any, settings: Dict[str, Any]) -> N
     data = xgb.DMatrix(np.nan_to_num(X), np.nan_to_num(targets))
     with pytest.raises(xgb.core.XGBoostError):
         model({**settings, **OURS}, data=data)
-    want = model(
-        {**settings, **STOCKS}, data=data, evals=[(data, "train")], verbose_eval=False
-    )
+    want = model({**settings, **STOCKS}, data=data, evals=[(data, "train")], verbose_eval=False)
     capfd.readouterr()
     xgboost_gpu.take_hist()
     try:
@@ -164,21 +152,29 @@ def test_stock_trains_what_is_refused(capfd: Any, settings: Dict[str, Any]) -> N
     finally:
         xgboost_gpu.take_hist(False)
     assert found == want
-    lines = [
-        line for line in "".join(capfd.readouterr()).splitlines() if "take_hist" in line
-    ]
+    lines = [line for line in "".join(capfd.readouterr()).splitlines() if "take_hist" in line]
     assert len(lines) == 1, lines
     name = next(iter(name for name in settings if name in lines[0]), None)
     assert name is not None and "hist" in lines[0], lines
 
 
-def test_stock_trains_on_pages_of_its_own(taken: None, tmp_path: Path) -> None:
-    data = xgb.ExtMemQuantileDMatrix(
-        Batches(X, LABELS, [300, 600], cache=str(tmp_path / "pages")), max_bin=64
-    )
-    assert (
-        xgb.train({**SMALL, **STOCKS, "max_bin": 64}, data, 2).num_boosted_rounds() == 2
-    )
+def test_stock_trains_on_pages_of_its_own(capfd: Any, tmp_path: Path) -> None:
+    """XGBoost with a GPU refuses pages that were made on the CPU."""
+    data = xgb.ExtMemQuantileDMatrix(Batches(X, LABELS, [300, 600], cache=str(tmp_path / "pages")), max_bin=64)
+
+    def outcome() -> Any:
+        try:
+            return model({**STOCKS, "max_bin": 64}, data=data)
+        except xgb.core.XGBoostError as error:
+            return str(error).split("Stack trace")[0].split("Check failed")[-1]
+
+    want = outcome()
+    xgboost_gpu.take_hist()
+    try:
+        assert outcome() == want
+    finally:
+        xgboost_gpu.take_hist(False)
+    assert "take_hist" in "".join(capfd.readouterr())
 
 
 def test_stocks_errors_are_stocks(taken: None) -> None:
@@ -189,23 +185,14 @@ def test_stocks_errors_are_stocks(taken: None) -> None:
 
 
 def test_estimators(taken: None) -> None:
-    fitted = xgb.XGBClassifier(
-        n_estimators=3, device="cuda", max_bin=16, **{**SMALL, "objective": None}
-    ).fit(X, LABELS)
-    assert (
-        fitted.get_params()["device"] == "cuda"
-        and fitted.get_params()["tree_method"] is None
-    )
+    fitted = xgb.XGBClassifier(n_estimators=3, device="cuda", max_bin=16, **{**SMALL, "objective": None}).fit(X, LABELS)
+    assert fitted.get_params()["device"] == "cuda" and fitted.get_params()["tree_method"] is None
     back = pickle.loads(pickle.dumps(fitted))
     assert np.array_equal(back.predict_proba(X), fitted.predict_proba(X))
     xgboost_gpu.take_hist(False)
-    same = xgb.XGBClassifier(
-        n_estimators=3, max_bin=16, **{**SMALL, **OURS, "objective": None}
-    ).fit(X, LABELS)
+    same = xgb.XGBClassifier(n_estimators=3, max_bin=16, **{**SMALL, **OURS, "objective": None}).fit(X, LABELS)
     assert np.array_equal(same.predict_proba(X), fitted.predict_proba(X))
-    assert same.get_booster().get_dump(
-        with_stats=True
-    ) == fitted.get_booster().get_dump(with_stats=True)
+    assert same.get_booster().get_dump(with_stats=True) == fitted.get_booster().get_dump(with_stats=True)
 
 
 def test_a_booster_trains_on_with_stock(taken: None) -> None:
@@ -217,9 +204,7 @@ def test_a_booster_trains_on_with_stock(taken: None) -> None:
     booster.update(data, 3)
     assert booster.num_boosted_rounds() == 4
     assert (
-        json.loads(booster.save_config())["learner"]["gradient_booster"]
-        .get("xgboost_gpu_param", {})
-        .get("tree_method")
+        json.loads(booster.save_config())["learner"]["gradient_booster"].get("xgboost_gpu_param", {}).get("tree_method")
         is None
     )
 
