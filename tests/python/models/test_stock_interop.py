@@ -432,3 +432,10 @@ assert other.num_boosted_rounds() == 3
 assert xgb.train(ours, data, 1, xgb_model=booster).num_boosted_rounds() == 3
 """
     run_python(code)
+
+
+@pytest.mark.parametrize("content, name", [("json", "model.ubj"), ("ubj", "model.json")])
+def test_a_model_under_the_name_of_another_format_is_shown_in_the_error(tmp_path, content: str, name: str) -> None:
+    (tmp_path / name).write_bytes(train_stock(xgb.DMatrix(X, Y), 1).save_raw(content))
+    with pytest.raises(xgb.core.XGBoostError, match='{"learner"' if content == "json" else "{L"):
+        xgb.Booster(model_file=str(tmp_path / name))
