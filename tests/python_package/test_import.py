@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -231,6 +232,18 @@ def test_build_info(python, library):
     for device in info["devices"]:
         assert device["name"] and device["architecture"] >= 75 and device["memory"] > 2**30
     assert info["library"] == str(library)
+
+
+def test_a_driver_that_is_older_than_the_cuda_of_the_build(python, tmp_path):
+    """A driver for CUDA 11.4, of which the CUDA runtime asks no more than the version."""
+    code = "import xgboost_gpu; info = xgboost_gpu.build_info(); print(len(info['cuda_architectures']), info['why_no_cuda'])"
+    if python.output_of(code).startswith("0 "):
+        pytest.skip("this build has no CUDA backend")
+    functions = "int cuDriverGetVersion(int* version) { *version = 11040; return 0; } int cuInit(unsigned flags) { return flags; }"
+    os.rename(compile_library(tmp_path, functions), tmp_path / "libcuda.so.1")
+    python.environment["LD_LIBRARY_PATH"] = str(tmp_path)
+    said = "the NVIDIA driver (?:[0-9.]+ )?is for CUDA 11\\.4; needed: a driver for CUDA 1[23]\\.0 or newer, which is (525|580) or newer"
+    assert re.fullmatch(rf"[0-9]+ {said}", python.output_of(code))
 
 
 def test_the_nccl_of_pypi_is_told_to_the_library_unless_the_user_tells_of_another(python, tmp_path):
