@@ -49,8 +49,9 @@ def test_the_wheel_has_our_files_and_no_library_of_others(wheel):
     with zipfile.ZipFile(wheel) as file:
         found = {name for name in file.namelist() if not name.endswith((".py", "/")) and ".dist-info/" not in name}
     ours = ("libxgboost_gpu.so.0", "libxgbgpu.so.0", "libxgbgpu_bridge.so", "xgbgpu-probe", "xgboost-gpu", "py.typed")
+    notices = (f"licenses/{package}.txt" for package in ("nlohmann-json3-dev", "libxxhash-dev", "librandom123-dev"))
     script = f"xgboost_gpu-{VERSION}.data/scripts/xgboost-gpu"
-    assert found == {*(f"xgboost_gpu/{name}" for name in ours), *adapters(), script}
+    assert found == {*(f"xgboost_gpu/{name}" for name in (*ours, *notices)), *adapters(), script}
 
 
 #: Every Linux of the tag has these.
@@ -79,6 +80,16 @@ def test_what_its_files_need(wheel, tmp_path):
             assert folder in ("$ORIGIN", "$ORIGIN/..", "$ORIGIN/../lib") or "RUNPATH" not in told, (name, folder)
 
 
+@pytest.mark.parametrize("words, error", [
+    (["--from", "/nowhere"], "--from is '/nowhere'; allowed: a folder that cmake has configured"),
+    (["--sign", "all"], "the argument is '--sign'; allowed: --archs LIST, --from FOLDER, --out FOLDER"),
+    (["--archs"], "the argument is '--archs'; allowed: --archs LIST, --from FOLDER, --out FOLDER"),
+])  # fmt: skip
+def test_the_script_refuses_other_arguments(words, error):
+    done = subprocess.run([ROOT / "scripts/release", *words], capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr == f"error: {error}\n"
+
+
 # --- beside each XGBoost ---------------------------------------------------------------------------------------------
 
 
@@ -93,6 +104,20 @@ def test_models_are_those_of_the_source_tree(installed, models, host):
         name = "libxgboost_gpu.so.0" if series == "1.7" else f"libxgboost_gpu-{series}.so"
         assert result["library"].startswith(f"{here.home.parent}/") and result["library"].endswith(f"/{name}")
     assert not list(here.home.iterdir())  # no cache
+
+
+def test_commands_of_the_readme(release, tmp_path):
+    """Its two commands for the wheel, in an environment with PyPI's XGBoost."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    (commands,) = re.findall(r"```sh\n(pip install xgboost_gpu-.*?)```", readme, re.DOTALL)
+    assert len(commands.splitlines()) == 2
+    venv.create(tmp_path / "venv", system_site_packages=True, with_pip=True)
+    site = next(tmp_path.glob("venv/lib/python3.*/site-packages"))
+    (site / "xgboost.pth").write_text(f"{newest()}\n", encoding="utf-8")
+    here = Installed(tmp_path / "home", tmp_path / "venv/bin/python3")
+    done = here.run("/bin/sh", "-ec", f"cd '{release}'\n{commands}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "'host'" in done.stdout.splitlines()[-1]
 
 
 def newest() -> Path:
