@@ -70,6 +70,7 @@ def test_what_its_files_need(wheel, tmp_path):
     """The engine and bridged adapters name no runtime of OpenMP. Nothing is looked for in the working directory."""
     with zipfile.ZipFile(wheel) as file:
         names = [name for name in file.namelist() if name.startswith("xgboost_gpu/") and file.read(name)[:4] == b"\x7fELF"]
+        assert all(file.getinfo(name).external_attr >> 16 & 0o111 for name in names)  # pip keeps them executable
         file.extractall(tmp_path, names)
     assert len(names) == len(NEEDS) + len(adapters())
     for name in names:
