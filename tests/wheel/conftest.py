@@ -29,7 +29,9 @@ class Installed:
 
     def run(self, *command: object) -> subprocess.CompletedProcess:
         words = [str(word) for word in command]
-        return subprocess.run(words, env=self.environment, cwd=self.home.parent, capture_output=True, text=True, timeout=600)
+        return subprocess.run(
+            words, env=self.environment, cwd=self.home.parent, capture_output=True, text=True, timeout=600
+        )
 
     def python(self, *command: object) -> str:
         done = self.run(self.program, *command)

@@ -22,7 +22,14 @@ data = {"binary:logistic": score > 0, "reg:squarederror": score, "multi:softprob
 models = {}
 for objective, labels in data.items():
     for method in ("gpu_hist", "gpu_exact"):
-        parameters = {"tree_method": method, "objective": objective, "base_score": 0.5, "subsample": 0.7, "seed": 3, "max_depth": 5}
+        parameters = {
+            "tree_method": method,
+            "objective": objective,
+            "base_score": 0.5,
+            "subsample": 0.7,
+            "seed": 3,
+            "max_depth": 5,
+        }
         if objective == "multi:softprob":
             parameters["num_class"] = 3
         matrix = xgboost.DMatrix(values, labels)
