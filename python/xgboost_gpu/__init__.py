@@ -45,6 +45,7 @@ __all__ = [
     "compare",
     "memory_report",
     "profile",
+    "take_hist",
 ]
 
 _LIBRARY = load_library()
@@ -75,6 +76,16 @@ def memory_report() -> List[TrainingMemory]:
     each training's last round.
     """
     return _LIBRARY.memory_report()
+
+
+def take_hist(take: bool = True) -> None:
+    """Has ``gpu_hist`` train where XGBoost 3 would train ``hist`` on a GPU, with ``device="cuda"``.
+
+    It counts in this process, for boosters that are told their parameters from now on. The environment variable
+    ``XGBGPU_TAKE_HIST=1`` says the same, for workers too. What ``gpu_hist`` refuses XGBoost trains as before, and one line
+    says why. ``take_hist(False)`` ends it.
+    """
+    _LIBRARY.function("XGBGPUTakeHist")(int(take))
 
 
 __version__: str = _LIBRARY.what_was_built()["version"]

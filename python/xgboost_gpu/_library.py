@@ -28,6 +28,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "XGBGPUDeviceInfo": (ctypes.c_char_p, []),
     "XGBGPUMemoryReport": (ctypes.c_char_p, []),
     "XGBGPUFunctionsInFront": (ctypes.c_char_p, []),
+    "XGBGPUTakeHist": (None, [ctypes.c_int]),
     "XGBGPUTableRead": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]),
     "XGBGPUTableDescribe": (ctypes.c_char_p, [ctypes.c_void_p]),
     "XGBGPUTableToDMatrix": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]),
