@@ -8,7 +8,7 @@ Importing this package, before or after ``xgboost``, loads the library for that 
 
     booster = xgb.train({"tree_method": "gpu_hist"}, xgb.DMatrix(X, y))
 
-The library is ``libxgboost_gpu.so`` for XGBoost 1.7. For 3.0, 3.2, 3.3 and 3.4 it is one of the adapters in
+The library is ``libxgboost_gpu.so.0`` for XGBoost 1.7. For 3.0, 3.2, 3.3 and 3.4 it is one of the adapters in
 ``xgboost_gpu_series``, which ``libxgbgpu_bridge.so`` loads. The files are looked for, in this order, beside the file named
 by the environment variable ``XGBGPU_LIBRARY``, beside this package, in the ``build`` folder of the source tree, and where the system's loader finds libraries. ``ImportError`` says
 where it was looked for, or which XGBoost is needed if the installed one does not fit.
