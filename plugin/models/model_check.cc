@@ -99,6 +99,7 @@ enum Part {
   kCategoriesSizes,
   kDefaultLeft,
   kId,
+  kLeafWeights,
   kLeftChildren,
   kLossChanges,
   kParents,
@@ -117,6 +118,7 @@ constexpr std::array<std::string_view, kParts> kNames{"base_weights",
                                                       "categories_sizes",
                                                       "default_left",
                                                       "id",
+                                                      "leaf_weights",
                                                       "left_children",
                                                       "loss_changes",
                                                       "parents",
@@ -268,8 +270,33 @@ struct Scratch {
   std::vector<std::int32_t> todo;
 };
 
-/// *last: of all features that are split, the one with the highest number.
-void CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* last) {
+/// The numbers of a tree whose leaves are vectors of `outputs` numbers each, and where XGBoost looks for a leaf's.
+void CheckVectors(SavedTree const& saved, std::int64_t outputs, Numbers const& left, Numbers const& right,
+                  std::size_t nodes) {
+  auto const vector = static_cast<std::size_t>(outputs);
+  std::size_t const weights = ListOf(saved, kBaseWeights, {}).size();
+  // A tree may be split by gradients of fewer outputs.
+  std::size_t const least = kLeafVectors == LeafVectors::kOfLeaves ? 1 : vector;
+  if (weights % nodes != 0 || weights / nodes < least || weights / nodes > vector) {
+    Throw<InvalidArgument>("Tree ", saved.number(), " has ", weights, " values in base_weights, ", nodes,
+                           " nodes, and leaves of ", outputs, " numbers (size_leaf_vector); allowed: ", least, " to ",
+                           outputs, " for each node");
+  }
+  if (kLeafVectors == LeafVectors::kOfNodes) return;
+  std::size_t const values = ListOf(saved, kLeafWeights, {}).size();
+  if (values % vector != 0) {
+    Throw<InvalidArgument>("Tree ", saved.number(), " has ", values, " values in leaf_weights; allowed: ", outputs,
+                           " for each leaf (size_leaf_vector)");
+  }
+  for (std::size_t n = 0; n < nodes; ++n) {
+    if (left[n] != -1 || static_cast<std::uint32_t>(right[n]) < values / vector) continue;
+    Throw<InvalidArgument>("Leaf ", n, " of tree ", saved.number(), " has the number ", right[n],
+                           " (right_children); allowed: a leaf of those in leaf_weights, which are ", values / vector);
+  }
+}
+
+/// Returns how many numbers each leaf has. *last: of all features that are split, the one with the highest number.
+std::int64_t CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* last) {
   std::size_t const tree = saved.number();
   auto const lefts = ListOf(saved, kLeftChildren, {});
   std::size_t const size = lefts.size();
@@ -286,8 +313,14 @@ void CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* last) {
   Numbers const right = numbers(kRightChildren, &scratch->right);
   Numbers const parents = numbers(kParents, &scratch->parents);
   Numbers const features = numbers(kSplitIndices, &scratch->features);
-  for (Part const part : {kSplitConditions, kDefaultLeft, kLossChanges, kSumHessian, kBaseWeights}) {
-    ListOf(saved, part, size);
+  for (Part const part : {kSplitConditions, kDefaultLeft}) ListOf(saved, part, size);
+  std::int64_t const outputs = kLeafVectors == LeafVectors::kNowhere
+                                   ? 1
+                                   : std::max<std::int64_t>(Number(saved[kTreeParam], "size_leaf_vector", 1), 1);
+  if (outputs > 1) CheckVectors(saved, outputs, left, right, size);
+  if (outputs == 1) ListOf(saved, kBaseWeights, size);
+  if (outputs == 1 || kLeafVectors == LeafVectors::kOfLeaves) {
+    for (Part const part : {kLossChanges, kSumHessian}) ListOf(saved, part, size);
   }
   // In trees without a split by categories nobody need ask nodes for their type.
   std::optional<Numbers> types;
@@ -318,11 +351,11 @@ void CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* last) {
   std::size_t inner = 0;
   for (std::size_t n = 0; plain && n < size; ++n) inner += left[n] != -1 ? 1U : 0U;
   if (plain && 2 * inner + 1 == size) {
-    if (most <= last->value) return;
+    if (most <= last->value) return outputs;
     std::size_t node = 0;
     while (left[node] == -1 || features[node] != most) ++node;
     *last = {most, tree, static_cast<std::int64_t>(node)};
-    return;
+    return outputs;
   }
 
   for (std::size_t n = 1; n < size; ++n) {
@@ -372,6 +405,7 @@ void CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* last) {
                            type == 1 ? " and is not in categories_nodes" : "",
                            "; allowed: 0, or 1 for a node that has categories");
   }
+  return outputs;
 }
 
 }  // namespace
@@ -406,6 +440,7 @@ void LoadedModel::CheckTrees(Json const& booster, int threads) {
     if (output > next.output_.value) next.output_ = {output, t, 0};
   }
   std::vector<std::size_t> ids(trees.size());
+  std::vector<std::int64_t> vectors(trees.size());
   std::mutex mutex;
   ParallelChunks(threads, trees.size(), 64, [&](std::size_t begin, std::size_t end) {
     // A step reads memory that is far from all that was read before. Those of several trees need not wait for each
@@ -424,7 +459,7 @@ void LoadedModel::CheckTrees(Json const& booster, int threads) {
       for (std::size_t i = 0; i < saved.size(); ++i) {
         saved[i].ReadId(trees.size());
         ids[begin + i] = saved[i].number();
-        CheckTree(saved[i], &scratch, &last);
+        vectors[begin + i] = CheckTree(saved[i], &scratch, &last);
       }
     }
     std::lock_guard<std::mutex> lock{mutex};
@@ -434,6 +469,12 @@ void LoadedModel::CheckTrees(Json const& booster, int threads) {
   for (std::size_t t = 0; t < trees.size(); ++t) {
     if (seen[ids[t]]) SavedTree::WrongId(t, static_cast<std::int64_t>(ids[t]), trees.size());
     seen[ids[t]] = true;
+    if (vectors[t] == 1) continue;
+    if (next.vector_.value != -1 && next.vector_.value != vectors[t]) {
+      Throw<InvalidArgument>("Tree ", ids[t], " has leaves of ", vectors[t], " numbers (size_leaf_vector), and tree ",
+                             next.vector_.tree, " of ", next.vector_.value, "; allowed: the same number");
+    }
+    next.vector_ = {vectors[t], ids[t], 0};
   }
   *this = next;
 }
@@ -462,7 +503,11 @@ void LoadedModel::CheckOutputs(std::uint32_t outputs) const {
     Throw<InvalidArgument>("Tree ", output_.tree, " is of output ", output_.value, " (tree_info); allowed: 0 to ",
                            std::int64_t{outputs} - 1, ", as num_class and num_target say");
   }
-  if (outputs > trees_) {
+  if (vector_.value != -1 && vector_.value != std::int64_t{outputs}) {
+    Throw<InvalidArgument>("Tree ", vector_.tree, " has leaves of ", vector_.value,
+                           " numbers (size_leaf_vector); allowed: ", outputs, ", as num_class and num_target say");
+  }
+  if (outputs > trees_ && vector_.value == -1) {
     Throw<InvalidArgument>("The model has ", trees_, " trees for ", outputs,
                            " outputs (num_class, num_target); allowed: a tree or more for each output");
   }

@@ -28,7 +28,7 @@ class LoadedModel {
   ///
   /// Throws  InvalidArgument with tree, node, value and what is allowed: arrays of other sizes, children that do not
   ///         exist, are not neighbours or are reached twice, parents that do not exist, categories that cannot be,
-  ///         trees of no class. What it does not name XGBoost's reader refuses.
+  ///         trees of no class, leaves of other sizes. What it does not name XGBoost's reader refuses.
   void CheckTrees(xgboost::Json const& booster, int threads);
   /// A gblinear. Throws InvalidArgument.
   void CheckWeights(xgboost::Json const& booster);
@@ -46,6 +46,7 @@ class LoadedModel {
  private:
   FoundNumber feature_;  ///< the last one that is split
   FoundNumber output_;   ///< the last one that has a tree
+  FoundNumber vector_;   ///< how many numbers each leaf has, of trees with more than one
   std::size_t trees_{0};
   std::int64_t parallel_trees_{1};
   std::optional<std::size_t> weights_;  ///< of a gblinear
