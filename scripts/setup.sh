@@ -17,6 +17,9 @@ build_packages=(g++ make cmake libxgboost-dev libdmlc-dev nlohmann-json3-dev lib
 # For scripts/fuzz: libFuzzer, the sanitizers, and the OpenMP that clang compiles with.
 fuzz_packages=(clang libclang-rt-dev libomp-dev)
 
+# For scripts/debian-packages.
+debian_packages=(debhelper dh-python chrpath fakeroot lintian)
+
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
