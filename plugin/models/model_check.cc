@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <limits>
 #include <mutex>
 #include <string>
@@ -14,6 +13,7 @@
 #include "base/parallel.h"
 #include "models/json_members.h"
 #include "xgb/json_values.h"
+#include "xgb/version.h"
 
 namespace xgbgpu::plugin {
 
@@ -99,6 +99,7 @@ enum Part {
   kCategoriesSizes,
   kDefaultLeft,
   kId,
+  kLeafWeights,
   kLeftChildren,
   kLossChanges,
   kParents,
@@ -117,6 +118,7 @@ constexpr std::array<std::string_view, kParts> kNames{"base_weights",
                                                       "categories_sizes",
                                                       "default_left",
                                                       "id",
+                                                      "leaf_weights",
                                                       "left_children",
                                                       "loss_changes",
                                                       "parents",
@@ -261,6 +263,35 @@ std::vector<bool> NodesWithCategories(SavedTree const& saved, std::int64_t nodes
   return has;
 }
 
+/// Returns the numbers in each leaf of a tree. XGBoost 1.7 does not read them.
+std::size_t LeafSize(Json const& params) {
+  std::int64_t const size = kSeries >= 200 ? Number(params, "size_leaf_vector", 1) : 1;
+  return static_cast<std::size_t>(std::max(size, std::int64_t{1}));
+}
+
+/// Looks at the numbers of a tree whose leaves are vectors of `outputs` numbers. They are in base_weights before 3.2, and
+/// since then in leaf_weights, at the place that right_children has for the leaf.
+void CheckVectors(SavedTree const& saved, std::size_t outputs, Numbers const& left, Numbers const& right,
+                  std::size_t size) {
+  if (kSeries < 302) {
+    ListOf(saved, kBaseWeights, size * outputs);
+    return;
+  }
+  std::size_t const weights = ListOf(saved, kBaseWeights, {}).size();
+  if (weights % size != 0) {
+    Throw<InvalidArgument>("Tree ", saved.number(), " has ", weights,
+                           " values in base_weights; allowed: a multiple of ", size);
+  }
+  std::int64_t leaves = 0;
+  for (std::size_t n = 0; n < size; ++n) leaves += left[n] == -1 ? 1 : 0;
+  ListOf(saved, kLeafWeights, static_cast<std::size_t>(leaves) * outputs);
+  for (std::size_t n = 0; n < size; ++n) {
+    if (left[n] != -1 || (right[n] >= 0 && right[n] < leaves)) continue;
+    Throw<InvalidArgument>("Leaf ", n, " of tree ", saved.number(), " has its vector at ", right[n],
+                           " (right_children); allowed: 0 to ", leaves - 1);
+  }
+}
+
 /// Memory that all trees use.
 struct Scratch {
   std::vector<std::int32_t> left, right, parents, features, types;
@@ -286,8 +317,15 @@ void CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* last) {
   Numbers const right = numbers(kRightChildren, &scratch->right);
   Numbers const parents = numbers(kParents, &scratch->parents);
   Numbers const features = numbers(kSplitIndices, &scratch->features);
-  for (Part const part : {kSplitConditions, kDefaultLeft, kLossChanges, kSumHessian, kBaseWeights}) {
-    ListOf(saved, part, size);
+  for (Part const part : {kSplitConditions, kDefaultLeft}) ListOf(saved, part, size);
+  std::size_t const outputs = LeafSize(saved[kTreeParam]);
+  if (outputs == 1 || kSeries >= 302) {
+    for (Part const part : {kLossChanges, kSumHessian}) ListOf(saved, part, size);
+  }
+  if (outputs > 1) {
+    CheckVectors(saved, outputs, left, right, size);
+  } else {
+    ListOf(saved, kBaseWeights, size);
   }
   // In trees without a split by categories nobody need ask nodes for their type.
   std::optional<Numbers> types;
@@ -374,6 +412,21 @@ void CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* last) {
   }
 }
 
+/// Looks for a weight of each tree: of a dart, and since 3.3 of any gbtree whose trees have some. They stand beside the
+/// model, and in it since 3.4. No weight at all means 1 there.
+void CheckWeightsOfTrees(Json const& booster, Json const& model, std::size_t trees) {
+  std::string const* const name = FindText(booster, "name");
+  bool const is_dart = name != nullptr && *name == "dart";
+  Json const* weights = is_dart ? &Member(booster, "weight_drop") : Find(booster, "weight_drop");
+  if (weights == nullptr) weights = Find(model, "weight_drop");
+  if (weights == nullptr) return;
+  List const list{*weights};
+  if (!is_dart && list.is_list() && list.size() == 0) return;
+  if (list.size() >= trees) return;  // stock code adds more when it updates trees
+  Throw<InvalidArgument>("The model has ", trees, " trees and weight_drop has ", list.size(),
+                         " values; allowed: one for each tree, or more");
+}
+
 }  // namespace
 
 void LoadedModel::CheckTrees(Json const& booster, int threads) {
@@ -393,18 +446,13 @@ void LoadedModel::CheckTrees(Json const& booster, int threads) {
                            info.size(), " values; allowed: the same number of each");
   }
   next.parallel_trees_ = Number(params, "num_parallel_tree", 1);
-  if (is_dart) {
-    List const weights{Member(booster, "weight_drop")};
-    if (weights.size() < trees.size()) {  // stock code adds more when it updates trees
-      Throw<InvalidArgument>("The model has ", trees.size(), " trees and weight_drop has ", weights.size(),
-                             " values; allowed: one for each tree, or more");
-    }
-  }
+  CheckWeightsOfTrees(booster, model, trees.size());
   for (std::size_t t = 0; t < trees.size(); ++t) {
     std::int64_t const output = At(info, t, t, "tree_info");
     if (output < 0) Throw<InvalidArgument>("Tree ", t, " is of output ", output, " (tree_info); allowed: 0 or larger");
     if (output > next.output_.value) next.output_ = {output, t, 0};
   }
+  if (!trees.empty()) next.leaf_size_ = LeafSize(Member(trees[0], "tree_param"));
   std::vector<std::size_t> ids(trees.size());
   std::mutex mutex;
   ParallelChunks(threads, trees.size(), 64, [&](std::size_t begin, std::size_t end) {
@@ -425,6 +473,12 @@ void LoadedModel::CheckTrees(Json const& booster, int threads) {
         saved[i].ReadId(trees.size());
         ids[begin + i] = saved[i].number();
         CheckTree(saved[i], &scratch, &last);
+        std::size_t const size = LeafSize(saved[i][kTreeParam]);
+        if (size != next.leaf_size_) {
+          Throw<InvalidArgument>("Tree ", saved[i].number(), " has ", size,
+                                 " numbers in each leaf (size_leaf_vector), and ", "tree 0 in the list of trees has ",
+                                 next.leaf_size_, "; allowed: the same number in all");
+        }
       }
     }
     std::lock_guard<std::mutex> lock{mutex};
@@ -445,15 +499,11 @@ void LoadedModel::CheckWeights(Json const& booster) {
   weights_ = weights.size();
 }
 
-void LoadedModel::CheckFeatures(xgboost::Args const& args) const {
-  if (feature_.value < 0) return;
-  for (auto const& [name, value] : args) {
-    if (name != "num_feature") continue;
-    std::int64_t const features = std::strtoll(value.c_str(), nullptr, 10);
-    if (feature_.value < features) continue;
-    Throw<InvalidArgument>("Node ", feature_.node, " of tree ", feature_.tree, " splits feature ", feature_.value,
-                           ", and the model has ", features, " features (num_feature); allowed: 0 to ", features - 1);
-  }
+void LoadedModel::CheckFeatures(std::uint64_t features) const {
+  auto const most = static_cast<std::int64_t>(features) - 1;
+  if (feature_.value <= most) return;
+  Throw<InvalidArgument>("Node ", feature_.node, " of tree ", feature_.tree, " splits feature ", feature_.value,
+                         ", and the model has ", features, " features (num_feature); allowed: 0 to ", most);
 }
 
 void LoadedModel::CheckOutputs(std::uint32_t outputs) const {
@@ -461,6 +511,11 @@ void LoadedModel::CheckOutputs(std::uint32_t outputs) const {
   if (output_.value >= std::int64_t{outputs}) {
     Throw<InvalidArgument>("Tree ", output_.tree, " is of output ", output_.value, " (tree_info); allowed: 0 to ",
                            std::int64_t{outputs} - 1, ", as num_class and num_target say");
+  }
+  if (leaf_size_ > 1) {
+    if (leaf_size_ == outputs) return;
+    Throw<InvalidArgument>("The trees have ", leaf_size_, " numbers in each leaf (size_leaf_vector); allowed: 1, or ",
+                           outputs, ", as num_class and num_target say");
   }
   if (outputs > trees_) {
     Throw<InvalidArgument>("The model has ", trees_, " trees for ", outputs,
