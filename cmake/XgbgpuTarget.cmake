@@ -22,8 +22,10 @@ function(xgbgpu_target target)
   # Device code: --fmad=false is -ffp-contract=off; the host side of .cu files gets the switches of .cc files
   # that code which nvcc makes passes. Without numbers of 16 bits cub's headers, which make up most of the time that device
   # code compiles, are a fifth shorter.
+  # Compressed, device code takes a quarter of the room or less. Each driver that CUDA 13 runs on unpacks it.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:
     --fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-ffp-contract=off,-fno-semantic-interposition -DCCCL_DISABLE_FP16_SUPPORT
+    $<$<VERSION_GREATER_EQUAL:$<CUDA_COMPILER_VERSION>,13>:--compress-mode=size>
     $<$<BOOL:${XGBGPU_WERROR}>:-Werror=all-warnings>>)
   if(XGBGPU_SANITIZE STREQUAL "address")
     target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)

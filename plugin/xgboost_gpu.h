@@ -58,6 +58,10 @@ XGBGPU_EXPORT char const* XGBGPUMemoryReport(void);
  * calls ours by these names instead. */
 XGBGPU_EXPORT char const* XGBGPUFunctionsInFront(void);
 
+/* Has gpu_hist train in the place of XGBoost's `hist` with device=cuda, in this process and from the next parameter that is
+ * set in a booster on; 0: no more. Before the first call the environment variable XGBGPU_TAKE_HIST says so: 1 or 0. */
+XGBGPU_EXPORT void XGBGPUTakeHist(int takes);
+
 /* Reads a table (polars, pyarrow, …) that a producer hands over as a `struct ArrowArrayStream` of the Arrow C stream
  * interface, and writes its values row by row, NaN where one is null. The stream is released, also after an error.
  * Returns 0 and `*table`, which XGBGPUTableFree frees; or -1, and XGBGetLastError() says why.

@@ -20,9 +20,9 @@ xgboost::Json DeepCopy(xgboost::Json const& json) {
 
 /// True for parameters that say how a worker works and not what it computes; also for num_trees, which is no parameter.
 bool IsOfOneWorker(std::string const& name) {
-  constexpr char const* kNames[] = {
-      "gpu_backend",           "gpu_id",           "gpu_ordinal", "gpu_device", "n_gpus",   "gpu_memory_limit",
-      "gpu_host_memory_limit", "gpu_cache_folder", "gpu_trace",   "predictor",  "num_trees"};
+  constexpr char const* kNames[] = {"gpu_backend",      "gpu_id",    "gpu_ordinal",      "gpu_device",
+                                    "gpu_takes",        "n_gpus",    "gpu_memory_limit", "gpu_host_memory_limit",
+                                    "gpu_cache_folder", "gpu_trace", "predictor",        "num_trees"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 

@@ -93,7 +93,7 @@ Loaded LoadInto(XGBoostImage* image, std::string const& folder, bool is_trial) {
   }
   CheckSizes(contract, *image, found, !file.has_symtab());
 
-  DlHandle bridge = LoadBytes(AbsoluteSymbols(kTableName, table), kTableName, CacheFolder());
+  DlHandle bridge = LoadBytes(AbsoluteSymbols(kTableName, table), kTableName, CacheFolder);
   LoadAdapter(adapter, *image);
   static_cast<void>(bridge.release());
   static_cast<void>(image->handle.release());  // the adapter has its addresses

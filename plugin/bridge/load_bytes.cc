@@ -47,13 +47,14 @@ DlHandle LoadFile(int file, std::string const& path, std::string const& bytes, s
 
 }  // namespace
 
-DlHandle LoadBytes(std::string const& bytes, std::string const& name, std::string const& folder) {
+DlHandle LoadBytes(std::string const& bytes, std::string const& name, std::function<std::string()> const& folder) {
   std::string why;
   int memory = memfd_create(name.c_str(), MFD_CLOEXEC | kNoExecSeal);
   if (memory < 0 && errno == EINVAL) memory = memfd_create(name.c_str(), MFD_CLOEXEC);  // before Linux 6.3
   DlHandle handle = LoadFile(memory, "/proc/self/fd/" + std::to_string(memory), bytes, &why);
-  if (handle == nullptr && !folder.empty()) {
-    std::string path = folder + '/' + name + ".XXXXXX";
+  std::string const made = handle == nullptr ? folder() : std::string{};
+  if (!made.empty()) {
+    std::string path = made + '/' + name + ".XXXXXX";
     int const file = mkostemp(path.data(), O_CLOEXEC);
     handle = LoadFile(file, path, bytes, &why);
     if (file >= 0) unlink(path.c_str());

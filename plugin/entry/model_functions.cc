@@ -81,12 +81,12 @@ extern "C" {
 
 XGBGPU_EXPORT int XGBoosterSerializeToBuffer(BoosterHandle booster, bst_ulong* size, char const** out) {
   static auto* const kNext = XGBGPU_NEXT(XGBoosterSerializeToBuffer);
-  return WithAdvice(booster, kNext(booster, size, out));
+  return CallStock(booster, [&] { return kNext(booster, size, out); });
 }
 
 XGBGPU_EXPORT int XGBoosterSaveJsonConfig(BoosterHandle booster, bst_ulong* size, char const** out) {
   static auto* const kNext = XGBGPU_NEXT(XGBoosterSaveJsonConfig);
-  return WithAdvice(booster, kNext(booster, size, out));
+  return CallStock(booster, [&] { return kNext(booster, size, out); });
 }
 
 XGBGPU_EXPORT int XGBoosterLoadModel(BoosterHandle booster, char const* file) {

@@ -16,14 +16,14 @@ XGBGPU_EXPORT int XGBoosterPredictFromDMatrix(BoosterHandle booster, DMatrixHand
                                               bst_ulong const** shape, bst_ulong* dimensions, float const** out) {
   static auto* const kNext = XGBGPU_NEXT(XGBoosterPredictFromDMatrix);
   MatricesOfCall const matrices{&data, 1};
-  return WithAdvice(booster, kNext(booster, data, config, shape, dimensions, out));
+  return CallStock(booster, [&] { return kNext(booster, data, config, shape, dimensions, out); });
 }
 
 XGBGPU_EXPORT int XGBoosterPredict(BoosterHandle booster, DMatrixHandle data, int options, unsigned trees, int training,
                                    bst_ulong* n, float const** out) {
   static auto* const kNext = XGBGPU_NEXT(XGBoosterPredict);
   MatricesOfCall const matrices{&data, 1};
-  return WithAdvice(booster, kNext(booster, data, options, trees, training, n, out));
+  return CallStock(booster, [&] { return kNext(booster, data, options, trees, training, n, out); });
 }
 
 XGBGPU_EXPORT int XGBoosterPredictFromDense(BoosterHandle booster, char const* values, char const* config,
@@ -42,8 +42,10 @@ XGBGPU_EXPORT int XGBoosterPredictFromCSR(BoosterHandle booster, char const* ind
     CallScope<&CallState::in_place_arrays> scope{
         values == nullptr || indptr == nullptr || indices == nullptr ? nullptr : &arrays};
     MatricesOfCall const matrices{&info, 1};
-    return WithAdvice(booster, kNext(booster, arrays.indptr, arrays.indices, arrays.values, columns, config, info,
-                                     shape, dimensions, out));
+    return CallStock(booster, [&] {
+      return kNext(booster, arrays.indptr, arrays.indices, arrays.values, columns, config, info, shape, dimensions,
+                   out);
+    });
   });
 }
 
@@ -54,7 +56,7 @@ XGBGPU_EXPORT int XGBoosterPredictFromColumnar(BoosterHandle booster, char const
   InPlaceArrays const arrays = ByColumns(columns);
   CallScope<&CallState::in_place_arrays> scope{columns == nullptr ? nullptr : &arrays};
   MatricesOfCall const matrices{&info, 1};
-  return WithAdvice(booster, kNext(booster, columns, config, info, shape, dimensions, out));
+  return CallStock(booster, [&] { return kNext(booster, columns, config, info, shape, dimensions, out); });
 }
 
 }  // extern "C"

@@ -19,7 +19,7 @@ XGBGPU_EXPORT int XGBoosterUpdateOneIter(BoosterHandle booster, int iteration, D
   HostSpan span{"update"};
   CallScope<&CallState::call> scope{ApiCall::kUpdate};
   MatricesOfCall const matrices{&data, 1};
-  return WithAdvice(booster, kNext(booster, iteration, data));
+  return CallStock(booster, [&] { return kNext(booster, iteration, data); });
 }
 
 XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMatrixHandle data[], char const* names[],
@@ -30,21 +30,21 @@ XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMa
   CallScope<&CallState::call> scope{ApiCall::kEvaluate};
   CallScope<&CallState::evaluated_matrices> number{n};
   MatricesOfCall const matrices{data, data == nullptr ? 0 : n};
-  return WithAdvice(booster, kNext(booster, iteration, data, names, n, out));
+  return CallStock(booster, [&] { return kNext(booster, iteration, data, names, n, out); });
 }
 
 XGBGPU_EXPORT int XGBoosterBoostOneIter(BoosterHandle booster, DMatrixHandle data, float* gradients, float* hessians,
                                         bst_ulong n) {
   static auto* const kNext = XGBGPU_NEXT(XGBoosterBoostOneIter);
   MatricesOfCall const matrices{&data, 1};
-  return WithAdvice(booster, kNext(booster, data, gradients, hessians, n));
+  return CallStock(booster, [&] { return kNext(booster, data, gradients, hessians, n); });
 }
 
 XGBGPU_EXPORT int XGBoosterTrainOneIter(BoosterHandle booster, DMatrixHandle data, int iteration, char const* gradients,
                                         char const* hessians) {
   static auto* const kNext = XGBGPU_NEXT(XGBoosterTrainOneIter);
   MatricesOfCall const matrices{&data, 1};
-  return WithAdvice(booster, kNext(booster, data, iteration, gradients, hessians));
+  return CallStock(booster, [&] { return kNext(booster, data, iteration, gradients, hessians); });
 }
 
 XGBGPU_EXPORT int XGBoosterTrainOneIterWithSplitGrad(BoosterHandle booster, DMatrixHandle data, int iteration,
@@ -52,25 +52,26 @@ XGBGPU_EXPORT int XGBoosterTrainOneIterWithSplitGrad(BoosterHandle booster, DMat
                                                      char const* value_gradients, char const* value_hessians) {
   static auto* const kNext = XGBGPU_NEXT(XGBoosterTrainOneIterWithSplitGrad);
   MatricesOfCall const matrices{&data, 1};
-  return WithAdvice(booster,
-                    kNext(booster, data, iteration, split_gradients, split_hessians, value_gradients, value_hessians));
+  return CallStock(booster, [&] {
+    return kNext(booster, data, iteration, split_gradients, split_hessians, value_gradients, value_hessians);
+  });
 }
 
 XGBGPU_EXPORT int XGBoosterReset(BoosterHandle booster) {
   static auto* const kNext = XGBGPU_NEXT(XGBoosterReset);
-  int const status = WithAdvice(booster, kNext(booster));
+  int const status = CallStock(booster, [&] { return kNext(booster); });
   DatasetCache::Instance().DropExpired();  // trainings of the booster had the bins of matrices that are gone
   return status;
 }
 
 XGBGPU_EXPORT int XGBoosterGetNumFeature(BoosterHandle booster, bst_ulong* out) {
   static auto* const kNext = XGBGPU_NEXT(XGBoosterGetNumFeature);
-  return WithAdvice(booster, kNext(booster, out));
+  return CallStock(booster, [&] { return kNext(booster, out); });
 }
 
 XGBGPU_EXPORT int XGBoosterBoostedRounds(BoosterHandle booster, int* out) {
   static auto* const kNext = XGBGPU_NEXT(XGBoosterBoostedRounds);
-  return WithAdvice(booster, kNext(booster, out));
+  return CallStock(booster, [&] { return kNext(booster, out); });
 }
 
 }  // extern "C"

@@ -10,11 +10,13 @@
 #include <utility>
 
 #include "base/host_memory.h"
+#include "xgb/api_call.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
 
-/// Runs `body`; whatever it throws leaves as dmlc::Error, which XGBoost's C API reports as XGBoostError.
+/// Runs `body`; whatever it throws leaves as dmlc::Error, which XGBoost's C API reports as XGBoostError. A refusal is
+/// noted in the thread's CallState.
 /// `doing` completes "out of memory while …".
 template <typename Body>
 auto AtBoundary(char const* doing, Body&& body) {
@@ -22,7 +24,10 @@ auto AtBoundary(char const* doing, Body&& body) {
     return std::forward<Body>(body)();
   } catch (dmlc::Error const&) {
     throw;  // XGBoost's own, for instance from a page iterator
+  } catch (DeviceError const& e) {
+    throw dmlc::Error{e.what()};
   } catch (Error const& e) {
+    CallState::OfThisThread().refusal = e.what();
     throw dmlc::Error{e.what()};
   } catch (OutOfHostMemory const& e) {
     std::string const purpose = e.purpose() == nullptr ? "" : std::string{" for "} + e.purpose();

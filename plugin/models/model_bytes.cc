@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/message.h"
+#include "base/quoted.h"
 
 namespace xgbgpu::plugin {
 
@@ -389,6 +390,11 @@ bool IsNestedDeeper(std::string_view json, int most) { return !JsonScan{most}.Re
 
 ModelSigns CheckBytes(Bytes* bytes, Format format) {
   if (format == Format::kUbjson) {
+    if (FormatOf(bytes) == Format::kJson) {
+      constexpr std::size_t kShown = 40;
+      Throw<InvalidArgument>("The data begin with ", Quoted(bytes->Piece(0).substr(0, kShown)),
+                             ", which is JSON; allowed: binary JSON (UBJSON), since the name of the file ends in ubj");
+    }
     UbjsonScan scan{bytes};
     scan.Run();
     return {format, scan.version(), scan.has_list_of_base_scores(), scan.has_names_of_categories()};

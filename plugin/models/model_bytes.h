@@ -58,7 +58,7 @@ bool IsNestedDeeper(std::string_view json, int most);
 /// nothing.
 ///
 /// Throws  InvalidArgument with the byte, what is there and what is allowed: nesting above kMostNesting; UBJSON that is
-///         cut off, or has sizes or types of values that cannot be
+///         cut off, is JSON, or has sizes or types of values that cannot be
 ModelSigns CheckBytes(Bytes* bytes, Format format);
 
 /// A model file, as XGBoost would read it under this name.

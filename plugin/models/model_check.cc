@@ -13,7 +13,6 @@
 #include "base/parallel.h"
 #include "models/json_members.h"
 #include "xgb/json_values.h"
-#include "xgb/version.h"
 
 namespace xgbgpu::plugin {
 
@@ -263,35 +262,6 @@ std::vector<bool> NodesWithCategories(SavedTree const& saved, std::int64_t nodes
   return has;
 }
 
-/// Returns the numbers in each leaf of a tree. XGBoost 1.7 does not read them.
-std::size_t LeafSize(Json const& params) {
-  std::int64_t const size = kSeries >= 200 ? Number(params, "size_leaf_vector", 1) : 1;
-  return static_cast<std::size_t>(std::max(size, std::int64_t{1}));
-}
-
-/// Looks at the numbers of a tree whose leaves are vectors of `outputs` numbers. They are in base_weights before 3.2, and
-/// since then in leaf_weights, at the place that right_children has for the leaf.
-void CheckVectors(SavedTree const& saved, std::size_t outputs, Numbers const& left, Numbers const& right,
-                  std::size_t size) {
-  if (kSeries < 302) {
-    ListOf(saved, kBaseWeights, size * outputs);
-    return;
-  }
-  std::size_t const weights = ListOf(saved, kBaseWeights, {}).size();
-  if (weights % size != 0) {
-    Throw<InvalidArgument>("Tree ", saved.number(), " has ", weights,
-                           " values in base_weights; allowed: a multiple of ", size);
-  }
-  std::int64_t leaves = 0;
-  for (std::size_t n = 0; n < size; ++n) leaves += left[n] == -1 ? 1 : 0;
-  ListOf(saved, kLeafWeights, static_cast<std::size_t>(leaves) * outputs);
-  for (std::size_t n = 0; n < size; ++n) {
-    if (left[n] != -1 || (right[n] >= 0 && right[n] < leaves)) continue;
-    Throw<InvalidArgument>("Leaf ", n, " of tree ", saved.number(), " has its vector at ", right[n],
-                           " (right_children); allowed: 0 to ", leaves - 1);
-  }
-}
-
 /// Memory that all trees use.
 struct Scratch {
   std::vector<std::int32_t> left, right, parents, features, types;
@@ -299,8 +269,33 @@ struct Scratch {
   std::vector<std::int32_t> todo;
 };
 
-/// *last: of all features that are split, the one with the highest number.
-void CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* last) {
+/// The numbers of a tree whose leaves are vectors of `outputs` numbers each, and where XGBoost looks for a leaf's.
+void CheckVectors(SavedTree const& saved, std::int64_t outputs, Numbers const& left, Numbers const& right,
+                  std::size_t nodes) {
+  auto const vector = static_cast<std::size_t>(outputs);
+  std::size_t const weights = ListOf(saved, kBaseWeights, {}).size();
+  // A tree may be split by gradients of fewer outputs.
+  std::size_t const least = kLeafVectors == LeafVectors::kOfLeaves ? 1 : vector;
+  if (weights % nodes != 0 || weights / nodes < least || weights / nodes > vector) {
+    Throw<InvalidArgument>("Tree ", saved.number(), " has ", weights, " values in base_weights, ", nodes,
+                           " nodes, and leaves of ", outputs, " numbers (size_leaf_vector); allowed: ", least, " to ",
+                           outputs, " for each node");
+  }
+  if (kLeafVectors == LeafVectors::kOfNodes) return;
+  std::size_t const values = ListOf(saved, kLeafWeights, {}).size();
+  if (values % vector != 0) {
+    Throw<InvalidArgument>("Tree ", saved.number(), " has ", values, " values in leaf_weights; allowed: ", outputs,
+                           " for each leaf (size_leaf_vector)");
+  }
+  for (std::size_t n = 0; n < nodes; ++n) {
+    if (left[n] != -1 || static_cast<std::uint32_t>(right[n]) < values / vector) continue;
+    Throw<InvalidArgument>("Leaf ", n, " of tree ", saved.number(), " has the number ", right[n],
+                           " (right_children); allowed: a leaf of those in leaf_weights, which are ", values / vector);
+  }
+}
+
+/// Returns how many numbers each leaf has. *last: of all features that are split, the one with the highest number.
+std::int64_t CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* last) {
   std::size_t const tree = saved.number();
   auto const lefts = ListOf(saved, kLeftChildren, {});
   std::size_t const size = lefts.size();
@@ -318,14 +313,13 @@ void CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* last) {
   Numbers const parents = numbers(kParents, &scratch->parents);
   Numbers const features = numbers(kSplitIndices, &scratch->features);
   for (Part const part : {kSplitConditions, kDefaultLeft}) ListOf(saved, part, size);
-  std::size_t const outputs = LeafSize(saved[kTreeParam]);
-  if (outputs == 1 || kSeries >= 302) {
+  std::int64_t const outputs = kLeafVectors == LeafVectors::kNowhere
+                                   ? 1
+                                   : std::max<std::int64_t>(Number(saved[kTreeParam], "size_leaf_vector", 1), 1);
+  if (outputs > 1) CheckVectors(saved, outputs, left, right, size);
+  if (outputs == 1) ListOf(saved, kBaseWeights, size);
+  if (outputs == 1 || kLeafVectors == LeafVectors::kOfLeaves) {
     for (Part const part : {kLossChanges, kSumHessian}) ListOf(saved, part, size);
-  }
-  if (outputs > 1) {
-    CheckVectors(saved, outputs, left, right, size);
-  } else {
-    ListOf(saved, kBaseWeights, size);
   }
   // In trees without a split by categories nobody need ask nodes for their type.
   std::optional<Numbers> types;
@@ -356,11 +350,11 @@ void CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* last) {
   std::size_t inner = 0;
   for (std::size_t n = 0; plain && n < size; ++n) inner += left[n] != -1 ? 1U : 0U;
   if (plain && 2 * inner + 1 == size) {
-    if (most <= last->value) return;
+    if (most <= last->value) return outputs;
     std::size_t node = 0;
     while (left[node] == -1 || features[node] != most) ++node;
     *last = {most, tree, static_cast<std::int64_t>(node)};
-    return;
+    return outputs;
   }
 
   for (std::size_t n = 1; n < size; ++n) {
@@ -410,6 +404,7 @@ void CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* last) {
                            type == 1 ? " and is not in categories_nodes" : "",
                            "; allowed: 0, or 1 for a node that has categories");
   }
+  return outputs;
 }
 
 /// Looks for a weight of each tree: of a dart, and since 3.3 of any gbtree whose trees have some. They stand beside the
@@ -452,8 +447,8 @@ void LoadedModel::CheckTrees(Json const& booster, int threads) {
     if (output < 0) Throw<InvalidArgument>("Tree ", t, " is of output ", output, " (tree_info); allowed: 0 or larger");
     if (output > next.output_.value) next.output_ = {output, t, 0};
   }
-  if (!trees.empty()) next.leaf_size_ = LeafSize(Member(trees[0], "tree_param"));
   std::vector<std::size_t> ids(trees.size());
+  std::vector<std::int64_t> vectors(trees.size());
   std::mutex mutex;
   ParallelChunks(threads, trees.size(), 64, [&](std::size_t begin, std::size_t end) {
     // A step reads memory that is far from all that was read before. Those of several trees need not wait for each
@@ -472,13 +467,7 @@ void LoadedModel::CheckTrees(Json const& booster, int threads) {
       for (std::size_t i = 0; i < saved.size(); ++i) {
         saved[i].ReadId(trees.size());
         ids[begin + i] = saved[i].number();
-        CheckTree(saved[i], &scratch, &last);
-        std::size_t const size = LeafSize(saved[i][kTreeParam]);
-        if (size != next.leaf_size_) {
-          Throw<InvalidArgument>("Tree ", saved[i].number(), " has ", size,
-                                 " numbers in each leaf (size_leaf_vector), and ", "tree 0 in the list of trees has ",
-                                 next.leaf_size_, "; allowed: the same number in all");
-        }
+        vectors[begin + i] = CheckTree(saved[i], &scratch, &last);
       }
     }
     std::lock_guard<std::mutex> lock{mutex};
@@ -488,6 +477,12 @@ void LoadedModel::CheckTrees(Json const& booster, int threads) {
   for (std::size_t t = 0; t < trees.size(); ++t) {
     if (seen[ids[t]]) SavedTree::WrongId(t, static_cast<std::int64_t>(ids[t]), trees.size());
     seen[ids[t]] = true;
+    if (vectors[t] == 1) continue;
+    if (next.vector_.value != -1 && next.vector_.value != vectors[t]) {
+      Throw<InvalidArgument>("Tree ", ids[t], " has leaves of ", vectors[t], " numbers (size_leaf_vector), and tree ",
+                             next.vector_.tree, " of ", next.vector_.value, "; allowed: the same number");
+    }
+    next.vector_ = {vectors[t], ids[t], 0};
   }
   *this = next;
 }
@@ -512,12 +507,11 @@ void LoadedModel::CheckOutputs(std::uint32_t outputs) const {
     Throw<InvalidArgument>("Tree ", output_.tree, " is of output ", output_.value, " (tree_info); allowed: 0 to ",
                            std::int64_t{outputs} - 1, ", as num_class and num_target say");
   }
-  if (leaf_size_ > 1) {
-    if (leaf_size_ == outputs) return;
-    Throw<InvalidArgument>("The trees have ", leaf_size_, " numbers in each leaf (size_leaf_vector); allowed: 1, or ",
-                           outputs, ", as num_class and num_target say");
+  if (vector_.value != -1 && vector_.value != std::int64_t{outputs}) {
+    Throw<InvalidArgument>("Tree ", vector_.tree, " has leaves of ", vector_.value,
+                           " numbers (size_leaf_vector); allowed: ", outputs, ", as num_class and num_target say");
   }
-  if (outputs > trees_) {
+  if (outputs > trees_ && vector_.value == -1) {
     Throw<InvalidArgument>("The model has ", trees_, " trees for ", outputs,
                            " outputs (num_class, num_target); allowed: a tree or more for each output");
   }

@@ -28,12 +28,12 @@ class LoadedModel {
   ///
   /// Throws  InvalidArgument with tree, node, value and what is allowed: arrays of other sizes, children that do not
   ///         exist, are not neighbours or are reached twice, parents that do not exist, categories that cannot be,
-  ///         trees of no class. What it does not name XGBoost's reader refuses.
+  ///         trees of no class, leaves of other sizes. What it does not name XGBoost's reader refuses.
   void CheckTrees(xgboost::Json const& booster, int threads);
   /// A gblinear. Throws InvalidArgument.
   void CheckWeights(xgboost::Json const& booster);
-  /// Returns true if the trees have a vector in each leaf.
-  bool has_vector_leaves() const { return leaf_size_ > 1; }
+  /// Returns true if trees have a vector in each leaf.
+  bool has_vector_leaves() const { return vector_.value != -1; }
   /// Whatever was known.
   void Forget() { *this = LoadedModel{}; }
 
@@ -47,8 +47,8 @@ class LoadedModel {
  private:
   FoundNumber feature_;  ///< the last one that is split
   FoundNumber output_;   ///< the last one that has a tree
+  FoundNumber vector_;   ///< how many numbers each leaf has, of trees with more than one
   std::size_t trees_{0};
-  std::size_t leaf_size_{1};  ///< the numbers in each leaf
   std::int64_t parallel_trees_{1};
   std::optional<std::size_t> weights_;  ///< of a gblinear
 };

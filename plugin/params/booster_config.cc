@@ -144,6 +144,11 @@ std::string BoosterConfig::Join(char const* name_of_ours) const {
   return sequence;
 }
 
+std::string BoosterConfig::DeviceWord(char const* name) const {
+  auto const found = device_values_.find(name);
+  return found == device_values_.cend() ? "" : found->second;
+}
+
 Args BoosterConfig::Configure(Args const& args) {
   bool const was_in_charge = InCharge();
   Absorb(args);
@@ -298,7 +303,9 @@ void BoosterConfig::Save(Json* gbtree) const {
   for (auto const& [name, line] : LinesAboutIdle()) own[name] = xgboost::String{idle_values_.at(name)};
   auto const device = idle_values_.find("device");  // set before tree_method: it decides, under the name of ours
   if (InCharge() && device != idle_values_.cend()) own[device->first] = xgboost::String{device->second};
-  if (!InCharge() && device_values_.count(kOwnDevice) != 0) own[kOwnDevice] = xgboost::String{""};  // not a user's word
+  for (char const* name : {kOwnDevice, kTakenMethod}) {  // not words of the user
+    if (!InCharge() && device_values_.count(name) != 0) own[name] = xgboost::String{""};
+  }
   if (hides) own[kPredictor] = xgboost::String{kGpuPredictor};
   if (!InCharge()) {
     if (!own.GetObject().empty()) out[kDeviceSection] = std::move(own);
@@ -312,6 +319,7 @@ void BoosterConfig::Save(Json* gbtree) const {
   auto& members = section.GetObject();
   if (kSeries < 300) members.erase(kOwnOrdinal);  // stock code has gpu_id itself
   if (device_.gpu_device.empty()) members.erase(kOwnDevice);
+  if (device_.gpu_takes.empty()) members.erase(kTakenMethod);
   members[kTrace] = xgboost::String{""};  // nothing that is loaded opens a file; XGBoost looks for known names here
   if (!traced_to_.empty()) members[kTracedTo] = xgboost::String{traced_to_};
   for (auto const& [name, value] : kept) members[name] = xgboost::String{value};

@@ -77,6 +77,8 @@ class BoosterConfig {
   /// tree() and device() are valid while InCharge().
   TreeParam const& tree() const { return tree_; }
   DeviceParam const& device() const { return device_; }
+  /// Returns what the user or a loaded configuration set for a parameter of DeviceParam; empty: nothing.
+  std::string DeviceWord(char const* name) const;
   /// Says which file gpu_trace writes in this process, where that is not the one that it names.
   void TracesTo(std::string file) { traced_to_ = std::move(file); }
 

@@ -10,6 +10,7 @@ namespace xgbgpu::plugin {
 namespace {
 
 constexpr char kMethod[] = "tree_method", kDevice[] = "device", kGpuId[] = "gpu_id", kCpu[] = "cpu";
+constexpr char kTakingMethod[] = "gpu_hist";
 constexpr char kAnyGpu[] = "-1";  // for XGBoost 3.0 the CPU
 constexpr bool kStockKnowsDevice = kSeries >= 300;
 /// Stock code refuses `gpu_id`. XGBoost 3.0 takes it for a device.
@@ -35,9 +36,7 @@ std::vector<Parameter> SetMethod(Parameter const& set, KnownWords const& known) 
   return all;
 }
 
-}  // namespace
-
-std::vector<Parameter> InPlaceOf(Parameter const& set, KnownWords const& known) {
+std::vector<Parameter> InPlaceOfOne(Parameter const& set, KnownWords const& known) {
   if (set.first == kMethod) return SetMethod(set, known);
   bool const takes_ordinal = kStockRefusesOrdinal || (kStockKnowsDevice && IsOurs(known.tree_method));
   if (set.first == kGpuId && takes_ordinal) return {{kOwnOrdinal, set.second}};
@@ -46,6 +45,64 @@ std::vector<Parameter> InPlaceOf(Parameter const& set, KnownWords const& known) 
   if (known.own_device.empty()) return {set};
   return {set, {kOwnDevice, ""}};
 }
+
+/// Returns true if `hist` would train these words on a GPU.
+bool IsHistOnGpu(KnownWords const& words) {
+  std::string const kind = words.device.substr(0, words.device.find(':'));
+  bool const on_gpu = kind == "cuda" || kind == "gpu";
+  bool const is_hist = words.tree_method.empty() || words.tree_method == "auto" || words.tree_method == "hist";
+  return on_gpu && is_hist && words.updater.empty() && words.booster != "gblinear";
+}
+
+/// Returns the words as the user knows them.
+KnownWords WordsOfUser(KnownWords words) {
+  if (words.IsTaken()) words.tree_method = words.taken;
+  if (!words.own_device.empty()) words.device = words.own_device;
+  return words;
+}
+
+void Apply(Parameter const& set, KnownWords* words) {
+  if (set.first == kMethod) words->tree_method = set.second;
+  if (set.first == kDevice) words->device = set.second;
+  if (set.first == "updater") words->updater = set.second;
+  if (set.first == "booster") words->booster = set.second;
+}
+
+/// Returns the parameters that leave the method to XGBoost, with `taken` for kTakenMethod.
+std::vector<Parameter> LeaveToStock(KnownWords const& known, char const* taken) {
+  std::vector<Parameter> all{{kTakenMethod, taken}};
+  auto const more = SetMethod({kMethod, known.taken}, known);
+  all.insert(all.end(), more.cbegin(), more.cend());
+  return all;
+}
+
+}  // namespace
+
+std::vector<Parameter> InPlaceOf(Parameter const& set, KnownWords const& known, bool takes_hist) {
+  KnownWords next = WordsOfUser(known);
+  Apply(set, &next);
+  bool const takes = takes_hist && known.taken != kGivenBack && IsHistOnGpu(next);
+  std::string const method = next.tree_method.empty() ? "auto" : next.tree_method;
+  if (takes && known.IsTaken() && set.first == kMethod) return {{kTakenMethod, method}};
+  if (takes == known.IsTaken()) return InPlaceOfOne(set, known);
+  std::vector<Parameter> all;
+  auto const add = [&](std::vector<Parameter> const& more) { all.insert(all.end(), more.cbegin(), more.cend()); };
+  if (takes) {
+    if (set.first != kMethod && set.first != kDevice) add({set});
+    add({{kTakenMethod, method}, {kMethod, kTakingMethod}});
+    add(TellOurs(next.device));
+    return all;
+  }
+  KnownWords left = known;
+  left.tree_method = known.taken;
+  left.device = known.own_device;
+  left.own_device = left.taken = "";
+  add(LeaveToStock(known, ""));
+  add(InPlaceOfOne(set, left));
+  return all;
+}
+
+std::vector<Parameter> GiveBack(KnownWords const& known) { return LeaveToStock(known, kGivenBack); }
 
 NamedDevice ReadDevice(std::string const& value) {
   auto const colon = value.find(':');

@@ -14,6 +14,9 @@ namespace xgbgpu::plugin {
 /// The parameter of ours with the user's `device`, and the one with the user's `gpu_id`, which XGBoost 3.1 and newer
 /// refuse.
 constexpr char kOwnDevice[] = "gpu_device", kOwnOrdinal[] = "gpu_ordinal";
+/// The parameter of ours that says that gpu_hist trains in the place of `hist`: the user's tree_method. kGivenBack: it
+/// could not, and XGBoost trains.
+constexpr char kTakenMethod[] = "gpu_takes", kGivenBack[] = "none";
 
 using Parameter = std::pair<std::string, std::string>;
 
@@ -23,10 +26,18 @@ struct KnownWords {
   std::string device;      ///< for stock code
   std::string gpu_id;      ///< for stock code
   std::string own_device;  ///< kOwnDevice
+  std::string taken;       ///< kTakenMethod
+  std::string updater;
+  std::string booster;
+
+  /// True if gpu_hist trains in the place of `hist`.
+  bool IsTaken() const { return !taken.empty() && taken != kGivenBack; }
 };
 
-/// Returns the parameters to set in place of `set`, in this order.
-std::vector<Parameter> InPlaceOf(Parameter const& set, KnownWords const& known);
+/// Returns the parameters to set in place of `set`, in this order. `takes_hist`: TakesHist().
+std::vector<Parameter> InPlaceOf(Parameter const& set, KnownWords const& known, bool takes_hist);
+/// Returns the parameters to set for XGBoost to train where gpu_hist does in the place of `hist`.
+std::vector<Parameter> GiveBack(KnownWords const& known);
 
 /// A GPU as `device` names it.
 struct NamedDevice {

@@ -80,6 +80,7 @@ struct DeviceParam : public xgboost::XGBoostParameter<DeviceParam> {
   int n_gpus;
   int gpu_id;
   std::string gpu_device;
+  std::string gpu_takes;
   std::string gpu_memory_limit;
   std::string gpu_host_memory_limit;
   std::string gpu_cache_folder;
@@ -92,6 +93,7 @@ struct DeviceParam : public xgboost::XGBoostParameter<DeviceParam> {
     DMLC_DECLARE_FIELD(n_gpus).set_default(1).describe("Devices to use.");
     DMLC_DECLARE_FIELD(gpu_id).set_default(-1).set_lower_bound(-1).describe("The first device; -1: any.");
     DMLC_DECLARE_FIELD(gpu_device).set_default("").describe("The user's `device`: device_words.h.");
+    DMLC_DECLARE_FIELD(gpu_takes).set_default("").describe("The user's `tree_method`: device_words.h.");
     DMLC_DECLARE_FIELD(gpu_memory_limit).set_default("0").describe("Memory of a training; 0: what is free.");
     DMLC_DECLARE_FIELD(gpu_host_memory_limit).set_default("0").describe("Host memory of pages; 0: half of it.");
     DMLC_DECLARE_FIELD(gpu_cache_folder).set_default("").describe("Folder of pages on disk; empty: $TMPDIR.");

@@ -72,6 +72,8 @@ struct CallState {
 
   // Members that stay from call to call.
 
+  std::string refusal;  ///< why a request was refused that a part of ours refused last; empty: none was
+
   std::shared_ptr<LastPrediction> last_prediction;  ///< null: the thread has predicted nothing
   ProcessGroup* group{nullptr};                     ///< that the thread has entered, or null
   std::shared_ptr<LinkWatch> link_watch;            ///< of the group's connections, or null

@@ -4,6 +4,7 @@
 
 #include <xgboost/json.h>
 
+#include <cstdint>
 #include <string>
 
 #include "base/quoted.h"
@@ -14,6 +15,15 @@ namespace xgbgpu::plugin {
 
 /// The kind of lists of float32 in binary JSON.
 constexpr auto kFloatList = xgboost::Value::ValueKind::XGBGPU_BEFORE_300(kNumberArray) XGBGPU_SINCE_300(kF32Array);
+
+/// Where a saved tree has the vectors of its leaves (multi_strategy=multi_output_tree).
+enum class LeafVectors : std::uint8_t {
+  kNowhere,  ///< no tree has any
+  kOfNodes,  ///< in base_weights, one for each node; such a tree has no loss_changes and no sum_hessian
+  kOfLeaves  ///< in leaf_weights, one for each leaf, whose place in right_children is its number
+};
+constexpr LeafVectors kLeafVectors =
+    LeafVectors::XGBGPU_BEFORE_300(kNowhere) XGBGPU_SINCE_300(XGBGPU_BEFORE_302(kOfNodes) XGBGPU_SINCE_302(kOfLeaves));
 
 /// Throws InvalidArgument unless the value is of this kind. `key` is what messages call it.
 template <typename Kind>

@@ -76,7 +76,12 @@ std::string SavedGbtree::Predictor() const { return TextOf(config_[kTrain], kPre
 
 std::string SavedGbtree::Method() const { return TextOf(config_[kTrain], kMethod, kTrain); }
 
-std::string SavedGbtree::Updaters() const { return TextOf(config_[kTrain], kSequence, kTrain); }
+std::string SavedGbtree::Updaters() const {
+  // XGBoost with CUDA calls the updater of its own hist as ours is called in public. Ours is in our section.
+  bool const is_stocks = Method() != "gpu_hist";
+  std::string const sequence = TextOf(config_[kTrain], kSequence, kTrain);
+  return is_stocks && sequence == kPublicUpdater ? "" : sequence;
+}
 
 void SavedGbtree::TellStock(std::vector<std::string> const& updaters, bool by_method) {
   xgboost::Json& train = config_[kTrain];

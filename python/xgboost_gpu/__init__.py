@@ -8,7 +8,7 @@ Importing this package, before or after ``xgboost``, loads the library for that 
 
     booster = xgb.train({"tree_method": "gpu_hist"}, xgb.DMatrix(X, y))
 
-The library is ``libxgboost_gpu.so`` for XGBoost 1.7. For 3.0, 3.2, 3.3 and 3.4 it is one of the adapters in
+The library is ``libxgboost_gpu.so.0`` for XGBoost 1.7. For 3.0, 3.2, 3.3 and 3.4 it is one of the adapters in
 ``xgboost_gpu_series``, which ``libxgbgpu_bridge.so`` loads. The files are looked for, in this order, beside the file named
 by the environment variable ``XGBGPU_LIBRARY``, beside this package, in the ``build`` folder of the source tree, and where the system's loader finds libraries. ``ImportError`` says
 where it was looked for, or which XGBoost is needed if the installed one does not fit.
@@ -46,6 +46,7 @@ __all__ = [
     "compare",
     "memory_report",
     "profile",
+    "take_hist",
 ]
 
 _LIBRARY = load_library()
@@ -77,6 +78,16 @@ def memory_report() -> List[TrainingMemory]:
     each training's last round.
     """
     return _LIBRARY.memory_report()
+
+
+def take_hist(take: bool = True) -> None:
+    """Has ``gpu_hist`` train where XGBoost 3 would train ``hist`` on a GPU, with ``device="cuda"``.
+
+    It counts in this process, for boosters that are told their parameters from now on. The environment variable
+    ``XGBGPU_TAKE_HIST=1`` says the same, for workers too. What ``gpu_hist`` refuses XGBoost trains as before, and one line
+    says why. ``take_hist(False)`` ends it.
+    """
+    _LIBRARY.function("XGBGPUTakeHist")(int(take))
 
 
 __version__: str = _LIBRARY.what_was_built()["version"]

@@ -10,9 +10,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple, TypedDict
 
 from ._text import escaped_message, escaped_name
 
-LIBRARY_NAME = "libxgboost_gpu.so"
-#: What the system's loader knows the library by: the name with the version of its interface.
-SYSTEM_LIBRARY_NAME = LIBRARY_NAME + ".0"
+#: The library for the system's XGBoost. Builds, wheels and the system's loader have it by this name.
+LIBRARY_NAME = "libxgboost_gpu.so.0"
 #: The engine, which the library is linked to. The loader looks for it beside the library.
 ENGINE_NAME = "libxgbgpu.so.0"
 ENVIRONMENT_VARIABLE = "XGBGPU_LIBRARY"
@@ -29,6 +28,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "XGBGPUDeviceInfo": (ctypes.c_char_p, []),
     "XGBGPUMemoryReport": (ctypes.c_char_p, []),
     "XGBGPUFunctionsInFront": (ctypes.c_char_p, []),
+    "XGBGPUTakeHist": (None, [ctypes.c_int]),
     "XGBGPUTableRead": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]),
     "XGBGPUTableDescribe": (ctypes.c_char_p, [ctypes.c_void_p]),
     "XGBGPUTableToDMatrix": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]),
@@ -192,7 +192,7 @@ def _load_xgboost() -> Tuple[ctypes.CDLL, str]:
 
 def _load_linked(xgboost_library: ctypes.CDLL) -> Library:
     """The library that is linked to the system's XGBoost."""
-    path = _find_library(LIBRARY_NAME, SYSTEM_LIBRARY_NAME)
+    path = _find_library(LIBRARY_NAME)
     try:
         library = Library(path)
     except (OSError, AttributeError) as error:
@@ -211,7 +211,7 @@ def _load_linked(xgboost_library: ctypes.CDLL) -> Library:
 
 def _load_by_bridge(xgboost_library: ctypes.CDLL) -> Library:
     """The adapter of XGBoost's series, which the bridge loads."""
-    path = _find_library(BRIDGE_NAME, BRIDGE_NAME)
+    path = _find_library(BRIDGE_NAME)
     try:
         bridge = ctypes.CDLL(path)
         load, why_not = bridge.XGBGPUBridgeLoad, bridge.XGBGPUBridgeError
@@ -235,8 +235,8 @@ def _mapped(path: str) -> str:
     return next(file for file in files if os.path.basename(file) == path)
 
 
-def _find_library(name: str, system_name: str) -> str:
-    """The path of the file `name`, or `system_name` if the system's loader knows it."""
+def _find_library(name: str) -> str:
+    """The path of the file `name`, or its bare name if the system's loader knows it."""
     named = os.environ.get(ENVIRONMENT_VARIABLE)
     if named:
         if not Path(named).is_file():
@@ -255,11 +255,11 @@ def _find_library(name: str, system_name: str) -> str:
             if file.is_file():
                 return str(file)
     try:
-        ctypes.CDLL(system_name)
-        return system_name
+        ctypes.CDLL(name)
+        return name
     except OSError as error:
         if _is_about_the_engine(error):  # the library itself is there
-            return system_name
+            return name
         looked = "".join(f"\n  - {escaped_message(place.description)}" for place in places)
         raise ImportError(
             f"xgboost_gpu cannot find {name}. It looked for it in:\n"
@@ -277,7 +277,7 @@ def _is_about_the_engine(error: Exception) -> bool:
 
 def _without_engine(path: str, error: Exception) -> str:
     """The message for a library that is there without its engine."""
-    if path == SYSTEM_LIBRARY_NAME:
+    if path == LIBRARY_NAME:
         beside = f"the folder where the system's loader found {path}"
     else:
         beside = f"the library's folder: {escaped_message(str(Path(path).parent / ENGINE_NAME))}"

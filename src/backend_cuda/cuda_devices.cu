@@ -1,9 +1,12 @@
 // Lists the CUDA devices, and gives the reason where none can be used.
 
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "backend_cuda/cuda_devices.h"
+#include "backend_cuda/driver_version.h"
 #include "base/message.h"
 #include "cuda/device.h"
 #include "xgbgpu/error.h"
@@ -25,18 +28,14 @@ int ArchitectureOf(int device) {
 
 std::string Decimal(int tens) { return std::to_string(tens / 10) + "." + std::to_string(tens % 10); }
 
-/// Returns CUDA's version number 12020 as 12.2.
-std::string VersionText(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
-
 std::string WhyNoDevices(cudaError_t status) {
   int driver = 0, runtime = 0;
   cudaDriverGetVersion(&driver);
   cudaRuntimeGetVersion(&runtime);
   if (driver == 0) return "this machine has no CUDA driver (libcuda.so.1)";
   if (status == cudaErrorInsufficientDriver) {
-    return "the CUDA driver is for CUDA " + VersionText(driver) + "; needed: " + VersionText(runtime) + " or newer";
+    std::ifstream module{"/proc/driver/nvidia/version"};
+    return WhyTooOld(driver, runtime, {std::istreambuf_iterator<char>{module}, {}});
   }
   return std::string{"no CUDA device can be used: "} + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) +
          ")";

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/message.h"
+#include "core/wait.h"
 
 namespace xgbgpu {
 
@@ -36,7 +37,7 @@ class MeetingPoint {
       return;
     }
     std::uint64_t const before = meetings_;
-    changed_.wait(lock, [&] { return meetings_ != before || somebody_left_; });
+    Wait(&changed_, &lock, [&] { return meetings_ != before || somebody_left_; });
     if (meetings_ == before) ThrowLost();
   }
   /// Leaves the barrier: no thread waits for this thread any more.
@@ -253,7 +254,7 @@ struct ShardThreads::State {
     auto const end = std::chrono::steady_clock::now() + kAwake;
     while (!done() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
     lock->lock();
-    changed.wait(*lock, done);
+    Wait(&changed, lock, done);
   }
   void Live(int shard) {
     std::uint64_t seen = 0;

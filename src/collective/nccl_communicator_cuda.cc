@@ -20,6 +20,7 @@
 #include "base/message.h"
 #include "base/quoted.h"
 #include "collective/host_word.h"
+#include "core/wait.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::cuda {
@@ -188,7 +189,7 @@ struct NcclCommunicator::State {
   void Watch() {
     std::unique_lock<std::mutex> lock{mutex};
     while (failure.empty()) {
-      changed.wait(lock, [&] { return !failure.empty() || begun != Read(words->finished); });
+      Wait(&changed, &lock, [&] { return !failure.empty() || begun != Read(words->finished); });
       std::uint32_t seen = Read(words->finished);
       auto since = Clock::now();
       while (failure.empty() && begun != Read(words->finished)) {

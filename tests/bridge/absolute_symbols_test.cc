@@ -62,9 +62,11 @@ class Folder {
   std::filesystem::path path_;
 };
 
+std::string NoFolder() { return {}; }
+
 TEST(AbsoluteSymbols, TheDynamicLinkerFindsEveryAddress) {
   auto const addresses = ManyAddresses();
-  DlHandle const table = LoadBytes(AbsoluteSymbols("libtable.so", addresses), "libtable.so", "");
+  DlHandle const table = LoadBytes(AbsoluteSymbols("libtable.so", addresses), "libtable.so", NoFolder);
   for (auto const& [name, address] : addresses) {
     EXPECT_EQ(reinterpret_cast<std::uint64_t>(dlsym(table.get(), name.c_str())), address) << name;
   }
@@ -73,7 +75,7 @@ TEST(AbsoluteSymbols, TheDynamicLinkerFindsEveryAddress) {
 }
 
 TEST(AbsoluteSymbols, ItIsKnownByItsNameAndHasNoCode) {
-  DlHandle const table = LoadBytes(AbsoluteSymbols("libtable.so", {{"a", 5}}), "libtable.so", "");
+  DlHandle const table = LoadBytes(AbsoluteSymbols("libtable.so", {{"a", 5}}), "libtable.so", NoFolder);
   DlHandle const again{dlopen("libtable.so", RTLD_NOW | RTLD_NOLOAD)};
   EXPECT_EQ(again, table);
   std::string const maps = MapsOf("memfd:libtable.so");
@@ -82,13 +84,13 @@ TEST(AbsoluteSymbols, ItIsKnownByItsNameAndHasNoCode) {
 }
 
 TEST(AbsoluteSymbols, StacksStayWithoutCode) {
-  DlHandle const table = LoadBytes(AbsoluteSymbols("libtable.so", {{"a", 5}}), "libtable.so", "");
+  DlHandle const table = LoadBytes(AbsoluteSymbols("libtable.so", {{"a", 5}}), "libtable.so", NoFolder);
   EXPECT_NE(MapsOf("[stack]"), "");
   EXPECT_EQ(MapsOf("[stack]").find("xp "), std::string::npos);
 }
 
 TEST(AbsoluteSymbols, AnEmptyTableCanBeLoaded) {
-  DlHandle const table = LoadBytes(AbsoluteSymbols("libtable.so", {}), "libtable.so", "");
+  DlHandle const table = LoadBytes(AbsoluteSymbols("libtable.so", {}), "libtable.so", NoFolder);
   EXPECT_EQ(dlsym(table.get(), "a"), nullptr);
 }
 
@@ -96,7 +98,8 @@ TEST(LoadBytes, AFileOfTheUserTakesThePlaceOfAMemoryFile) {
   Folder const folder;
   auto const child = [&] {
     ForbidMemoryFiles();
-    DlHandle const table = LoadBytes(AbsoluteSymbols("libtable.so", {{"a", 5}}), "libtable.so", folder.path());
+    DlHandle const table =
+        LoadBytes(AbsoluteSymbols("libtable.so", {{"a", 5}}), "libtable.so", [&] { return folder.path(); });
     bool const is_right = reinterpret_cast<std::uint64_t>(dlsym(table.get(), "a")) == 5;
     _exit(is_right && MapsOf("memfd:libtable.so").empty() && folder.is_empty() ? 0 : 1);
   };
@@ -106,7 +109,7 @@ TEST(LoadBytes, AFileOfTheUserTakesThePlaceOfAMemoryFile) {
 TEST(LoadBytes, WithoutAnyPlaceItSaysWhy) {
   auto const child = [] {
     ForbidMemoryFiles();
-    std::string const why = ErrorOf([] { LoadBytes("", "libtable.so", "/nowhere"); });
+    std::string const why = ErrorOf([] { LoadBytes("", "libtable.so", [] { return "/nowhere"; }); });
     std::fprintf(stderr, "%s", why.c_str());
     _exit(0);
   };
@@ -115,7 +118,8 @@ TEST(LoadBytes, WithoutAnyPlaceItSaysWhy) {
 }
 
 TEST(LoadBytes, BytesThatAreNoLibraryAreRefused) {
-  EXPECT_NE(ErrorOf([] { LoadBytes("nothing", "libtable.so", ""); }).find("allowed: memory files"), std::string::npos);
+  EXPECT_NE(ErrorOf([] { LoadBytes("nothing", "libtable.so", NoFolder); }).find("allowed: memory files"),
+            std::string::npos);
 }
 
 }  // namespace

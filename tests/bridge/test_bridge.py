@@ -64,6 +64,11 @@ def test_debians_stripped_one():
         "status": 0, "adapter": f"{ADAPTERS}/libxgboost_gpu-3.0.so", "error": ""}  # fmt: skip
 
 
+def test_a_tested_release_leaves_no_file(cache):
+    assert run(LOAD, library("3.4.1"), ADAPTERS)["status"] == 0
+    assert not cache.exists()
+
+
 def test_nobody_else_sees_the_names():
     text = """
 names = ["XGBGPUBridgeLoad", "XGBGPURegister", "XGBoosterSetParam", "_ZN7xgboost7ContextC1Ev", "_ZN7xgboost7ContextC2Ev"]

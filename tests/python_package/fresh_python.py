@@ -9,7 +9,7 @@ from typing import Dict
 
 SOURCE_TREE = Path(__file__).resolve().parents[2]
 PACKAGE = SOURCE_TREE / "python" / "xgboost_gpu"
-ENGINE = "libxgbgpu.so.0"
+ENGINE, LIBRARY = "libxgbgpu.so.0", "libxgboost_gpu.so.0"
 
 
 class Interpreter:
@@ -42,10 +42,10 @@ class Interpreter:
         )
 
 
-def copy_libraries(library: Path, folder: Path, name: str = "libxgboost_gpu.so") -> Path:
-    """Copies the library to this folder, under this name, and its engine beside it; returns the library's copy."""
+def copy_libraries(library: Path, folder: Path) -> Path:
+    """Copies the library to this folder, and its engine beside it; returns the library's copy."""
     shutil.copy(library.parent / ENGINE, folder / ENGINE)
-    return Path(shutil.copy(library, folder / name))
+    return Path(shutil.copy(library, folder / LIBRARY))
 
 
 def stand_in_for_xgboost(folder: Path, init: str, library: str = "") -> None:

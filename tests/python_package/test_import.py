@@ -2,13 +2,14 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 import xgboost
-from fresh_python import ENGINE, PACKAGE, Interpreter, copy_libraries, stand_in_for_xgboost
+from fresh_python import ENGINE, LIBRARY, PACKAGE, Interpreter, copy_libraries, stand_in_for_xgboost
 from xgboost.libpath import find_lib_path
 
 TRAIN = """
@@ -67,7 +68,7 @@ def test_newest_library_of_the_source_tree(package_copy, library):
         file = copy_libraries(library, folder)
         os.utime(file, (1_000_000 - age, 1_000_000 - age))
     output = Interpreter(package_copy.parent).output_of(PRINT_LIBRARY)
-    assert output == str(root / "build" / "b" / "lib" / "libxgboost_gpu.so")
+    assert output == str(root / "build" / "b" / "lib" / LIBRARY)
 
 
 @pytest.mark.parametrize("editable", [True, False])
@@ -83,20 +84,20 @@ def test_library_of_an_editable_installation(package_copy, library, tmp_path, ed
     built = copy_libraries(library, site / "xgboost_gpu")
     python = Interpreter(package_copy.parent, site)
     if not editable:
-        assert "cannot find libxgboost_gpu.so" in python.import_error()
+        assert "cannot find libxgboost_gpu.so.0" in python.import_error()
         return
     assert python.output_of(PRINT_LIBRARY) == str(built)
     newer = root / "build" / "host" / "lib"
     newer.mkdir(parents=True)
     copy_libraries(library, newer)
     os.utime(built, (1_000_000, 1_000_000))
-    assert python.output_of(PRINT_LIBRARY) == str(newer / "libxgboost_gpu.so")
+    assert python.output_of(PRINT_LIBRARY) == str(newer / LIBRARY)
 
 
 def test_library_where_the_system_finds_it(package_copy, library, tmp_path):
     folder = tmp_path / "system"
     folder.mkdir()
-    copy_libraries(library, folder, "libxgboost_gpu.so.0")
+    copy_libraries(library, folder)
     python = Interpreter(package_copy.parent)
     python.environment["LD_LIBRARY_PATH"] = str(folder)
     assert python.output_of("import xgboost_gpu; print(xgboost_gpu.__version__)").startswith("0.")
@@ -107,7 +108,7 @@ def test_library_without_its_engine(package_copy, library, tmp_path, way):
     """The message names the engine, where it was looked for, and what to do."""
     folder = package_copy if way == "beside the package" else tmp_path / "alone"
     folder.mkdir(exist_ok=True)
-    file = Path(shutil.copy(library, folder / ("libxgboost_gpu.so.0" if way == "system" else "libxgboost_gpu.so")))
+    file = Path(shutil.copy(library, folder / LIBRARY))
     python = Interpreter(package_copy.parent, library=str(file) if way == "environment" else "")
     python.environment.pop("LD_LIBRARY_PATH", None)
     if way == "system":
@@ -128,10 +129,10 @@ def test_no_library_anywhere(package_copy):
     root = package_copy.parent.parent
     (root / "CMakeLists.txt").touch()
     message = Interpreter(package_copy.parent).import_error()
-    assert message.startswith("xgboost_gpu cannot find libxgboost_gpu.so. It looked for it in:")
+    assert message.startswith("xgboost_gpu cannot find libxgboost_gpu.so.0. It looked for it in:")
     assert "XGBGPU_LIBRARY, which is not set" in message
-    assert str(package_copy / "libxgboost_gpu.so") in message
-    assert str(root / "build/*/lib/libxgboost_gpu.so") in message
+    assert str(package_copy / LIBRARY) in message
+    assert str(root / "build/*/lib" / LIBRARY) in message
     assert "cannot open shared object file" in message  # the system loader's own words
 
 
@@ -231,6 +232,18 @@ def test_build_info(python, library):
     for device in info["devices"]:
         assert device["name"] and device["architecture"] >= 75 and device["memory"] > 2**30
     assert info["library"] == str(library)
+
+
+def test_a_driver_that_is_older_than_the_cuda_of_the_build(python, tmp_path):
+    """A driver for CUDA 11.4, of which the CUDA runtime asks no more than the version."""
+    code = "import xgboost_gpu; info = xgboost_gpu.build_info(); print(len(info['cuda_architectures']), info['why_no_cuda'])"
+    if python.output_of(code).startswith("0 "):
+        pytest.skip("this build has no CUDA backend")
+    functions = "int cuDriverGetVersion(int* version) { *version = 11040; return 0; } int cuInit(unsigned flags) { return flags; }"
+    os.rename(compile_library(tmp_path, functions), tmp_path / "libcuda.so.1")
+    python.environment["LD_LIBRARY_PATH"] = str(tmp_path)
+    said = "the NVIDIA driver (?:[0-9.]+ )?is for CUDA 11\\.4; needed: a driver for CUDA 1[23]\\.0 or newer, which is (525|580) or newer"
+    assert re.fullmatch(rf"[0-9]+ {said}", python.output_of(code))
 
 
 def test_the_nccl_of_pypi_is_told_to_the_library_unless_the_user_tells_of_another(python, tmp_path):

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from fresh_python import ENGINE, PACKAGE, SOURCE_TREE, Interpreter
+from fresh_python import ENGINE, LIBRARY, PACKAGE, SOURCE_TREE, Interpreter
 
 HOSTS = SOURCE_TREE / "build" / "hosts"
 RELEASES = ["3.0.5", "3.2.0", "3.3.0", "3.4.1"]
@@ -69,10 +69,10 @@ def test_a_bridge_that_the_system_finds(program, library, tmp_path):
 
 
 def test_no_adapter_of_the_series(program, library, tmp_path):
-    for name in (ENGINE, "libxgboost_gpu.so", "libxgbgpu_bridge.so"):
+    for name in (ENGINE, LIBRARY, "libxgbgpu_bridge.so"):
         shutil.copy(library.parent / name, tmp_path / name)
     (tmp_path / "xgboost_gpu_series").mkdir()
-    python = Interpreter(PACKAGE.parent, library=str(tmp_path / "libxgboost_gpu.so"), program=program)
+    python = Interpreter(PACKAGE.parent, library=str(tmp_path / LIBRARY), program=program)
     message = python.import_error()
     assert "which cannot be read; allowed: a folder with the adapter of that series" in message
     assert str(tmp_path / "xgboost_gpu_series" / "libxgboost_gpu-") in message

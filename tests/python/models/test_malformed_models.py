@@ -166,7 +166,7 @@ VECTORS: List[Tuple[str, str, Mutation, str]] = [
     ("vector_short", "vectors", shorten("base_weights"), "base_weights"),
     ("vector_size", "vectors", param("tree", "size_leaf_vector", "3"), "base_weights|size_leaf_vector|leaf_weights"),
     ("vector_targets", "vectors", param("learner", "num_target", "3"), "size_leaf_vector|num_target|n_targets"),
-    *(([(f"vector_at_{at}", "vectors", leaf_at("right_children", at), "vector at") for at in (-1, 1000, 2_000_000_000)]
+    *(([(f"vector_at_{at}", "vectors", leaf_at("right_children", at), "has the number") for at in (-1, 1000, 2_000_000_000)]
        + [("vector_list", "vectors", shorten("leaf_weights"), "leaf_weights"),
           ("vector_no_list", "vectors", drop("leaf_weights"), "leaf_weights"),
           ("vector_no_gains", "vectors", drop("loss_changes"), "loss_changes")]) if SERIES >= 302 else []),

@@ -19,6 +19,7 @@ from support import (
     loading,
     make_data,
     only_ours,
+    only_since,
     other_method,
     params,
     raw,
@@ -383,6 +384,22 @@ def test_a_stock_pickle_and_configuration_can_become_ours() -> None:
     assert_same_trees(stock, ours)
 
 
+@only_since(300, "XGBoost with CUDA says gpu_hist")
+def test_a_configuration_of_hist_on_a_gpu_stays_stocks() -> None:
+    """XGBoost with CUDA saves the updater of its own hist as grow_gpu_hist. XGBoost without CUDA takes its hist for it."""
+    booster = xgb.Booster(stock_params(max_depth=3), [data := xgb.DMatrix(X, Y)])
+    booster.update(data, 0)
+    config = config_of(booster)
+    gbtree = config["gradient_booster"]
+    gbtree["updater"][0]["name"] = "grow_gpu_hist"
+    gbtree["gbtree_train_param"].update(updater="grow_gpu_hist", updater_seq="grow_gpu_hist")
+    assert gbtree["gbtree_train_param"]["tree_method"] == "hist" and "xgboost_gpu_param" not in gbtree
+    booster.load_config(json.dumps({**json.loads(booster.save_config()), "learner": config}))
+    booster.set_param({"max_bin": 70000})  # more than gpu_hist takes
+    booster.update(data, 1)
+    assert "xgboost_gpu_param" not in config_of(booster)["gradient_booster"]
+
+
 def test_this_suite_knows_whom_it_tests() -> None:
     assert OURS == (METHOD == "gpu_hist")
     booster = train(xgb.DMatrix(X, Y), 1)
@@ -415,3 +432,10 @@ assert other.num_boosted_rounds() == 3
 assert xgb.train(ours, data, 1, xgb_model=booster).num_boosted_rounds() == 3
 """
     run_python(code)
+
+
+@pytest.mark.parametrize("content, name", [("json", "model.ubj"), ("ubj", "model.json")])
+def test_a_model_under_the_name_of_another_format_is_shown_in_the_error(tmp_path, content: str, name: str) -> None:
+    (tmp_path / name).write_bytes(train_stock(xgb.DMatrix(X, Y), 1).save_raw(content))
+    with pytest.raises(xgb.core.XGBoostError, match='{"learner"' if content == "json" else "{L"):
+        xgb.Booster(model_file=str(tmp_path / name))
