@@ -53,10 +53,10 @@ _LIBRARY = load_library()
 send_with_library()
 write_for_stock()
 take_arrays()
-watch_workers()
 take_lists()
-if has_linked_series():  # newer packages of XGBoost read frames themselves
+if has_linked_series():  # newer packages of XGBoost read frames, and look for workers of Dask, themselves
     take_frames(_LIBRARY)
+    watch_workers()
 take_device_arrays()
 
 

@@ -29,7 +29,6 @@ from support import (
     run_python,
     train,
     trees_of,
-    with_groups,
 )
 
 X, Y = make_data(3000, 6, missing=0.1)
@@ -566,11 +565,11 @@ def test_the_deprecated_function(capfd: Any) -> None:
 # Bins that are made late must not communicate: only one of two workers asks for them.
 GROUP = """
 import sys, json
-sys.path.append({folder!r})
+sys.path[:0] = {folders!r}
 import xgboost_gpu
 import multiprocessing, numpy as np, xgboost as xgb
-from xgboost import rabit, collective
-from xgboost.tracker import RabitTracker
+from xgboost import collective
+from group_workers import tracker_of
 
 x = np.random.default_rng(0).normal(size=(500, 3)).astype("f")
 
@@ -583,10 +582,9 @@ def work(number, settings, queue):
         queue.put((number, values, booster.get_dump()))
 
 if __name__ == "__main__":
-    tracker = RabitTracker(host_ip="127.0.0.1", n_workers=2)
-    tracker.start(2)
+    tracker, settings = tracker_of(2)
     queue = multiprocessing.Queue()
-    workers = [multiprocessing.Process(target=work, args=(i, tracker.worker_envs(), queue), daemon=True) for i in range(2)]
+    workers = [multiprocessing.Process(target=work, args=(i, settings, queue), daemon=True) for i in range(2)]
     for worker in workers:
         worker.start()
     found = sorted((queue.get(timeout=600) for _ in workers), key=lambda one: one[0])
@@ -596,12 +594,11 @@ if __name__ == "__main__":
 """
 
 
-@with_groups
 def test_bins_made_late_do_not_communicate() -> None:
     import xgboost_gpu
 
-    folder = os.path.dirname(os.path.dirname(xgboost_gpu.__file__))
-    done = run_python(GROUP.format(folder=folder))
+    folders = [os.path.dirname(os.path.dirname(__file__)), os.path.dirname(os.path.dirname(xgboost_gpu.__file__))]
+    done = run_python(GROUP.format(folders=folders))
     assert json.loads(done.stdout.splitlines()[-1]) == [[250, 3], True]
 
 
