@@ -47,18 +47,6 @@ char const* DistributionName(AftDistribution distribution) {
   return "extreme";
 }
 
-std::vector<Fact> FactsOf(ObjectiveParams const& p) {
-  return {{"objective", NameOf(p.kind)},
-          {"parameter scale_pos_weight", BitsOf(p.scale_pos_weight)},
-          {"parameter max_delta_step of the objective", BitsOf(p.max_delta_step)},
-          {"parameter tweedie_variance_power", BitsOf(p.tweedie_variance_power)},
-          {"parameter huber_slope", BitsOf(p.huber_slope)},
-          {"parameter aft_loss_distribution", DistributionName(p.aft_distribution)},
-          {"parameter aft_loss_distribution_scale", BitsOf(p.aft_scale)},
-          {"parameter num_pairsample", std::to_string(p.num_pairsample)},
-          {"parameter fix_list_weight", BitsOf(p.fix_list_weight)}};
-}
-
 std::vector<Fact> FactsOf(MetricParams const& p) {
   return {{"metric", NameOf(p.kind)},
           {"threshold of the metric", BitsOf(p.threshold)},
@@ -104,6 +92,24 @@ void AgreeOnTypes(ProcessGroup* group, bool has_bins_only, xgboost::MetaInfo* in
 }
 
 }  // namespace
+
+std::vector<Fact> FactsOfEvaluation(XgbContext const* ctx) {
+  return {{"step", "evaluation"},
+          {"parameter eval_metric", MetricNamesOf(ctx)},
+          {"number of evaluated matrices", std::to_string(CallState::OfThisThread().evaluated_matrices)}};
+}
+
+std::vector<Fact> FactsOf(ObjectiveParams const& p) {
+  return {{"objective", NameOf(p.kind)},
+          {"parameter scale_pos_weight", BitsOf(p.scale_pos_weight)},
+          {"parameter max_delta_step of the objective", BitsOf(p.max_delta_step)},
+          {"parameter tweedie_variance_power", BitsOf(p.tweedie_variance_power)},
+          {"parameter huber_slope", BitsOf(p.huber_slope)},
+          {"parameter aft_loss_distribution", DistributionName(p.aft_distribution)},
+          {"parameter aft_loss_distribution_scale", BitsOf(p.aft_scale)},
+          {"parameter num_pairsample", std::to_string(p.num_pairsample)},
+          {"parameter fix_list_weight", BitsOf(p.fix_list_weight)}};
+}
 
 std::vector<float> GroupRounds::AgreeOnFeatureWeights(ProcessGroup* group, bool has_rows,
                                                       std::vector<float> const& weights) const {
@@ -199,12 +205,7 @@ std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams co
   std::uint64_t const rows = info.num_row_;
   std::uint32_t const outputs = learner_.outputs();
   bool fits = true;
-  // A worker that evaluates more metrics or matrices would wait for workers that have gone on, perhaps to a message of
-  // XGBoost's own. So the lists are compared first.
-  std::vector<Fact> facts{
-      {"step", "evaluation"},
-      {"parameter eval_metric", MetricNamesOf(learner_.context())},
-      {"number of evaluated matrices", std::to_string(CallState::OfThisThread().evaluated_matrices)}};
+  std::vector<Fact> facts = FactsOfEvaluation(learner_.context());
   for (Fact& fact : FactsOf(metric)) facts.push_back(std::move(fact));
   Agree(*group, facts, [&] {
     fill_predictions();

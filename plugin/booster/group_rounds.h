@@ -28,6 +28,12 @@ struct SharedMatrix {
   int bins;            ///< of a column, at most
 };
 
+/// What workers compare of an objective that the engine has.
+std::vector<Fact> FactsOf(ObjectiveParams const& objective);
+/// What workers compare before an evaluation by the learner with this context. A worker that evaluates more metrics or
+/// matrices would wait for workers that have gone on, perhaps to a message of XGBoost's own.
+std::vector<Fact> FactsOfEvaluation(XgbContext const* ctx);
+
 /// Makes the workers of a process group agree before each step of a round, so that none waits for a message that
 /// another will not send. All workers make each call at the same time, with the `group` of their thread. Every call
 /// throws on all workers if one of them fails.

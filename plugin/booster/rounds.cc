@@ -65,6 +65,8 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
   Margins& margins = *parts_.margins;
   if (config().Refreshes()) {
     AtBoundary("training", [&] { parts_.prediction->CheckHasValues(*data, "updater refresh"); });
+  } else if (config().PrunesFirst()) {
+    AtBoundary("training", [&] { parts_.prediction->CheckHasValues(*data, "updater prune"); });
   }
   if (!config().Trains()) {
     margins.ForgetTrees();
@@ -89,7 +91,6 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
 
 /// Throws Unsupported for a learner whose rounds are not ours.
 void Rounds::CheckServes() const {
-  CheckServesGroup();
   if (!learner().has_vector_leaves()) return;
   throw Unsupported{
       "Parameter multi_strategy is 'multi_output_tree', and gpu_hist and gpu_exact grow trees of one output each; "
@@ -163,7 +164,6 @@ Rounds::Setup Rounds::SetUp(xgboost::MetaInfo const& info, XgbGradientMatrix con
   }
   Agree(*group, {}, [&] {
     decide();
-    CheckLeavesInGroup(order.leaves, group->shards());
     if (info.num_row_ != 0) check_gradients();
   });
   std::vector<float>& weights = order.params.feature_weights;

@@ -72,13 +72,6 @@ void WarnIfEtaIsIgnored(float eta) {
               "applies it."));
 }
 
-void CheckLeavesInGroup(LeafRule leaves, int workers) {
-  if (leaves != LeafRule::kCaller) return;
-  Throw<Unsupported>(
-      "The objective sets leaves by itself, from the rows of its own process, and this process is one of ", workers,
-      " workers; supported: one worker, or objectives of XGBoost");
-}
-
 void CheckGrows(bool updates, char const* tree_method) {
   if (!updates) return;
   Throw<InvalidArgument>("Parameter process_type is 'update', and ", tree_method,

@@ -20,8 +20,12 @@ class DecoratedMetric final : public XgbMetric {
 
  private:
   void ParamsChanged() override { is_current_ = false; }
-  std::optional<double> Compute(xgboost::HostDeviceVector<float> const& predictions,
-                                xgboost::MetaInfo const& info) override;
+  /// A metric that the stock metric computes in a process group is computed of the rows of all workers, as one process
+  /// does.
+  std::optional<double> Compute(xgboost::HostDeviceVector<float> const& predictions, xgboost::MetaInfo const& info,
+                                StockValue const& by_stock) override;
+  std::optional<double> ComputeOfAll(xgboost::HostDeviceVector<float> const& predictions, xgboost::MetaInfo const& info,
+                                     StockValue const& by_stock) const;
   /// Returns what the engine has to know; nothing if it does not have what this metric means in this XGBoost.
   std::optional<MetricParams> const& params();
 

@@ -4,12 +4,16 @@
 #include <xgboost/json.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
-#include "base/message.h"
 #include "booster/booster.h"
 #include "booster/current_round.h"
+#include "booster/group_rounds.h"
 #include "errors/boundary.h"
-#include "group/process_group.h"
+#include "group/all_labels.h"
 #include "params/saved_params.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/host_span.h"
@@ -46,16 +50,52 @@ std::optional<ObjectiveParams> const& DecoratedObjective::params() const {
 }
 
 void DecoratedObjective::ComputeGradients(xgboost::HostDeviceVector<float> const& margins,
-                                          xgboost::MetaInfo const& info, XgbGradientMatrix* out, StockCall const& by_stock) {
+                                          xgboost::MetaInfo const& info, XgbGradientMatrix* out,
+                                          StockGradients const& by_stock) {
   HostSpan span{"objective"};
   bool const done = AtBoundary("computing gradients", [&] {
     Booster* const booster = Booster::WhichPredicted(margins, context());
     if (booster == nullptr) return false;
     if (params() && booster->ComputeGradients(*params(), info, out)) return true;
     booster->FillMargins();
-    return false;
+    ProcessGroup* const group = params() || !Booster::TrainsFor(context()) ? nullptr : ProcessGroup::OfThisThread();
+    return group != nullptr && ComputeOfAll(group, margins, info, out, by_stock);
   });
-  if (!done) by_stock();
+  if (!done) by_stock(margins, info, out);
+}
+
+bool DecoratedObjective::ComputeOfAll(ProcessGroup* group, xgboost::HostDeviceVector<float> const& margins,
+                                      xgboost::MetaInfo const& info, XgbGradientMatrix* out,
+                                      StockGradients const& by_stock) {
+  AgreeOnObjective(group, "gradients");
+  AllLabels all = LabelsOfAll(group, info);
+  std::uint64_t const rows = all.info->num_row_;
+  if (rows == 0) return false;
+  xgboost::HostDeviceVector<float> all_margins;
+  all_margins.HostVector() = GatherAll(*group, Span<float const>{margins.ConstHostVector()});
+  XgbGradientMatrix of_all;
+  OutsideProcessGroup([&] { by_stock(all_margins, *all.info, &of_all); });
+  labels_of_all_ = std::move(all.info);
+  Span<GradientPair const> const gradients = View(of_all);
+  std::size_t const outputs = gradients.size() / rows;
+  Span<GradientPair> const own = Resize(out, info.num_row_, static_cast<std::uint32_t>(outputs));
+  std::copy_n(gradients.data() + all.first_row * outputs, own.size(), own.data());
+  return true;
+}
+
+void DecoratedObjective::AgreeOnObjective(ProcessGroup* group, std::string const& step) const {
+  std::vector<Fact> facts{{"step", step}};
+  if (params()) {
+    for (Fact& fact : FactsOf(*params())) facts.push_back(std::move(fact));
+  } else {
+    xgboost::Json config{xgboost::Object{}};
+    SaveConfig(&config);
+    std::string text;
+    xgboost::Json::Dump(config, &text);
+    facts.emplace_back("objective", xgboost::get<xgboost::String const>(config["name"]));
+    facts.emplace_back("list of parameters of the objective", text);
+  }
+  Agree(*group, facts, [] {});
 }
 
 void DecoratedObjective::TransformForMetrics(xgboost::HostDeviceVector<float>* predictions, StockCall const& by_stock) {
@@ -66,6 +106,21 @@ void DecoratedObjective::TransformForMetrics(xgboost::HostDeviceVector<float>* p
   if (!done) by_stock();
 }
 
+void DecoratedObjective::SetLeaves(LeafRows const& rows, StockLeaves const& by_stock) const {
+  bool const done = AtBoundary("setting leaves", [&] {
+    ProcessGroup* const group = ProcessGroup::OfThisThread();
+    if (group == nullptr || !Booster::TrainsFor(context())) return false;
+    AllLabels const all = LabelsOfAll(group, rows.info);
+    XgbPositions positions;
+    positions.HostVector() = GatherAll(*group, Span<xgboost::bst_node_t const>{rows.positions.ConstHostVector()});
+    xgboost::HostDeviceVector<float> margins;
+    margins.HostVector() = GatherAll(*group, Span<float const>{rows.margins.ConstHostVector()});
+    OutsideProcessGroup([&] { by_stock({positions, *all.info, margins}); });
+    return true;
+  });
+  if (!done) by_stock(rows);
+}
+
 bool DecoratedObjective::LeavesAreDone() const {
   CurrentRound const* const current = CurrentRound::Get();
   return current != nullptr && current->round().leaves() != LeafRule::kCaller;
@@ -74,26 +129,12 @@ bool DecoratedObjective::LeavesAreDone() const {
 void DecoratedObjective::EstimateBaseScore(xgboost::MetaInfo const& info, StockEstimate const& by_stock) const {
   bool const done = AtBoundary("estimating the base score", [&] {
     ProcessGroup* const group = ProcessGroup::OfThisThread();
-    if (group == nullptr || !Booster::TrainsFor(context()) || !SetsMedians()) return false;
-    auto const& labels = info.labels.Data()->ConstHostVector();
-    auto const& weights = info.weights_.ConstHostVector();
-    Agree(*group, {{"step", "estimate of base_score"}}, [&] {
-      if (info.labels.Shape(0) != info.num_row_ || (!weights.empty() && weights.size() != info.num_row_)) {
-        Throw<InvalidArgument>("There are labels of ", info.labels.Shape(0), " rows and ", weights.size(),
-                               " weights for ", info.num_row_, " rows; allowed: one for each, and weights or none");
-      }
-    });
-    xgboost::MetaInfo all;
-    all.num_row_ = static_cast<std::uint64_t>(group->SumOf(static_cast<std::int64_t>(info.num_row_)));
-    if (all.num_row_ == 0) return false;
-    auto const all_labels = GatherAll(*group, Span<float const>{labels});
-    all.labels.Reshape(all.num_row_, all_labels.size() / all.num_row_);
-    all.labels.Data()->HostVector() = all_labels;
-    all.weights_.HostVector() = GatherAll(*group, Span<float const>{weights});
-    if (all.weights_.Size() != 0 && all.weights_.Size() != all.num_row_) {
-      throw InvalidArgument{"Some workers have weights and some have none; allowed: all or none"};
-    }
-    OutsideProcessGroup([&] { by_stock(all); });
+    if (group == nullptr || !Booster::TrainsFor(context())) return false;
+    if (!kEstimatesFromLabels && !SetsMedians()) return false;
+    AgreeOnObjective(group, "estimate of base_score");
+    AllLabels const all = LabelsOfAll(group, info);
+    if (all.info->num_row_ == 0) return false;
+    OutsideProcessGroup([&] { by_stock(*all.info); });
     return true;
   });
   if (!done) by_stock(info);

@@ -4,8 +4,10 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "group/process_group.h"
 #include "xgb/objective.h"
 #include "xgb/registry.h"
 #include "xgb/types.h"
@@ -26,17 +28,28 @@ class DecoratedObjective final : public XgbObjective {
   void CheckParams(xgboost::Args const& args) const override;
   void ParamsChanged() override { is_current_ = false; }
   void ComputeGradients(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info,
-                        XgbGradientMatrix* out, StockCall const& by_stock) override;
+                        XgbGradientMatrix* out, StockGradients const& by_stock) override;
   void TransformForMetrics(xgboost::HostDeviceVector<float>* predictions, StockCall const& by_stock) override;
+  /// Has the stock objective compute gradients of the rows of all workers, and takes this worker's. Returns false if
+  /// nobody has rows.
+  bool ComputeOfAll(ProcessGroup* group, xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info,
+                    XgbGradientMatrix* out, StockGradients const& by_stock);
   /// In a process group that trains with gpu_hist the estimate is made of the labels of all workers, as one process
-  /// makes it; stock code takes a mean of the workers' estimates.
+  /// makes it. Stock code adds up what workers find, in another order, or takes a mean of it.
   void EstimateBaseScore(xgboost::MetaInfo const& info, StockEstimate const& by_stock) const override;
+  /// In a process group leaves are set from the rows of all workers.
+  void SetLeaves(LeafRows const& rows, StockLeaves const& by_stock) const override;
   bool LeavesAreDone() const override;
 
   /// Returns what the engine has to know; nothing if it does not have what this objective means in this XGBoost.
   std::optional<ObjectiveParams> const& params() const;
 
+  /// Compares which objective workers have, and its parameters. `step` names what they are about to do.
+  void AgreeOnObjective(ProcessGroup* group, std::string const& step) const;
+
   Maker maker_;
+  /// Those of the last gradients. Rankings of XGBoost know labels by their address, so the next are elsewhere.
+  std::unique_ptr<xgboost::MetaInfo> labels_of_all_;
   mutable bool is_current_{false};  ///< params_ are the newest
   mutable std::optional<ObjectiveParams> params_;
 };

@@ -25,19 +25,19 @@ namespace {
 
 constexpr char kCommunicator[] = "checking parameters of the communicator";
 
-/// The time limit of the workers' communicator in XGBoost 1.7, if no other is set.
+/// The time limit of the workers' communicator, if no other is set.
 constexpr std::chrono::seconds kUsualLimit{1800};
 
 /// Returns the seconds that an argument `name=value` of the communicator sets as its time limit, else `otherwise`.
 std::chrono::seconds TimeLimit(std::string_view argument, std::chrono::seconds otherwise) {
-  constexpr std::string_view kName = "rabit_timeout_sec=";
-  if (argument.substr(0, kName.size()) != kName) return otherwise;
-  return std::chrono::seconds{std::atoi(std::string{argument.substr(kName.size())}.c_str())};
+  std::string const name = std::string{kTimeLimit} + '=';
+  if (argument.substr(0, name.size()) != name) return otherwise;
+  return std::chrono::seconds{std::atoi(std::string{argument.substr(name.size())}.c_str())};
 }
 
-/// Checks an argument `name=value`. Rabit, which connects the workers of XGBoost 1.7, copies a name and a value of any
-/// length into 256 bytes each.
+/// Checks an argument `name=value`: Rabit copies a name and a value of any length into 256 bytes each.
 void CheckRabitArgument(std::string_view argument) {
+  if (!kHasRabit) return;
   constexpr std::size_t kMost = 255;
   std::string_view const name = argument.substr(0, argument.find('='));
   std::size_t const value = argument.size() - std::min(argument.size(), name.size() + 1);
@@ -70,13 +70,19 @@ XGBGPU_EXPORT int XGCommunicatorInit(char const* config) {
   static auto* const kNext = XGBGPU_NEXT(XGCommunicatorInit);
   std::chrono::seconds limit = kUsualLimit;
   bool const passes = config == nullptr || Passes(kCommunicator, [&] { limit = CheckCommunicator(config); });
-  return ProcessGroup::Entered(limit, [&] { return passes ? kNext(config) : -1; });
+  int result = -1;
+  ProcessGroup::Enter(limit, [&] {
+    if (passes) result = kNext(config);
+  });
+  return result;
 }
 
 XGBGPU_EXPORT int XGCommunicatorFinalize(void) {
   static auto* const kNext = XGBGPU_NEXT(XGCommunicatorFinalize);
-  ProcessGroup::Leaves();
-  return kNext();
+  bool const has_failed = ProcessGroup::Leaves();
+  int const result = kNext();
+  // In a group that has failed it may fail, too. Python would raise this error in place of the one that says why.
+  return has_failed ? 0 : result;
 }
 
 XGBGPU_EXPORT bool RabitInit(int n, char* arguments[]) {
@@ -88,7 +94,9 @@ XGBGPU_EXPORT bool RabitInit(int n, char* arguments[]) {
       limit = TimeLimit(arguments[i], limit);
     }
   });
-  return ProcessGroup::Entered(limit, [&] { return passes && kNext(n, arguments); });
+  bool result = false;
+  ProcessGroup::Enter(limit, [&] { result = passes && kNext(n, arguments); });
+  return result;
 }
 
 XGBGPU_EXPORT bool RabitFinalize() {

@@ -37,6 +37,10 @@ int LoadChecked(BoosterHandle booster, Bytes* bytes, Format format, Stock&& stoc
 
 template <typename Stock>
 int LoadCheckedMemory(BoosterHandle booster, void const* begin, bst_ulong size, Stock&& stock) {
+  if (size == 0) {  // XGBoost 3.4 ends the process
+    Fail("A model of 0 bytes cannot be loaded; allowed: JSON or UBJSON");
+    return -1;
+  }
   if (begin == nullptr) return stock();
   Bytes bytes{{static_cast<char const*>(begin), static_cast<std::size_t>(size)}};
   return LoadChecked(booster, &bytes, FormatOf(&bytes), stock);

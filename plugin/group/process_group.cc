@@ -11,11 +11,12 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include "base/message.h"
 #include "xgb/api_call.h"
 #include "xgb/communicator.h"
-#include "xgb/version.h"
 #include "xgbgpu/process_devices.h"
 
 namespace xgbgpu::plugin {
@@ -56,19 +57,20 @@ std::string WhatXgboostSays() {
   return text;
 }
 
-}  // namespace
-
-void CheckServesGroup() {
-  int const workers = kServesGroups ? 1 : XGCommunicatorGetWorldSize();
-  if (workers <= 1) return;
-  Throw<Unsupported>("This process is one of ", workers, " workers (xgboost.dask, xgboost.spark), which gpu_hist and ",
-                     "gpu_exact do not serve in XGBoost ", RunningVersion(),
-                     "; supported: one process, workers of XGBoost 1.7, or tree_method=hist");
+/// Returns a number for the end of a message of `n` integers, by which workers notice that one of them has sent another
+/// message, of stock code for instance. The sum over 100,000 workers fits an integer.
+std::int64_t MarkOf(std::size_t n, Reduction reduction) {
+  constexpr std::int64_t kOfOurs = 0x786762;
+  constexpr int kBits = 20;
+  static_assert(kMostReduced <= 1 << kBits);
+  return ((kOfOurs << 2 | static_cast<std::int64_t>(reduction)) << kBits) + static_cast<std::int64_t>(n);
 }
+
+}  // namespace
 
 ProcessGroup* ProcessGroup::OfThisThread() {
   ProcessGroup*& current = CallState::OfThisThread().group;
-  int const workers = kServesGroups ? XGCommunicatorGetWorldSize() : 1;
+  int const workers = XGCommunicatorGetWorldSize();
   if (workers <= 1) {
     current = nullptr;
     return nullptr;
@@ -83,14 +85,22 @@ ProcessGroup* ProcessGroup::OfThisThread() {
   return current = kGroups->back().get();
 }
 
-void ProcessGroup::Leaves() {
+void ProcessGroup::Enter(std::chrono::seconds limit, std::function<void()> const& enter) {
+  Leaves();
+  auto const sockets = kHasRabit ? OpenSockets() : std::nullopt;
+  NoBrokenPipes const no_broken_pipes;  // newer communicators write from a thread that they start now
+  enter();
+  if (sockets) Watch(*sockets, limit);
+}
+
+bool ProcessGroup::Leaves() {
   CallState& state = CallState::OfThisThread();
-  if (state.group != nullptr) {
-    ForgetDevices(state.group);
-    for (auto const& some : state.group->some_) ForgetDevices(some.get());
-  }
-  state.group = nullptr;
+  ProcessGroup* const group = std::exchange(state.group, nullptr);
   state.link_watch.reset();
+  if (group == nullptr) return false;
+  ForgetDevices(group);
+  for (auto const& some : group->some_) ForgetDevices(some.get());
+  return !group->failure_.empty();
 }
 
 void ProcessGroup::Watch(std::vector<ino_t> const& sockets, std::chrono::seconds limit) noexcept {
@@ -110,14 +120,15 @@ void ProcessGroup::CheckMaySpeak() const {
   }
 }
 
-void ProcessGroup::CheckReached(int result) {
-  if (result == 0) return;
+void ProcessGroup::Lose(std::string const& why) {
   failure_ =
       "worker " + std::to_string(rank_) + " of " + std::to_string(workers_) +
-      " does not reach the others any more. Either one of them has left or died; a worker that trains fewer rounds "
-      "leaves early. Or one was silent for rabit_timeout_sec seconds; a worker with a stock tree_method, with another "
-      "kind of matrix or with a metric of its own waits for other messages. XGBoost's communicator says: " +
-      WhatXgboostSays();
+      " does not reach the others any more. Either one of them has left or died; a worker that trains fewer "
+      "rounds leaves early. Or one was silent for " +
+      kTimeLimit +
+      " seconds; a worker with a stock tree_method, with another kind of matrix or with a metric of its own waits "
+      "for other messages. " +
+      why;
   throw ShardsLost{failure_};
 }
 
@@ -141,17 +152,22 @@ void ProcessGroup::Combine(Span<Span<std::int64_t> const> parts, Reduction reduc
     }
   };
   while (left > 0) {
-    std::size_t const n = std::min(left, kMostReduced);
-    piece_.resize(std::max(piece_.size(), n));
+    std::size_t const n = std::min(left, kMostReduced - 2);
+    piece_.resize(n + 2);
     walk(n, &from, &from_at, [&](std::int64_t* values, std::size_t done, std::size_t here) {
       std::copy_n(values, here, piece_.data() + done);
     });
+    std::int64_t const mark = MarkOf(n, reduction);
+    piece_[n] = mark;
+    piece_[n + 1] = -mark;
     int result;
     {
       LinkWatch::Call const call{CallState::OfThisThread().link_watch.get()};
-      result = AllReduce(piece_.data(), n, reduction);
+      result = AllReduce(piece_.data(), n + 2, reduction);
     }
-    CheckReached(result);
+    if (result != 0) Lose("XGBoost's communicator says: " + WhatXgboostSays());
+    std::int64_t const expected = reduction == Reduction::kSum ? mark * workers_ : mark;
+    if (piece_[n] != expected || piece_[n + 1] != -expected) Lose("A message that came is not one of gpu_hist's.");
     walk(n, &to, &to_at, [&](std::int64_t* values, std::size_t done, std::size_t here) {
       std::copy_n(piece_.data() + done, here, values);
     });

@@ -22,26 +22,22 @@ namespace xgbgpu::plugin {
 ///
 /// XGBoost's communicator belongs to the thread that entered the group; all calls must come from there.
 ///
-/// Cost    Sum and Max: a message of 8 bytes for each integer up and down XGBoost's tree of workers, in pieces of
-///         256 KiB. Gather: a sum of a number for each worker, then a sum as long as all lists together
-/// Throws  ShardsLost if XGBoost's communicator fails: a worker has left or died, or nothing came for
-///         rabit_timeout_sec (link_watch.h). From then on every call of this group throws at once
+/// Cost    Sum and Max: a message of 8 bytes for each integer, in pieces of 256 KiB, up and down XGBoost's tree of
+///         workers, since 2.1 around a ring of them. Gather: a sum of a number for each worker, then a sum as long as all
+///         lists together
+/// Throws  ShardsLost if XGBoost's communicator fails: a worker has left or died, or nothing came for the time limit
+///         (kTimeLimit); or if another worker's message was of XGBoost's own. From then on every call of this group
+///         throws at once
 class ProcessGroup final : public Collective {
  public:
   /// Returns the group that this thread is in; null if it is in none, or has it for itself. It lives as long as the
   /// process.
   static ProcessGroup* OfThisThread();
-  /// Calls enter(), by which this thread enters a group, and returns what it returns. `limit` is rabit_timeout_sec.
-  template <typename Enter>
-  static auto Entered(std::chrono::seconds limit, Enter&& enter) {
-    Leaves();
-    auto const sockets = OpenSockets();
-    auto const result = enter();
-    if (sockets) Watch(*sockets, limit);
-    return result;
-  }
+  /// Calls enter(), by which this thread enters a group. `limit` is the communicator's time limit.
+  static void Enter(std::chrono::seconds limit, std::function<void()> const& enter);
   /// Must be called when this thread is about to leave a group: the next one is another, even if ranks are the same.
-  static void Leaves();
+  /// Returns true if the group has failed, and has said why.
+  static bool Leaves();
 
   int shards() const override { return workers_; }
   int shard() const override { return rank_; }
@@ -62,8 +58,8 @@ class ProcessGroup final : public Collective {
   void CheckMaySpeak() const;
   /// Combines the elements of all parts, in pieces.
   void Combine(Span<Span<std::int64_t> const> parts, Reduction reduction);
-  /// `result` is what a function of the communicator returned.
-  void CheckReached(int result);
+  /// Throws because this worker does not reach the others; `why` are the words of what noticed it.
+  [[noreturn]] void Lose(std::string const& why);
 
   int rank_;
   int workers_;
@@ -72,9 +68,6 @@ class ProcessGroup final : public Collective {
   std::vector<std::int64_t> piece_;
   std::vector<std::unique_ptr<SomeShards>> some_;  ///< as datasets know them by their addresses
 };
-
-/// Throws Unsupported if this thread is in a process group that is not ours to serve.
-void CheckServesGroup();
 
 /// Runs work() where nothing communicates: XGBoost's communicator belongs to the thread that entered a process group,
 /// and a new thread is in none. For stock code that would wait for others which are not doing the same.

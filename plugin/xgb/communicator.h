@@ -11,20 +11,24 @@
 
 namespace xgbgpu::plugin {
 
-/// True if groups of this series are ours, too: their types and connections differ.
-constexpr bool kServesGroups = kSeries < 300;
+/// True if Rabit connects the workers, which copies arguments into 256 bytes, and reads the rest of a message without a
+/// limit. Newer series have a communicator of their own, which does neither.
+constexpr bool kHasRabit = kSeries < 201;
+
+/// The communicator's parameter that limits, in seconds, how long a worker waits for others.
+constexpr char const* kTimeLimit = kHasRabit ? "rabit_timeout_sec" : "dmlc_timeout";
 
 /// How numbers of workers become one. The values are XGBoost's, which no public header has.
 enum class Reduction : int { kMax = 0, kSum = 2 };
 
-/// The most numbers that XGBoost combines along a tree. More go round a ring, whose second half reads a closed
-/// connection for ever: when a worker dies there, all others hang.
+/// The most numbers in one message. Rabit combines as many along a tree. More go round its ring, whose second half reads
+/// a closed connection for ever: when a worker dies there, all others hang.
 constexpr std::size_t kMostReduced = 1 << 15;
 
 /// Combines each of `n` numbers with the same number of each other worker. Returns 0; or another number, and
 /// XGBGetLastError says why.
 inline int AllReduce(std::int64_t* values, std::size_t n, Reduction reduction) {
-  constexpr int kInt64 = 4;  // no public header has XGBoost's numbers of types
+  constexpr int kInt64 = kSeries < 201 ? 4 : 7;  // no public header has XGBoost's numbers of types
   return XGCommunicatorAllreduce(values, n, kInt64, static_cast<int>(reduction));
 }
 

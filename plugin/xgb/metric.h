@@ -5,6 +5,7 @@
 #include <xgboost/metric.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,9 +38,11 @@ class XgbMetric : public xgboost::Metric {
  protected:
   /// Is called after parameters were set or loaded.
   virtual void ParamsChanged() = 0;
+  /// Has the stock metric compute its value, of predictions on the host for these labels.
+  using StockValue = std::function<double(xgboost::HostDeviceVector<float> const&, xgboost::MetaInfo*)>;
   /// Returns the metric's value; nothing if the stock metric is to compute it, from predictions on the host.
   virtual std::optional<double> Compute(xgboost::HostDeviceVector<float> const& predictions,
-                                        xgboost::MetaInfo const& info) = 0;
+                                        xgboost::MetaInfo const& info, StockValue const& by_stock) = 0;
 
  private:
   /// Returns the stock metric. XGBoost gives its context to the object that it asked for, after it was made; the stock

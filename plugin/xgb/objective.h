@@ -11,6 +11,7 @@
 
 #include "xgb/listing.h"
 #include "xgb/types.h"
+#include "xgb/version.h"
 #include "xgbgpu/boosting_round.h"
 
 namespace xgbgpu::plugin {
@@ -28,7 +29,9 @@ class XgbObjective : public xgboost::ObjFunction {
   void SaveConfig(xgboost::Json* out) const final { stock()->SaveConfig(out); }
   void GetGradient(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info, int iteration,
                    XgbGradientMatrix* out) final {
-    ComputeGradients(margins, info, out, [&] { stock()->GetGradient(margins, info, iteration, out); });
+    ComputeGradients(margins, info, out,
+                     [&](xgboost::HostDeviceVector<float> const& of, xgboost::MetaInfo const& labels,
+                         XgbGradientMatrix* to) { stock()->GetGradient(of, labels, iteration, to); });
   }
   char const* DefaultEvalMetric() const final { return stock()->DefaultEvalMetric(); }
   void PredTransform(xgboost::HostDeviceVector<float>* predictions) const final { stock()->PredTransform(predictions); }
@@ -45,12 +48,19 @@ class XgbObjective : public xgboost::ObjFunction {
   xgboost::ObjInfo Task() const final;
   std::uint32_t Targets(xgboost::MetaInfo const& info) const final { return stock()->Targets(info); }
   XGBGPU_BEFORE_300(void UpdateTreeLeaf(XgbPositions const& positions, xgboost::MetaInfo const& info,
-                                        xgboost::HostDeviceVector<float> const& predictions, xgboost::RegTree* tree)
-                        const final { stock()->UpdateTreeLeaf(positions, info, predictions, tree); })
-  XGBGPU_SINCE_300(XGBGPU_BEFORE_304(
-      void UpdateTreeLeaf(XgbPositions const& positions, xgboost::MetaInfo const& info, float learning_rate,
-                          xgboost::HostDeviceVector<float> const& predictions, XgbGroup group, xgboost::RegTree* tree)
-          const final { stock()->UpdateTreeLeaf(positions, info, learning_rate, predictions, group, tree); }))
+                                        xgboost::HostDeviceVector<float> const& margins,
+                                        xgboost::RegTree* tree) const final {
+    SetLeaves({positions, info, margins},
+              [&](LeafRows const& rows) { stock()->UpdateTreeLeaf(rows.positions, rows.info, rows.margins, tree); });
+  })
+  XGBGPU_SINCE_300(XGBGPU_BEFORE_304(void UpdateTreeLeaf(XgbPositions const& positions, xgboost::MetaInfo const& info,
+                                                         float learning_rate,
+                                                         xgboost::HostDeviceVector<float> const& margins,
+                                                         XgbGroup group, xgboost::RegTree* tree) const final {
+    SetLeaves({positions, info, margins}, [&](LeafRows const& rows) {
+      stock()->UpdateTreeLeaf(rows.positions, rows.info, learning_rate, rows.margins, group, tree);
+    });
+  }))
 
   /// The learner's context, as it was when XGBoost configured the objective last; null before. Any thread may ask.
   XgbContext const* configured_context() const { return configured_context_; }
@@ -58,8 +68,20 @@ class XgbObjective : public xgboost::ObjFunction {
   virtual bool SetsMedians() const = 0;
 
  protected:
+  /// Has the stock objective compute gradients of margins, for labels and weights.
+  using StockGradients =
+      std::function<void(xgboost::HostDeviceVector<float> const&, xgboost::MetaInfo const&, XgbGradientMatrix*)>;
   /// Has the stock objective estimate the base score from labels and weights.
   using StockEstimate = std::function<void(xgboost::MetaInfo const&)>;
+
+  /// What leaves are set from: for each row its leaf, its label and its margins.
+  struct LeafRows {
+    XgbPositions const& positions;
+    xgboost::MetaInfo const& info;
+    xgboost::HostDeviceVector<float> const& margins;
+  };
+  /// Has the stock objective set the leaves of a tree.
+  using StockLeaves = std::function<void(LeafRows const&)>;
 
   /// The learner's context; null before XGBoost has set it.
   XgbContext const* context() const { return ctx_; }
@@ -70,11 +92,13 @@ class XgbObjective : public xgboost::ObjFunction {
   virtual void ParamsChanged() = 0;
   /// Writes the gradients of `margins`.
   virtual void ComputeGradients(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info,
-                                XgbGradientMatrix* out, StockCall const& by_stock) = 0;
+                                XgbGradientMatrix* out, StockGradients const& by_stock) = 0;
   /// Makes what metrics are given of margins, where they lie.
   virtual void TransformForMetrics(xgboost::HostDeviceVector<float>* predictions, StockCall const& by_stock) = 0;
   /// Estimates the base score of data with labels and weights `info`.
   virtual void EstimateBaseScore(xgboost::MetaInfo const& info, StockEstimate const& by_stock) const = 0;
+  /// Sets the leaves of a tree from the rows in them.
+  virtual void SetLeaves(LeafRows const& rows, StockLeaves const& by_stock) const = 0;
   /// Returns true while trees are made whose leaves stock code must not set.
   virtual bool LeavesAreDone() const = 0;
 
@@ -87,6 +111,9 @@ class XgbObjective : public xgboost::ObjFunction {
   std::atomic<XgbContext const*> configured_context_{nullptr};
   Listing<XgbObjective> listing_{this};
 };
+
+/// True if objectives of this series estimate base scores from labels. In earlier ones medians alone do.
+constexpr bool kEstimatesFromLabels = kSeries >= 200;
 
 /// Returns true if the learner with this context has a decorated objective, which asks for the margins and predictions
 /// that it needs. One that was registered after this library was loaded may not be decorated: it looks for them on the

@@ -12,7 +12,7 @@ import sys
 import warnings
 from typing import Any, Callable, List, Optional, Set, Tuple
 
-from ._stock import replace
+from ._stock import replace, with_data
 
 #: What one value of a field belongs to, where it is not a row.
 UNITS = {"group": "group", "feature_weights": "feature"}
@@ -126,20 +126,6 @@ def _refuse_masks(values: Any) -> None:
         raise ValueError(f"An array is masked at {np.argwhere(values.mask)[0][0]}; allowed: a number everywhere")
 
 
-def _with_data(change: Callable[..., Any], at: int = 0) -> Callable[[Callable], Callable]:
-    """What puts change(data) in the place of a function's argument `data`, which is named or the one at `at`."""
-
-    def make(function: Callable) -> Callable:
-        def call(*arguments: Any, **others: Any) -> Any:
-            if "data" in others:
-                return function(*arguments, **{**others, "data": change(others["data"])})
-            return function(*arguments[:at], change(arguments[at]), *arguments[at + 1 :], **others)
-
-        return call
-
-    return make
-
-
 def _stock_modules() -> List[Any]:
     """The modules of stock's package that may have functions for arrays by their names."""
     names = ("core", "data", "_data_utils", "objective", "compat", "dask", "dask.data")
@@ -181,7 +167,7 @@ def _take_csc(stock: Any) -> None:
         replace(stock, "dispatch_data_backend", with_missing)
         return
     for name in ("dispatch_data_backend", "_proxy_transform"):
-        replace(stock, name, _with_data(_plain_csc))
+        replace(stock, name, with_data(_plain_csc))
 
 
 class _Interface(bytes):
@@ -261,9 +247,9 @@ def take_arrays() -> None:
     _take_csc(stock)
     _take_gradients()
     for name in ("dispatch_data_backend", "_proxy_transform"):
-        replace(stock, name, _with_data(_readable))
+        replace(stock, name, with_data(_readable))
     replace(stock, "dispatch_meta_backend", dispatch_meta_backend)
-    replace(xgboost.Booster, "inplace_predict", _with_data(_readable, at=1))
+    replace(xgboost.Booster, "inplace_predict", with_data(_readable, at=1))
     for module in _stock_modules():
         for name, make in (("_ensure_np_dtype", ensure_np_dtype), ("c_array", c_array), ("concat", concat)):
             replace(module, name, make)

@@ -11,19 +11,24 @@ import signal
 import subprocess
 import threading
 import time
+import warnings
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 import scipy.sparse
 import xgboost as xgb
 import xgboost_gpu
-from support import Batches, boost, params
+from support import SERIES, Batches, boost, params
 from xgboost import collective
 
 ROWS, COLUMNS = 5000, 6
 
 #: What a scenario may ask for beside parameters of the booster.
 DATA = """rows missing levels categories weights groups margins sparse labels quantile feature_weights""".split()
+
+#: Metrics of graded labels. Since 2.0 map and pre take labels of 0 and 1 alone.
+GRADED = ["ndcg", "map@4", "pre@3", "auc"] if SERIES < 200 else ["ndcg", "auc"]
+GRADED_WITH_WEIGHTS = ["ndcg@5-", "map"] if SERIES < 200 else ["ndcg@5-", "ndcg"]
 
 SCENARIOS: Dict[str, Dict[str, Any]] = {
     "squared error": dict(objective="reg:squarederror"),
@@ -42,8 +47,8 @@ SCENARIOS: Dict[str, Dict[str, Any]] = {
     "absolute error with weights": dict(objective="reg:absoluteerror", weights=True, subsample=0.7),
     "cox": dict(objective="survival:cox", weights=True),
     "aft": dict(objective="survival:aft", eval_metric=["aft-nloglik", "interval-regression-accuracy"], labels="bounds"),
-    "pairwise": dict(objective="rank:pairwise", groups=True, eval_metric=["ndcg", "map@4", "pre@3", "auc"]),
-    "ndcg with weights": dict(objective="rank:ndcg", groups=True, weights="groups", eval_metric=["ndcg@5-", "map"]),
+    "pairwise": dict(objective="rank:pairwise", groups=True, eval_metric=GRADED),
+    "ndcg with weights": dict(objective="rank:ndcg", groups=True, weights="groups", eval_metric=GRADED_WITH_WEIGHTS),
     "map": dict(objective="rank:map", groups=True, num_pairsample=3),
     "ranking without groups": dict(objective="rank:pairwise", eval_metric="ndcg", rows=900),
     "several labels": dict(objective="reg:squarederror", labels=3),
@@ -66,6 +71,11 @@ SCENARIOS: Dict[str, Dict[str, Any]] = {
     "sparse": dict(sparse=0.1, objective="binary:logistic", eval_metric="logloss"),
     "regularised": dict(reg_alpha=2, reg_lambda=3, gamma=0.5, max_delta_step=0.4, eta=0.7, base_score=0.2),
 }  # fmt: skip
+if SERIES >= 200:  # objectives that the engine does not have
+    SCENARIOS["quantiles"] = dict(objective="reg:quantileerror", quantile_alpha=[0.2, 0.7], weights=True)
+    SCENARIOS["several medians"] = dict(objective="reg:absoluteerror", labels=3, subsample=0.7)
+    SCENARIOS["drawn pairs"] = dict(objective="rank:ndcg", groups=True, lambdarank_pair_method="mean", weights="groups")
+    SCENARIOS["unbiased pairs"] = dict(objective="rank:pairwise", groups=True, lambdarank_unbiased=True)
 
 
 class Data:
@@ -291,8 +301,14 @@ def continuation(shares: Optional[List[float]]) -> List[Tuple[bytes, str]]:
         second.set_param(dict(eta=0.1 + 0.1 * number))
         second.update(matrix, 4 + number)
     # Gradients of the user.
-    third = xgb.train(how, matrix, 2, obj=lambda margins, rows: (margins - rows.get_label(), np.ones_like(margins)))
+    third = xgb.train(how, matrix, 2, obj=difference)
     return [*found, models(second), models(third)]
+
+
+def difference(margins: np.ndarray, rows: xgb.DMatrix) -> Tuple[np.ndarray, np.ndarray]:
+    """Gradients of the user. In newer series margins of no rows have two dimensions, and those of others one."""
+    gradients = margins.reshape(-1) - rows.get_label()
+    return gradients, np.ones_like(gradients)
 
 
 def goes_on_after_a_failed_round(shares: Optional[List[float]]) -> Tuple[bytes, str]:
@@ -373,7 +389,7 @@ def differ(shares: List[float], what: str) -> None:
             "objective": dict(objective="reg:logistic", scale_pos_weight=2),
             "metric": dict(eval_metric=["logloss", "auc"]),
             "learning rate": {},
-            "booster": dict(booster="dart"),
+            "booster": dict(booster="dart", rate_drop=0.5),
             "growth": dict(grow_policy="symmetric"),
             "sample": dict(sampling_method="goss"),
             "other objective": dict(objective="reg:squarederror"),
@@ -471,12 +487,13 @@ def ranks_by_weights_of_rows(shares: List[float]) -> None:
 
 
 def what_is_said(shares: List[float], how: Dict[str, Any]) -> List[str]:
-    """Returns the lines that a training prints."""
+    """Returns the lines that a training prints, or warns since 2.1."""
     data, said = Data({}), io.StringIO()
     begin, end = own_rows(data, shares)
-    with contextlib.redirect_stdout(said):
+    with contextlib.redirect_stdout(said), warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
         xgb.train({**settings({}), "verbosity": 1, **how}, data.matrix(begin, end), 2)
-    return said.getvalue().splitlines()
+    return [line for text in (said.getvalue(), *(str(one.message) for one in warned)) for line in text.splitlines()]
 
 
 def refused(shares: List[float], how: Dict[str, Any]) -> None:

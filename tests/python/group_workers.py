@@ -13,7 +13,9 @@ import sys
 import threading
 import time
 import traceback
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+
+from support import SERIES
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -21,6 +23,30 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PATIENCE = 600
 #: Seconds within which a group that notices a loss has ended, on a slow machine, too. XGBoost's own limit is 1800.
 SOON = 60
+
+
+#: What the communicator calls a worker's name and its time limit.
+TASK, TIME_LIMIT = ("DMLC_TASK_ID", "rabit_timeout_sec") if SERIES < 200 else ("dmlc_task_id", "dmlc_timeout")
+
+
+def tracker_of(workers: int, address: str = "127.0.0.1") -> Tuple[Any, Dict[str, Any]]:
+    """A tracker that runs, and the settings of communicators that find it."""
+    from xgboost.tracker import RabitTracker
+
+    tracker = RabitTracker(host_ip=address, n_workers=workers, sortby="task")
+    if SERIES < 200:
+        tracker.start(workers)
+        return tracker, tracker.worker_envs()
+    tracker.start()
+    return tracker, tracker.worker_args()
+
+
+def wait_for(tracker: Any) -> None:
+    """Waits until all workers have left the group of the tracker."""
+    if SERIES < 200:
+        tracker.join()
+    else:
+        tracker.wait_for()
 
 
 class Died(Exception):
@@ -70,24 +96,25 @@ class Group:
         *arguments: Any,
         limit: float = PATIENCE,
         ranks: Optional[Sequence[int]] = None,
+        silence: Optional[int] = None,
         **settings: Any,
     ) -> List[Any]:
         """Calls a function of a module in every worker, as a group whose communicator has these settings.
 
-        `ranks` has the rank that each worker gets; unless it is given, the first is 0. Returns results in order of
-        workers; exceptions, too. After `limit` seconds the workers are killed.
+        `ranks` has the rank that each worker gets; unless it is given, the first is 0. `silence` is the communicator's
+        time limit in seconds. Returns results in order of workers; exceptions, too. After `limit` seconds the workers
+        are killed.
         """
-        from xgboost.tracker import RabitTracker
-
-        tracker = RabitTracker(host_ip=self.tracker_address, n_workers=len(self.workers), sortby="task")
-        tracker.start(len(self.workers))
-        communicator = {**tracker.worker_envs(), **settings}
+        tracker, communicator = tracker_of(len(self.workers), self.tracker_address)
+        communicator.update(settings)
+        if silence is not None:
+            communicator[TIME_LIMIT] = silence
         answers: List[Any] = [None] * len(self.workers)
         self.seconds = [0.0] * len(self.workers)
         begin = time.monotonic()
 
         def ask(number: int) -> None:
-            own = {**communicator, "DMLC_TASK_ID": f"{ranks[number] if ranks else number:04}"}
+            own = {**communicator, TASK: f"{ranks[number] if ranks else number:04}"}
             self.workers[number].send((function.__module__, function.__name__, arguments, own))
             answers[number] = self.workers[number].answer()
             self.seconds[number] = time.monotonic() - begin

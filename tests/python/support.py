@@ -41,8 +41,6 @@ def only_since(series: int, reason: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(SERIES < series, reason=f"only since XGBoost {name_of_series(series)}: {reason}")
 
 
-with_groups = only_before(200, "the library refuses process groups of newer series")
-
 
 def ours_since(series: int, reason: str) -> pytest.MarkDecorator:
     """Skips where stock code of this series or a later one is tested: it has given up what the library still does."""

@@ -32,7 +32,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 #: What the workers train together.
 SCENARIOS = ["logistic with weights", "categories", "absolute error with weights"]
 SHARES = [0, 0.3, 1]
-TIMEOUT = 3  #: rabit_timeout_sec while the cable is pulled
+TIMEOUT = 3  #: the communicator's limit in seconds while the cable is pulled
 PULLS = 2  #: how often it is pulled
 
 
@@ -108,7 +108,7 @@ def _pulled(group: Any) -> Dict[str, Any]:
     import group_scenarios
 
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as pool:
-        how = dict(rabit_timeout_sec=TIMEOUT)
+        how = dict(silence=TIMEOUT)
         begin = time.monotonic()
         training = pool.submit(group.run, group_scenarios.trains_until_it_fails, SHARES, folder, **how)
         while len(os.listdir(folder)) < 2 and not training.done():
@@ -133,7 +133,7 @@ def _main() -> Dict[str, Any]:
     scenarios = [{**group_scenarios.SCENARIOS[name], "name": name} for name in SCENARIOS]
 
     def together() -> List[Any]:
-        return group.run(group_scenarios.several, scenarios, SHARES, rabit_timeout_sec=60)
+        return group.run(group_scenarios.several, scenarios, SHARES, silence=60)
 
     try:
         return {"together": together(), "pulled": [_pulled(group) for _ in range(PULLS)], "again": together()}

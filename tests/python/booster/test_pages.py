@@ -25,7 +25,7 @@ import xgboost as xgb
 import xgboost_gpu
 from group_workers import Group, WorkerError, group_of
 from round_scenarios import History
-from support import BACKEND, Batches, binary_labels, make_data, params, raw, with_groups
+from support import BACKEND, Batches, binary_labels, make_data, params, raw
 
 host_only = pytest.mark.skipif(BACKEND != "host", reason="of pages on disk, and of limits that the host takes exactly")
 
@@ -422,7 +422,6 @@ def group() -> Iterator[Group]:
 
 
 @host_only
-@with_groups
 @pytest.mark.parametrize("name", ["uniform sample", "categories", "symmetric", "absolute error with weights", "sparse"])
 def test_workers_with_limits_of_their_own(name: str, group: Group) -> None:
     """If one worker of a process group needs pages, all have some; the other one here has no limit."""

@@ -266,8 +266,8 @@ def test_labels_that_are_no_numbers(value: float) -> None:
 @pytest.mark.parametrize(
     "objective, label, more, word",
     [
-        ("binary:logistic", 2, {}, r"label must be in \[0,1\]"),
-        ("binary:logistic", -1, {}, r"label must be in \[0,1\]"),
+        ("binary:logistic", 2, {"base_score": 0.5}, r"label must be in \[0,1\]"),
+        ("binary:logistic", -1, {"base_score": 0.5}, r"label must be in \[0,1\]"),
         ("multi:softprob", 3, {"num_class": 3}, r"label must be (in|discrete values in the range of) \[0, num_class\)"),
         ("multi:softprob", -1, {"num_class": 3}, r"label must be (in|discrete values in the range of) \[0, num_class\)"),
         ("count:poisson", -1, {}, "label must be non-?negative|label"),

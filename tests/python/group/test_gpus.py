@@ -510,7 +510,7 @@ def test_a_booster_on_two_hosts_goes_on_after_a_round_that_failed(two_hosts: Gro
 
 @on_gpu
 def test_after_a_worker_of_another_host_has_failed_all_train_again(two_hosts: Group) -> None:
-    answers = two_hosts.run(group_scenarios.dies, SHARES[2], "raises", rabit_timeout_sec=10)
+    answers = two_hosts.run(group_scenarios.dies, SHARES[2], "raises", silence=10)
     assert all(isinstance(answer, WorkerError) for answer in answers)
     assert max(two_hosts.seconds) < 40
     assert_models_of_one(two_hosts, ["logistic with weights", "categories"], SHARES[2])
@@ -528,7 +528,7 @@ def ended(group: Group) -> Iterator[Group]:
 def test_a_worker_of_another_host_that_is_killed_is_an_error_at_once(two_hosts: Group, tmp_path: Any) -> None:
     with ended(Group(2, hosts("0", "1"))) as group, ThreadPoolExecutor(1) as pool:
         training = pool.submit(group.run, group_scenarios.trains_until_it_fails, SHARES[2], str(tmp_path), limit=600,
-                               rabit_timeout_sec=20)  # fmt: skip
+                               silence=20)  # fmt: skip
         while len(os.listdir(tmp_path)) < 2 and not training.done():
             time.sleep(0.01)
         time.sleep(0.5)

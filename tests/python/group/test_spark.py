@@ -16,9 +16,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from support import BACKEND, LIBRARY, OURS, assert_same_trees, binary_labels, make_data, params, with_groups
+from support import BACKEND, LIBRARY, OURS, SERIES, assert_same_trees, binary_labels, make_data, params
 
-pytestmark = with_groups
 if not OURS or BACKEND != "host":
     pytest.skip("process groups train on the host", allow_module_level=True)
 pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed: docs/testing.md says how")
@@ -60,7 +59,8 @@ def home_of_its_own(folder: Path) -> Path:
 def session_of(where: str, folder: Path) -> Iterator[SparkSession]:
     """The document's session, with paths and a master of this machine in place of a cluster's."""
     (folder / "sitecustomize.py").write_text("import xgboost_gpu\n" if where != WITHOUT else "")
-    path = os.pathsep.join(map(str, (folder, ROOT / "python", Path(pyarrow.__file__).parents[1])))
+    packages = (Path(package.__file__).parents[1] for package in (xgb, pyarrow))
+    path = os.pathsep.join(map(str, (folder, ROOT / "python", *packages)))
     program = documented().split("\nframe = ")[0]
     for of_cluster, here in (("/shared/python", path), ("/shared/libxgboost_gpu.so", os.path.abspath(LIBRARY))):
         assert of_cluster in program
@@ -143,7 +143,7 @@ def test_the_documents_program(spark: SparkSession, tmp_path: Path) -> None:
     program = program.replace("n_estimators=500", "n_estimators=5, callbacks=[notes]")
     found: Dict[str, Any] = {"frame": frame_of(spark, X, label=Y), "notes": noting(tmp_path)}
     exec("from xgboost.spark import SparkXGBRegressor\n" + program, found)
-    order = order_of_rows(tmp_path, "label", Y, "QuantileDMatrix")
+    order = order_of_rows(tmp_path, "label", Y, "QuantileDMatrix" if SERIES < 302 else "DMatrix")
     assert sorted(order) == list(range(600))
     one = alone(order, X, Y)
     assert_same_trees(found["model"].get_booster(), one)
@@ -210,5 +210,6 @@ def test_a_classifier_with_weights_that_stops_early(spark: SparkSession, tmp_pat
 
 @pytest.mark.parametrize("spark", [WITHOUT], indirect=True)
 def test_workers_without_the_library(spark: SparkSession) -> None:
-    with pytest.raises(Exception, match="not compiled with GPU support"):
+    words = "not compiled with GPU support" if SERIES < 301 else "Invalid Input: 'gpu_hist'"
+    with pytest.raises(Exception, match=words):
         SparkXGBRegressor(**params(), num_workers=2, n_estimators=5).fit(frame_of(spark, X, label=Y))

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 import xgboost as xgb
 from arrow_producer import numbers
 from matrix_scenarios import AllAtOnce, Caller, GivesUp, columns, in_batches, mixed_columns, of_csc, of_table
-from support import SERIES, assert_same_trees, make_data, only_before, pages_made, train, with_groups
+from support import SERIES, assert_same_trees, make_data, only_before, pages_made, train
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 SCENARIOS = Path(__file__).parents[1] / "matrix_scenarios.py"
@@ -437,7 +437,7 @@ sys.path[:0] = {folders!r}
 import numpy as np, scipy.sparse as sp, xgboost as xgb, xgboost_gpu
 from matrix_scenarios import Caller, columns, of_table
 from xgboost import collective
-from xgboost.tracker import RabitTracker
+from group_workers import tracker_of
 
 x = np.random.default_rng(0).normal(size=(250, 3))
 odd = x[:, :2].copy()
@@ -455,10 +455,9 @@ def work(number, settings, queue):
         queue.put((number, [(data.num_row(), data.num_col()) for data in made]))
 
 if __name__ == "__main__":
-    tracker = RabitTracker(host_ip="127.0.0.1", n_workers=2)
-    tracker.start(2)
+    tracker, settings = tracker_of(2)
     queue = multiprocessing.Queue()
-    workers = [multiprocessing.Process(target=work, args=(i, tracker.worker_envs(), queue), daemon=True) for i in range(2)]
+    workers = [multiprocessing.Process(target=work, args=(i, settings, queue), daemon=True) for i in range(2)]
     for worker in workers:
         worker.start()
     found = sorted(queue.get(timeout=600) for _ in workers)
@@ -468,7 +467,7 @@ if __name__ == "__main__":
 """
 
 
-@with_groups
+@with_tables
 def test_workers_agree_on_the_number_of_columns_whoever_holds_the_rows() -> None:
     import xgboost_gpu
 

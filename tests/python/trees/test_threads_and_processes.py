@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import hashlib
+import json
 import multiprocessing
 import operator
 import os
@@ -13,6 +14,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 import numpy as np
 import pytest
 import xgboost as xgb
+from group_workers import tracker_of, wait_for
 from support import (
     BACKEND,
     LIBRARY,
@@ -20,6 +22,7 @@ from support import (
     OURS,
     assert_same_trees,
     fresh,
+    loading,
     make_data,
     only_ours,
     params,
@@ -27,9 +30,7 @@ from support import (
     run_python,
     sampled,
     train,
-    with_groups,
 )
-from xgboost.tracker import RabitTracker
 
 X, Y = make_data(400, 5, missing=0.1)
 
@@ -174,10 +175,10 @@ def test_bins_go_with_their_matrix() -> None:
 
 
 WORKER = """
-import hashlib, sys
+import hashlib, json, sys
 import numpy as np, xgboost as xgb
 from xgboost import collective
-with collective.CommunicatorContext(**dict(argument.split("=", 1) for argument in sys.argv[2:])):
+with collective.CommunicatorContext(**json.loads(sys.argv[2])):
     x = np.random.default_rng(0).normal(size=(200, 3)).astype("f")[collective.get_rank()::2]
     rows = xgb.DMatrix(x, x[:, 0])
     for _ in range(2):
@@ -187,14 +188,10 @@ with collective.CommunicatorContext(**dict(argument.split("=", 1) for argument i
 
 
 @only_ours
-@with_groups
 def test_one_of_two_workers_says_that_they_train_on_the_host() -> None:
     """Also where Python calls XGBoost's functions past those that stand in front of them. With a GPU they use it."""
-    tracker = RabitTracker(host_ip="127.0.0.1", n_workers=2)
-    tracker.start(2)
-    where = [f"{name}={value}" for name, value in tracker.worker_envs().items()]
-    code = f"import ctypes; ctypes.CDLL({LIBRARY!r}, ctypes.RTLD_GLOBAL)\n" + WORKER
-    command = [sys.executable, "-c", code, METHOD, *where]
+    tracker, where = tracker_of(2)
+    command = [sys.executable, "-c", loading(LIBRARY) + WORKER, METHOD, json.dumps(where)]
     workers = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(2)]
     x = np.random.default_rng(0).normal(size=(200, 3)).astype("f")
     x = np.concatenate([x[0::2], x[1::2]])
@@ -204,7 +201,7 @@ def test_one_of_two_workers_says_that_they_train_on_the_host() -> None:
         assert text.splitlines()[-1] == f"trained {alone}", text
     said = "".join(texts).count("training runs on the CPU because this process is one of 2 workers")
     assert said == (0 if BACKEND == "cuda" else 1), texts
-    tracker.join()
+    wait_for(tracker)
 
 
 def test_parameters_of_one_booster_do_not_leak_into_another() -> None:
