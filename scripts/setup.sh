@@ -17,8 +17,13 @@ build_packages=(g++ make cmake libxgboost-dev libdmlc-dev nlohmann-json3-dev lib
 # For scripts/fuzz: libFuzzer, the sanitizers, and the OpenMP that clang compiles with.
 fuzz_packages=(clang libclang-rt-dev libomp-dev)
 
+<<<<<<< HEAD
 # For scripts/debian-packages.
 debian_packages=(debhelper dh-python chrpath fakeroot lintian)
+=======
+# R, what its package xgboost needs, and what tests of ours need.
+r_packages=(r-base-core r-cran-jsonlite r-cran-data.table r-cran-matrix r-cran-testthat)
+>>>>>>> rpkg
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
@@ -138,5 +143,16 @@ bring_series() {
   [ "$status" -eq 0 ] || [ "$status" -eq "$exit_skipped" ] || exit "$status"
   status=0
   scripts/hosts "${hosts[@]}" || status=$?
+  [ "$status" -eq 0 ] || [ "$status" -eq "$exit_skipped" ] || exit "$status"
+}
+
+# bring_r: R, and XGBoost's package for it, to test ours with. Those tests are skipped without them.
+bring_r() {
+  local status=0
+  if ! install_packages "${r_packages[@]}"; then
+    echo "apt cannot install R: tests that need it are skipped"
+    return
+  fi
+  scripts/r-xgboost || status=$?
   [ "$status" -eq 0 ] || [ "$status" -eq "$exit_skipped" ] || exit "$status"
 }
