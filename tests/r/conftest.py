@@ -1,6 +1,6 @@
-"""R with XGBoost's package of it (scripts/r-xgboost), and with ours, which is installed for these tests.
+"""R with XGBoost's package for it (scripts/r-xgboost), and with ours, which is installed for these tests.
 
-Without R, or without XGBoost's package, all of them are skipped.
+XGBGPU_TEST_R names another folder of build/hosts than r. Without R, or without XGBoost's package, all of them are skipped.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import List, Optional
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-XGBOOST_PACKAGES = ROOT / "build/hosts/r"
+XGBOOST_PACKAGES = ROOT / "build/hosts" / os.environ.get("XGBGPU_TEST_R", "r")
 LIBRARY = os.environ["XGBGPU_LIBRARY"]
 
 
@@ -37,7 +37,7 @@ class R:
 @pytest.fixture(scope="session")
 def r(tmp_path_factory) -> R:
     if shutil.which("Rscript") is None or not (XGBOOST_PACKAGES / "xgboost").is_dir():
-        pytest.skip("R or XGBoost's package for R is not here (scripts/r-xgboost)")
+        pytest.skip("R or XGBoost's package for R is not here (scripts/r-xgboost makes it)")
     folder = tmp_path_factory.mktemp("r")
     subprocess.run([ROOT / "scripts/r-package", folder / "packages"], check=True, env={**os.environ, "XGBGPU_LIBRARY": LIBRARY})
     shutil.copytree(ROOT / "r", folder / "xgboostgpu")

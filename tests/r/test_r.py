@@ -11,6 +11,7 @@ import pytest
 import xgboost as xgb
 import xgboost_gpu  # registers gpu_hist
 
+ROOT = Path(__file__).resolve().parents[2]
 BOTH = "suppressMessages({library(xgboostgpu); library(xgboost)})\n"
 SETTINGS = {
     "plain": {},
@@ -78,6 +79,18 @@ def test_models_are_those_of_python(r, models, load, preloaded):
         assert len(trees) == ROUNDS
         assert json.loads((folder / name).read_text(encoding="utf-8")) == trees, name
         (folder / name).unlink()
+
+
+def test_blocks_of_the_documents(r):
+    """README.md and docs/r.md: every block of R, with data, and the second of the two commands."""
+    texts = [(ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/r.md")]
+    blocks = [block for text in texts for block in re.findall(r"^```r\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)]
+    commands = [command for text in texts for command in re.findall(r"^Rscript -e '(.*)'$", text, re.MULTILINE)]
+    assert (len(blocks), len(commands)) == (2, 2)
+    for code in blocks + commands:
+        done = r.run("x <- matrix(as.numeric(1:200), 50); y <- rep(0:1, 25)\n" + code)
+        assert done.returncode == 0, done.stderr
+        assert code in blocks or '"host"' in done.stdout
 
 
 def test_check(r, tmp_path):
