@@ -66,12 +66,12 @@ struct Code {
 Code FindCode(std::uintptr_t address) {
   Code code{address};
   auto const look = [](dl_phdr_info* info, std::size_t, void* out) {
-    auto* const code = static_cast<Code*>(out);
+    auto* const found = static_cast<Code*>(out);
     for (int i = 0; i < info->dlpi_phnum; ++i) {
       std::uintptr_t const begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
       std::uintptr_t const end = begin + info->dlpi_phdr[i].p_memsz;
-      if (info->dlpi_phdr[i].p_type != PT_LOAD || code->address < begin || code->address >= end) continue;
-      *code = {code->address, begin, end, info->dlpi_name};
+      if (info->dlpi_phdr[i].p_type != PT_LOAD || found->address < begin || found->address >= end) continue;
+      *found = {found->address, begin, end, info->dlpi_name};
       return 1;
     }
     return 0;
