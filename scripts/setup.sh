@@ -17,13 +17,11 @@ build_packages=(g++ make cmake libxgboost-dev libdmlc-dev nlohmann-json3-dev lib
 # For scripts/fuzz: libFuzzer, the sanitizers, and the OpenMP that clang compiles with.
 fuzz_packages=(clang libclang-rt-dev libomp-dev)
 
-<<<<<<< HEAD
 # For scripts/debian-packages.
 debian_packages=(debhelper dh-python chrpath fakeroot lintian)
-=======
+
 # R, what its package xgboost needs, and what tests of ours need.
 r_packages=(r-base-core r-cran-jsonlite r-cran-data.table r-cran-matrix r-cran-testthat)
->>>>>>> rpkg
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
