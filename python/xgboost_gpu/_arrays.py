@@ -10,24 +10,20 @@ import copy
 import ctypes
 import sys
 import warnings
-from typing import Any, Callable, List, Optional, Set, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
 from ._stock import replace, with_data
 
 #: What one value of a field belongs to, where it is not a row.
 UNITS = {"group": "group", "feature_weights": "feature"}
 
-_said: Set[str] = set()
 
-
-def _say_once(key: str, text: str) -> None:
-    """Warns of what stock XGBoost does otherwise, once in a process, and not while XGBoost's warnings are off."""
+def _say(text: str) -> None:
+    """Warns of what stock XGBoost does otherwise, but not while XGBoost's warnings are off. Python shows a warning once."""
     import xgboost
 
-    if key in _said or xgboost.get_config()["verbosity"] < 1:
-        return
-    _said.add(key)
-    warnings.warn(f"xgboost-gpu: {text}", UserWarning)
+    if xgboost.get_config()["verbosity"] >= 1:
+        warnings.warn(f"xgboost-gpu: {text}", UserWarning)
 
 
 def _is_masked(data: Any) -> bool:
@@ -65,7 +61,7 @@ def filled(data: Any) -> Any:
         return np.asarray(data.data)
     if data.dtype.kind not in "biufO":
         raise TypeError(f"A masked array has values of type {data.dtype}; allowed: bool, integers and floats")
-    _say_once("mask", "masked entries of an array are missing, for all methods. XGBoost alone reads what is behind the mask")
+    _say("masked entries of an array are missing, for all methods. XGBoost alone reads what is behind the mask")
     floats = data if data.dtype.kind in "fO" else data.astype(np.float32)
     return floats.filled(np.nan)
 
@@ -97,9 +93,7 @@ def _with_missing(data: Any, missing: Optional[float]) -> Any:
 
     if missing is None or np.isnan(missing):
         return data
-    _say_once(
-        "csc", f"missing={missing} holds for a CSC matrix, for all methods. XGBoost alone ignores missing for CSC matrices"
-    )
+    _say(f"missing={missing} holds for a CSC matrix, for all methods. XGBoost alone ignores missing for CSC matrices")
     return data.tocsr()
 
 

@@ -349,6 +349,18 @@ def test_each_is_said_once(verbosity: int, times: int) -> None:
     assert said.count("holds for a CSC matrix") == (times if SERIES < 200 else 0)  # where XGBoost itself ignores `missing`
 
 
+@only_ours
+def test_each_is_a_warning_for_who_records_them() -> None:
+    x = np.arange(12, dtype=np.float32).reshape(6, 2)
+    for _ in range(2):
+        with pytest.warns(UserWarning, match="masked entries of an array"):
+            xgb.DMatrix(np.ma.array(x, mask=x > 3))
+        if SERIES < 200:  # where XGBoost itself ignores `missing`
+            with pytest.warns(UserWarning, match="holds for a CSC matrix"):
+                xgb.DMatrix(sp.csc_matrix(x), missing=5)
+
+
+
 class Interface:
     """A call of XGBoost's C functions with texts of array interfaces."""
 

@@ -374,7 +374,7 @@ def test_bounds_that_are_no_numbers(name: str) -> None:
 @only_ours
 def test_too_few_weights_for_bins() -> None:
     """Stock ends the process. We refuse for any method, since the matrix does not know who will train on it."""
-    words = "200 rows and 199 weights; allowed: one weight for each row|Size of weights must equal to number of rows"
+    words = "200 rows and 199 sample weights; allowed: one weight for each row|Size of weights must equal to number of rows"
     weight = np.ones(199, np.float32)
     with pytest.raises(Error, match=words):
         xgb.QuantileDMatrix(X, Y, weight=weight)

@@ -280,7 +280,7 @@ def test_weights_of_groups_of_a_matrix_with_reference_bins() -> None:
     settings = dict(objective="rank:pairwise", max_depth=3, max_bin=256)
     assert raw(train(first, 3, **settings)) == raw(train(second, 3, **settings))
     if OURS:  # stock XGBoost ends the process
-        with pytest.raises(xgb.core.XGBoostError, match="900 rows and 3 weights; allowed: one weight for each row"):
+        with pytest.raises(xgb.core.XGBoostError, match="900 rows and 3 sample weights; allowed: one weight for each row"):
             xgb.QuantileDMatrix(X, label, weight=weights)
 
 
