@@ -11,11 +11,8 @@ state <- new.env(parent = emptyenv())
   if (nzchar(system.file(package = "xgboost"))) check_version()
   state$library <- load_library(file.path(libname, pkgname))
   state$bound <- "the package xgboost is not loaded"
-  if (isNamespaceLoaded("xgboost")) {
-    bind()
-  } else {
-    setHook(packageEvent("xgboost", "onLoad"), function(...) bind())
-  }
+  setHook(packageEvent("xgboost", "onLoad"), function(...) bind())  # also when it is loaded once more
+  if (isNamespaceLoaded("xgboost")) bind()
 }
 
 check_version <- function() {

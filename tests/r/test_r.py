@@ -141,6 +141,17 @@ def test_another_version_that_is_loaded_later_stays_as_it_is(r, tmp_path):
     assert done.stdout.startswith("loaded\nxgboostgpu does not work with xgboost 3.2.1.1")
 
 
+def test_xgboost_that_is_loaded_twice_is_bound_twice(r):
+    code = """
+library(xgboost); library(xgboostgpu)
+assignInNamespace("check_version", function() cat("bound "), "xgboostgpu")
+detach("package:xgboost", unload = TRUE); library(xgboost)
+detach("package:xgboost", unload = TRUE); library(xgboost)
+cat(basename(build_info()$bound))
+"""
+    assert r.run(code).stdout == "bound bound xgboost.so"
+
+
 def test_a_library_that_is_not_there(r, tmp_path):
     done = r.run("library(xgboostgpu)", XGBGPU_LIBRARY=str(tmp_path))
     assert f"xgboostgpu: XGBGPU_LIBRARY names '{tmp_path}', which is not a file" in done.stderr
