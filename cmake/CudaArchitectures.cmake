@@ -27,7 +27,7 @@ function(xgbgpu_choose_cuda_architectures compiler)
     set(chosen native)
     set(reason "the GPU of this machine")
   elseif(XGBGPU_CUDA_ARCHITECTURES STREQUAL "local")
-    set(chosen 90)
+    set(chosen 75)  # the oldest: it lacks what newer ones have, and a release is compiled for all
     set(reason "no GPU was found here, so one architecture to try the build")
   else()
     # An old compiler does not know the newest. A driver compiles the PTX of the last one for GPUs made after it.

@@ -19,7 +19,7 @@ def queries(count: int) -> xgb.DMatrix:
 train, test = queries(2000), queries(500)
 history: dict = {}
 xgb.train(
-    {"tree_method": "gpu_hist", "objective": "rank:ndcg", "eval_metric": ["ndcg@5", "map@5"], "eta": 0.1},
+    {"tree_method": "gpu_hist", "objective": "rank:ndcg", "eval_metric": ["ndcg@5", "ndcg"], "eta": 0.1},
     train,
     60,
     evals=[(test, "test")],

@@ -17,6 +17,12 @@ build_packages=(g++ make cmake libxgboost-dev libdmlc-dev nlohmann-json3-dev lib
 # For scripts/fuzz: libFuzzer, the sanitizers, and the OpenMP that clang compiles with.
 fuzz_packages=(clang libclang-rt-dev libomp-dev)
 
+# For scripts/debian-packages.
+debian_packages=(debhelper dh-python chrpath fakeroot lintian)
+
+# R, what its package xgboost needs, and what tests of ours need.
+r_packages=(r-base-core r-cran-jsonlite r-cran-data.table r-cran-matrix r-cran-testthat)
+
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
@@ -58,7 +64,7 @@ build() {
   else
     say "Building with the CUDA backend, in build/$preset: $(command -v nvcc)"
   fi
-  cmake --preset "$preset" -DXGBGPU_WERROR="${XGBGPU_WERROR:-OFF}"
+  cmake --preset "$preset" -DXGBGPU_WERROR="${XGBGPU_WERROR:-OFF}" -DXGBGPU_ALL_SERIES="${XGBGPU_ALL_SERIES:-OFF}"
   cmake --build --preset "$preset" --target "$1" --parallel "$(nproc)"
 }
 
@@ -124,13 +130,27 @@ pinned() {
   [ "$status" -eq 0 ]
 }
 
-# bring_series: what the adapters of newer series are compiled with, and XGBoosts of these series to test them in. Without
-# a registry their tests are skipped.
+# bring_series: what the adapters of newer series are compiled with, and XGBoosts of these series to test them in; all
+# there are with XGBGPU_ALL_SERIES=ON. Without a registry their tests are skipped.
 bring_series() {
-  local status=0
-  scripts/host-headers 3.0 3.2 3.4 || status=$?
+  local status=0 series=(3.0 3.2 3.4) hosts=(debian-13 wheel-3.2.0 wheel-3.4.1)
+  if [ "${XGBGPU_ALL_SERIES:-OFF}" = ON ]; then
+    series=(3.0 3.2 3.3 3.4) hosts=(debian-13 wheel-3.0.5 wheel-3.2.0 wheel-3.3.0 wheel-3.4.1)
+  fi
+  scripts/host-headers "${series[@]}" || status=$?
   [ "$status" -eq 0 ] || [ "$status" -eq "$exit_skipped" ] || exit "$status"
   status=0
-  scripts/hosts debian-13 wheel-3.2.0 wheel-3.4.1 || status=$?
+  scripts/hosts "${hosts[@]}" || status=$?
+  [ "$status" -eq 0 ] || [ "$status" -eq "$exit_skipped" ] || exit "$status"
+}
+
+# bring_r: R, and XGBoost's package for it, to test ours with. Those tests are skipped without them.
+bring_r() {
+  local status=0
+  if ! install_packages "${r_packages[@]}"; then
+    echo "apt cannot install R: tests that need it are skipped"
+    return
+  fi
+  scripts/r-xgboost || status=$?
   [ "$status" -eq 0 ] || [ "$status" -eq "$exit_skipped" ] || exit "$status"
 }

@@ -60,7 +60,6 @@ Booster* Booster::WhichPredicted(xgboost::HostDeviceVector<float> const& margins
 void Booster::Configure(xgboost::Args const& args) {
   AtBoundary("reading parameters", [&] {
     DecorateNewcomers();
-    loaded_.CheckFeatures(args);
     settings_.Configure(args, [&] { ForgetModel(); });
   });
 }
@@ -75,6 +74,7 @@ void Booster::SaveConfig(xgboost::Json* out) const {
 
 void Booster::DoBoost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache,
                       xgboost::ObjFunction const* objective) {
+  learner_.SetVectorLeaves(learner_.has_vector_leaves());  // for when multi_strategy is another one
   rounds_.Boost(data, gradients, cache, objective);
 }
 
@@ -107,16 +107,29 @@ void Booster::PredictByStock(std::uint64_t rows, std::uint64_t values, std::func
   prediction_.PredictByStock(rows, values, predict);
 }
 
+void Booster::ExplainByStock(xgboost::DMatrix* data, std::uint64_t values, StockCallOn const& explain) const {
+  prediction_.ExplainByStock(data, values, explain);
+}
+
 void Booster::BeginLoad(xgboost::Json const* in) {
   if (in == nullptr) loaded_.Forget();
   if (in != nullptr) AtBoundary("loading a model", [&] { loaded_.CheckTrees(*in, learner_.threads()); });
+  learner_.SetVectorLeaves(loaded_.has_vector_leaves());
   ForgetModel();
+}
+
+void Booster::BeginSlice(Booster* out) const {
+  out->learner_.SetVectorLeaves(learner_.has_vector_leaves());
+  out->ForgetModel();
 }
 
 void Booster::ForgetModel() { margins_->ForgetModel(); }
 
-void Booster::CheckOutputs() const {
-  AtBoundary("using a model", [&] { loaded_.CheckOutputs(learner_.outputs()); });
+void Booster::CheckModel() const {
+  AtBoundary("using a model", [&] {
+    loaded_.CheckFeatures(learner_.features());
+    loaded_.CheckOutputs(learner_.outputs());
+  });
 }
 
 void Booster::CheckSlice(std::int32_t begin, std::int32_t end, std::int32_t step) const {

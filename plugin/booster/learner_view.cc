@@ -19,7 +19,7 @@ std::int64_t LearnerView::TreesPerOutput() const {
 }
 
 ModelView LearnerView::Model() const {
-  return {rounds(), outputs(), static_cast<FeatureIndex>(model_->num_feature), base_scores(),
+  return {rounds(), outputs(), features(), base_scores(),
           [stock = stock_](std::function<void(ModelTree const&)> const& visit) { VisitTrees(*stock, visit); }};
 }
 

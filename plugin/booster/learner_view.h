@@ -32,8 +32,12 @@ class LearnerView {
   std::uint64_t seed() const { return static_cast<std::uint64_t>(ctx_->seed); }
 
   std::uint32_t rounds() const { return static_cast<std::uint32_t>(stock_->BoostedRounds()); }
+  FeatureIndex features() const { return static_cast<FeatureIndex>(model_->num_feature); }
   std::uint32_t outputs() const { return model_->num_output_group; }
-  bool has_vector_leaves() const { return HasVectorLeaves(*model_); }
+  /// Returns true if the trees have a vector in each leaf. The parameter multi_strategy is not among those of a saved model.
+  bool has_vector_leaves() const { return has_vector_leaves_ || HasVectorLeaves(*model_); }
+  /// Notes whether the trees have one that were loaded, sliced or are about to grow.
+  void SetVectorLeaves(bool have_one) { has_vector_leaves_ = have_one; }
   /// The margins of a row before the first tree: [outputs], or [1] for all of them.
   std::vector<float> base_scores() const { return BaseScores(*model_); }
   /// Returns the margins before the first tree of the rows that `info` describes.
@@ -54,6 +58,7 @@ class LearnerView {
   xgboost::GradientBooster* stock_;
   xgboost::LearnerModelParam const* model_;
   XgbContext const* ctx_;
+  bool has_vector_leaves_{false};
 };
 
 }  // namespace xgbgpu::plugin

@@ -83,6 +83,12 @@ void Prediction::PredictByStock(std::uint64_t rows, std::uint64_t values, std::f
   }
 }
 
+void Prediction::ExplainByStock(xgboost::DMatrix* data, std::uint64_t values, StockCallOn const& explain) const {
+  HeldBins const* const held = config_.InCharge() ? AsHeldBins(data) : nullptr;
+  auto const values_of = held == nullptr ? nullptr : ValuesOf(data, held->rows(), learner_.threads());
+  PredictByStock(data->Info().num_row_, values, [&] { explain(values_of == nullptr ? data : values_of.get()); });
+}
+
 void Prediction::PredictMargins(xgboost::DMatrix* data, XgbCache* out, bool training, RoundRange rounds) {
   std::shared_ptr<xgboost::DMatrix> values;
   bool const drops_trees = training && RecomputesMargins();
@@ -112,7 +118,7 @@ bool Prediction::PredictMarginsByEngine(xgboost::DMatrix* data, RoundRange round
     if (!source_.ReadsBins(*data)) *values = WithoutRows(data);
     return false;
   }
-  if (HasExternalBins(*data)) return false;
+  if (HasExternalBins(*data) || learner_.has_vector_leaves()) return false;
   std::uint32_t const first = uses_cache && out->version <= last ? out->version : rounds.first;
   std::uint64_t const rows = data->Info().num_row_;
   ModelView const model = learner_.Model();
@@ -185,7 +191,8 @@ bool Prediction::PredictInPlace(xgboost::DMatrix* data, float missing, XgbCache*
   return AtBoundary("predicting", [&] {
     CheckRounds(rounds);
     if (arrays == nullptr) return false;
-    bool const is_predicted = data != nullptr && PredictArrays(*arrays, *data, missing, out, rounds);
+    bool const is_predicted =
+        data != nullptr && !learner_.has_vector_leaves() && PredictArrays(*arrays, *data, missing, out, rounds);
     if (arrays->on_device != nullptr) arrays->on_device->Settle(is_predicted);
     return is_predicted;
   });
@@ -219,7 +226,7 @@ bool Prediction::PredictLeaves(xgboost::DMatrix* data, std::vector<float>* out, 
     if (config_.InCharge()) CheckRounds(rounds);
     CheckFirstRounds(rounds, "leaves (pred_leaf)");
     CheckHasValues(*data, "pred_leaf");
-    if (rounds.first != 0 || source_.ReadsBins(*data)) return false;
+    if (rounds.first != 0 || source_.ReadsBins(*data) || learner_.has_vector_leaves()) return false;
     ModelView const model = learner_.Model();
     auto const device = ChooseDevice(&on_device_, model, data->Info().num_row_, rounds);
     if (rounds.last == 0) rounds.last = model.rounds;
@@ -228,7 +235,7 @@ bool Prediction::PredictLeaves(xgboost::DMatrix* data, std::vector<float>* out, 
 }
 
 bool Prediction::MayExplain(xgboost::DMatrix* data, RoundRange rounds) const {
-  return config_.Explains() && rounds.first == 0 && !source_.ReadsBins(*data) &&
+  return config_.Explains() && rounds.first == 0 && !learner_.has_vector_leaves() && !source_.ReadsBins(*data) &&
          BaseMarginFits(data->Info(), learner_.outputs());
 }
 

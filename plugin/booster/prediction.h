@@ -47,6 +47,9 @@ class Prediction {
   /// Calls predict(), which is XGBoost's own, with `values` numbers for each of the `rows` and each output. XGBoost does
   /// not say what memory it lacks: while gpu_hist is in charge, an allocation that fails becomes an error with the size.
   void PredictByStock(std::uint64_t rows, std::uint64_t values, std::function<void()> const& predict) const;
+  /// Does the same with explain(matrix), which finds leaves, contributions or interactions. The matrix has the values of a
+  /// QuantileDMatrix while gpu_hist is in charge: stock code of 3.0 and newer would read the bins.
+  void ExplainByStock(xgboost::DMatrix* data, std::uint64_t values, StockCallOn const& explain) const;
 
   /// Throws InvalidArgument unless the model has these rounds. Stock methods have their own words and results, but a
   /// stock dart would read on behind its last round.

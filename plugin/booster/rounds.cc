@@ -65,6 +65,8 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
   Margins& margins = *parts_.margins;
   if (config().Refreshes()) {
     AtBoundary("training", [&] { parts_.prediction->CheckHasValues(*data, "updater refresh"); });
+  } else if (config().PrunesFirst()) {
+    AtBoundary("training", [&] { parts_.prediction->CheckHasValues(*data, "updater prune"); });
   }
   if (!config().Trains()) {
     margins.ForgetTrees();

@@ -24,7 +24,7 @@ void CheckWeightsOfBatch(xgboost::MetaInfo const& info) {
   std::uint64_t const weights = info.weights_.Size();
   if (weights == 0 || weights >= info.num_row_ || !info.group_ptr_.empty()) return;
   Throw<InvalidArgument>("The data have ", info.num_row_, " rows and ", weights,
-                         " weights; allowed: one weight for each row, or none");
+                         " sample weights; allowed: one weight for each row, or none");
 }
 
 /// Refuses a max_bin for which stock code would ask for too much memory: its own message does not name the parameter.

@@ -20,6 +20,7 @@
 #include "matrix/hold_batches.h"
 #include "xgb/api_call.h"
 #include "xgb/c_functions.h"
+#include "xgb/caller.h"
 #include "xgb/next_function.h"
 #include "xgb/version.h"
 #include "xgboost_gpu.h"
@@ -102,6 +103,7 @@ extern "C" {
 
 XGBGPU_EXPORT int XGDMatrixCreateFromArrowCallback(XGDMatrixCallbackNext* next, char const* config,
                                                    DMatrixHandle* out) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixCreateFromArrowCallback);
   bool const complete = config != nullptr && out != nullptr;
   if (!WhyNotRegistered().empty() || !complete) return kNext(next, config, out);
@@ -113,6 +115,7 @@ XGBGPU_EXPORT int XGDMatrixCreateFromArrowCallback(XGDMatrixCallbackNext* next, 
 }
 
 XGBGPU_EXPORT int XGImportArrowRecordBatch(DataIterHandle importer, void* batch, void* schema) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGImportArrowRecordBatch);
   auto* const batches = RecordBatches::Of(importer);
   if (batches == nullptr) return kNext(importer, batch, schema);
@@ -122,6 +125,7 @@ XGBGPU_EXPORT int XGImportArrowRecordBatch(DataIterHandle importer, void* batch,
 XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy, DataIterHandle ref,
                                                       DataIterResetCallback* reset, XGDMatrixCallbackNext* next,
                                                       char const* config, DMatrixHandle* out) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGQuantileDMatrixCreateFromCallback);
   // The code that looks at batches uses more of XGBoost than another version may have.
   bool const complete = proxy != nullptr && reset != nullptr && next != nullptr && config != nullptr;
@@ -138,6 +142,7 @@ XGBGPU_EXPORT int XGDeviceQuantileDMatrixCreateFromCallback(DataIterHandle iter,
                                                             DataIterResetCallback* reset, XGDMatrixCallbackNext* next,
                                                             float missing, int nthread, int max_bin,
                                                             DMatrixHandle* out) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGDeviceQuantileDMatrixCreateFromCallback);
   bool const complete = proxy != nullptr && reset != nullptr && next != nullptr && out != nullptr;
   if (!WhyNotRegistered().empty() || !complete) {
@@ -157,6 +162,7 @@ XGBGPU_EXPORT int XGDeviceQuantileDMatrixCreateFromCallback(DataIterHandle iter,
 }
 
 XGBGPU_EXPORT int XGProxyDMatrixSetDataDense(DMatrixHandle proxy, char const* values) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGProxyDMatrixSetDataDense);
   return SetPlainBatch(proxy, {values}, [&](InPlaceArrays const& arrays) {
     Batches* const batches = Batches::Of(proxy);
@@ -167,6 +173,7 @@ XGBGPU_EXPORT int XGProxyDMatrixSetDataDense(DMatrixHandle proxy, char const* va
 
 XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indptr, char const* indices,
                                            char const* values, bst_ulong columns) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGProxyDMatrixSetDataCSR);
   bool const complete = indptr != nullptr && indices != nullptr && values != nullptr;
   return SetPlainBatch(proxy, {values, indptr, indices, columns}, [&](InPlaceArrays const& arrays) {
@@ -178,6 +185,7 @@ XGBGPU_EXPORT int XGProxyDMatrixSetDataCSR(DMatrixHandle proxy, char const* indp
 }
 
 XGBGPU_EXPORT int XGProxyDMatrixSetDataColumnar(DMatrixHandle proxy, char const* columns) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGProxyDMatrixSetDataColumnar);
   Batches* const batches = Batches::Of(proxy);
   if (batches != nullptr && columns != nullptr) batches->NoteColumns(columns);

@@ -23,18 +23,18 @@ class DecoratedBooster final : public XgbBooster {
   void LoadConfig(xgboost::Json const& in) override { ours_.LoadConfig(in); }
   void SaveConfig(xgboost::Json* out) const override { ours_.SaveConfig(out); }
   std::int32_t BoostedRounds() const override {
-    ours_.CheckOutputs();
+    ours_.CheckModel();
     return stock()->BoostedRounds();
   }
 
  private:
   void SetParams(xgboost::Args const& args) override { ours_.Configure(args); }
   void BeginLoad(xgboost::Json const* in) override { ours_.BeginLoad(in); }
-  void CheckModel() const override { ours_.CheckOutputs(); }
+  void CheckModel() const override { ours_.CheckModel(); }
   void BeginSlice(std::int32_t first, std::int32_t last, std::int32_t step, XgbBooster* out) const override {
-    ours_.CheckOutputs();
+    ours_.CheckModel();
     ours_.CheckSlice(first, last, step);
-    if (auto* const decorated = dynamic_cast<DecoratedBooster*>(out)) decorated->ours_.ForgetModel();
+    if (auto* const decorated = dynamic_cast<DecoratedBooster*>(out)) ours_.BeginSlice(&decorated->ours_);
   }
 
   void Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache,
@@ -50,22 +50,22 @@ class DecoratedBooster final : public XgbBooster {
     ours_.PredictByStock(data == nullptr ? 0 : data->Info().num_row_, 1, by_stock);
   }
   void PredictLeaves(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds,
-                     StockCall const& by_stock) override {
+                     StockCallOn const& by_stock) override {
     if (ours_.PredictLeaf(data, out, rounds)) return;
     auto const last = rounds.last == 0 ? static_cast<std::uint64_t>(stock()->BoostedRounds()) : rounds.last;
-    ours_.PredictByStock(data->Info().num_row_, last - rounds.first, by_stock);
+    ours_.ExplainByStock(data, last - rounds.first, by_stock);
   }
   void Explain(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, Contributions kind,
-               StockCall const& by_stock) override {
+               StockCallOn const& by_stock) override {
     bool const is_ours = kind != Contributions::kConditional &&
                          ours_.PredictContribution(data, out, rounds, kind == Contributions::kApproximate);
-    if (!is_ours) ours_.PredictByStock(data->Info().num_row_, data->Info().num_col_ + 1, by_stock);
+    if (!is_ours) ours_.ExplainByStock(data, data->Info().num_col_ + 1, by_stock);
   }
   void ExplainPairs(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, bool approximate,
-                    StockCall const& by_stock) override {
+                    StockCallOn const& by_stock) override {
     if (ours_.PredictInteractions(data, out, rounds, approximate)) return;
     std::uint64_t const columns = data->Info().num_col_ + 1;
-    ours_.PredictByStock(data->Info().num_row_, columns * columns, by_stock);
+    ours_.ExplainByStock(data, columns * columns, by_stock);
   }
 
   Booster ours_;

@@ -59,7 +59,6 @@ class DecoratedLinear final : public XgbBooster {
 
   void Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache,
              xgboost::ObjFunction const* objective) override {
-    CheckModel();
     stock()->DoBoost(data, gradients, cache, objective);
   }
   void Predict(xgboost::DMatrix* data, XgbCache* out, bool training, RoundRange rounds) override {
@@ -68,17 +67,16 @@ class DecoratedLinear final : public XgbBooster {
   void PredictArrays(xgboost::DMatrix*, float, XgbCache*, RoundRange, StockCall const& by_stock) const override {
     by_stock();
   }
-  void PredictLeaves(xgboost::DMatrix*, std::vector<float>*, RoundRange, StockCall const& by_stock) override {
-    CheckModel();
-    by_stock();
+  void PredictLeaves(xgboost::DMatrix* data, std::vector<float>*, RoundRange, StockCallOn const& by_stock) override {
+    by_stock(data);
   }
-  void Explain(xgboost::DMatrix*, std::vector<float>*, RoundRange, Contributions, StockCall const& by_stock) override {
-    CheckModel();
-    by_stock();
+  void Explain(xgboost::DMatrix* data, std::vector<float>*, RoundRange, Contributions,
+               StockCallOn const& by_stock) override {
+    by_stock(data);
   }
-  void ExplainPairs(xgboost::DMatrix*, std::vector<float>*, RoundRange, bool, StockCall const& by_stock) override {
-    CheckModel();
-    by_stock();
+  void ExplainPairs(xgboost::DMatrix* data, std::vector<float>*, RoundRange, bool,
+                    StockCallOn const& by_stock) override {
+    by_stock(data);
   }
 
   /// Returns the updater's name in an XGBoost without CUDA: both updaters descend coordinate by coordinate, with the

@@ -17,6 +17,7 @@
 #include "errors/fail.h"
 #include "matrix/held_matrix.h"
 #include "xgb/api_call.h"
+#include "xgb/caller.h"
 #include "xgb/next_function.h"
 #include "xgb/version.h"
 #include "xgbgpu/dataset_cache.h"
@@ -125,30 +126,36 @@ int Predict(BoosterHandle booster, char const* arrays, char const* config, DMatr
 extern "C" {
 
 XGBGPU_EXPORT int XGDMatrixCreateFromCudaArrayInterface(char const* values, char const* config, DMatrixHandle* out) {
+  XGBGPU_CHECK_CALLER(-1);
   return MakeMatrix(values, config, out);
 }
 
 XGBGPU_EXPORT int XGDMatrixCreateFromCudaColumnar(char const* columns, char const* config, DMatrixHandle* out) {
+  XGBGPU_CHECK_CALLER(-1);
   return MakeMatrix(columns, config, out);
 }
 
 XGBGPU_EXPORT int XGProxyDMatrixSetDataCudaArrayInterface(DMatrixHandle proxy, char const* values) {
+  XGBGPU_CHECK_CALLER(-1);
   return SetBatch(proxy, values);
 }
 
 XGBGPU_EXPORT int XGProxyDMatrixSetDataCudaColumnar(DMatrixHandle proxy, char const* columns) {
+  XGBGPU_CHECK_CALLER(-1);
   return SetBatch(proxy, columns);
 }
 
 XGBGPU_EXPORT int XGBoosterPredictFromCudaArray(BoosterHandle booster, char const* values, char const* config,
                                                 DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
                                                 float const** out) {
+  XGBGPU_CHECK_CALLER(-1);
   return Predict(booster, values, config, info, shape, dimensions, out);
 }
 
 XGBGPU_EXPORT int XGBoosterPredictFromCudaColumnar(BoosterHandle booster, char const* columns, char const* config,
                                                    DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
                                                    float const** out) {
+  XGBGPU_CHECK_CALLER(-1);
   return Predict(booster, columns, config, info, shape, dimensions, out);
 }
 
@@ -157,12 +164,14 @@ XGBGPU_EXPORT int XGBoosterPredictFromCudaColumnar(BoosterHandle booster, char c
 XGBGPU_EXPORT int XGBoosterPredictFromCUDAArray(BoosterHandle booster, char const* values, char const* config,
                                                 DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
                                                 float const** out) {
+  XGBGPU_CHECK_CALLER(-1);
   return Predict(booster, values, config, info, shape, dimensions, out);
 }
 
 XGBGPU_EXPORT int XGBoosterPredictFromCUDAColumnar(BoosterHandle booster, char const* columns, char const* config,
                                                    DMatrixHandle info, bst_ulong const** shape, bst_ulong* dimensions,
                                                    float const** out) {
+  XGBGPU_CHECK_CALLER(-1);
   return Predict(booster, columns, config, info, shape, dimensions, out);
 }
 

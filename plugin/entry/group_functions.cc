@@ -15,6 +15,7 @@
 #include "errors/fail.h"
 #include "group/process_group.h"
 #include "xgb/c_functions.h"
+#include "xgb/caller.h"
 #include "xgb/next_function.h"
 #include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
@@ -67,6 +68,7 @@ std::chrono::seconds CheckCommunicator(char const* config) {
 extern "C" {
 
 XGBGPU_EXPORT int XGCommunicatorInit(char const* config) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGCommunicatorInit);
   std::chrono::seconds limit = kUsualLimit;
   bool const passes = config == nullptr || Passes(kCommunicator, [&] { limit = CheckCommunicator(config); });
@@ -78,6 +80,7 @@ XGBGPU_EXPORT int XGCommunicatorInit(char const* config) {
 }
 
 XGBGPU_EXPORT int XGCommunicatorFinalize(void) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGCommunicatorFinalize);
   bool const has_failed = ProcessGroup::Leaves();
   int const result = kNext();
@@ -86,6 +89,7 @@ XGBGPU_EXPORT int XGCommunicatorFinalize(void) {
 }
 
 XGBGPU_EXPORT bool RabitInit(int n, char* arguments[]) {
+  XGBGPU_CHECK_CALLER(false);
   static auto* const kNext = XGBGPU_NEXT(RabitInit);
   std::chrono::seconds limit = kUsualLimit;
   bool const passes = Passes(kCommunicator, [&] {
@@ -100,6 +104,7 @@ XGBGPU_EXPORT bool RabitInit(int n, char* arguments[]) {
 }
 
 XGBGPU_EXPORT bool RabitFinalize() {
+  XGBGPU_CHECK_CALLER(false);
   static auto* const kNext = XGBGPU_NEXT(RabitFinalize);
   ProcessGroup::Leaves();
   return kNext();

@@ -9,6 +9,7 @@
 #include "errors/fail.h"
 #include "xgb/api_call.h"
 #include "xgb/c_functions.h"
+#include "xgb/caller.h"
 #include "xgb/next_function.h"
 #include "xgboost_gpu.h"
 
@@ -31,6 +32,7 @@ int WithHostArray(T const* array, bst_ulong n, Set&& set) {
 extern "C" {
 
 XGBGPU_EXPORT int XGDMatrixSetInfoFromInterface(DMatrixHandle data, char const* field, char const* array) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixSetInfoFromInterface);
   EpochScope scope;
   std::optional<HostArray> host;
@@ -41,12 +43,14 @@ XGBGPU_EXPORT int XGDMatrixSetInfoFromInterface(DMatrixHandle data, char const* 
 }
 
 XGBGPU_EXPORT int XGDMatrixSetFloatInfo(DMatrixHandle data, char const* field, float const* array, bst_ulong n) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixSetFloatInfo);
   EpochScope scope;
   return WithHostArray(array, n, [&](float const* host) { return kNext(data, field, host, n); });
 }
 
 XGBGPU_EXPORT int XGDMatrixSetUIntInfo(DMatrixHandle data, char const* field, unsigned const* array, bst_ulong n) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixSetUIntInfo);
   EpochScope scope;
   return WithHostArray(array, n, [&](unsigned const* host) { return kNext(data, field, host, n); });
@@ -54,6 +58,7 @@ XGBGPU_EXPORT int XGDMatrixSetUIntInfo(DMatrixHandle data, char const* field, un
 
 XGBGPU_EXPORT int XGDMatrixSetDenseInfo(DMatrixHandle data, char const* field, void const* array, bst_ulong n,
                                         int type) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixSetDenseInfo);
   EpochScope scope;
   auto const set = [&](auto const* host) { return kNext(data, field, host, n, type); };
@@ -72,6 +77,7 @@ XGBGPU_EXPORT int XGDMatrixSetDenseInfo(DMatrixHandle data, char const* field, v
 }
 
 XGBGPU_EXPORT int XGDMatrixSetGroup(DMatrixHandle data, unsigned const* group, bst_ulong n) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixSetGroup);
   EpochScope scope;
   return WithHostArray(group, n, [&](unsigned const* host) { return kNext(data, host, n); });

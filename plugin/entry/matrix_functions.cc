@@ -24,6 +24,7 @@
 #include "matrix/held_matrix.h"
 #include "xgb/api_call.h"
 #include "xgb/c_functions.h"
+#include "xgb/caller.h"
 #include "xgb/next_function.h"
 #include "xgb/version.h"
 #include "xgbgpu/dataset_cache.h"
@@ -92,6 +93,7 @@ constexpr int kThreadsOfOldFunctions = 1;
 extern "C" {
 
 XGBGPU_EXPORT int XGDMatrixCreateFromDense(char const* values, char const* config, DMatrixHandle* out) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixCreateFromDense);
   if (values == nullptr || config == nullptr) return kNext(values, config, out);
   return WithPlainArrays({values}, [&](InPlaceArrays const& arrays) {
@@ -101,6 +103,7 @@ XGBGPU_EXPORT int XGDMatrixCreateFromDense(char const* values, char const* confi
 
 XGBGPU_EXPORT int XGDMatrixCreateFromMat_omp(float const* data, bst_ulong rows, bst_ulong columns, float missing,
                                              DMatrixHandle* out, int nthread) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixCreateFromMat_omp);
   std::string const values = ArrayText(data, {rows, columns});
   return HoldOr(InPlaceArrays{values.c_str()}, missing, nthread, out,
@@ -109,6 +112,7 @@ XGBGPU_EXPORT int XGDMatrixCreateFromMat_omp(float const* data, bst_ulong rows, 
 
 XGBGPU_EXPORT int XGDMatrixCreateFromMat(float const* data, bst_ulong rows, bst_ulong columns, float missing,
                                          DMatrixHandle* out) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixCreateFromMat);
   std::string const values = ArrayText(data, {rows, columns});
   return HoldOr(InPlaceArrays{values.c_str()}, missing, kThreadsOfOldFunctions, out,
@@ -117,6 +121,7 @@ XGBGPU_EXPORT int XGDMatrixCreateFromMat(float const* data, bst_ulong rows, bst_
 
 XGBGPU_EXPORT int XGDMatrixCreateFromCSR(char const* indptr, char const* indices, char const* values, bst_ulong columns,
                                          char const* config, DMatrixHandle* out) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixCreateFromCSR);
   if (indptr == nullptr || indices == nullptr || values == nullptr || config == nullptr) {
     return kNext(indptr, indices, values, columns, config, out);
@@ -130,6 +135,7 @@ XGBGPU_EXPORT int XGDMatrixCreateFromCSR(char const* indptr, char const* indices
 XGBGPU_EXPORT int XGDMatrixCreateFromCSREx(std::size_t const* indptr, unsigned const* indices, float const* values,
                                            std::size_t indptr_size, std::size_t stored, std::size_t columns,
                                            DMatrixHandle* out) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixCreateFromCSREx);
   auto const stock = [&] { return kNext(indptr, indices, values, indptr_size, stored, columns, out); };
   if (columns == 0) return stock();  // XGBoost counts the columns
@@ -143,6 +149,7 @@ XGBGPU_EXPORT int XGDMatrixCreateFromCSREx(std::size_t const* indptr, unsigned c
 XGBGPU_EXPORT int XGDMatrixCreateFromCSCEx(std::size_t const* col_ptr, unsigned const* indices, float const* values,
                                            std::size_t col_ptr_size, std::size_t stored, std::size_t rows,
                                            DMatrixHandle* out) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixCreateFromCSCEx);
   static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
   auto const view = [](auto const* data, char const* type, std::size_t n) {
@@ -161,6 +168,7 @@ XGBGPU_EXPORT int XGDMatrixCreateFromCSCEx(std::size_t const* col_ptr, unsigned 
 
 XGBGPU_EXPORT int XGDMatrixCreateFromCSC(char const* indptr, char const* indices, char const* values, bst_ulong rows,
                                          char const* config, DMatrixHandle* out) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixCreateFromCSC);
   if (indptr == nullptr || indices == nullptr || values == nullptr || config == nullptr) {
     return kNext(indptr, indices, values, rows, config, out);
@@ -176,6 +184,7 @@ XGBGPU_EXPORT int XGDMatrixCreateFromCSC(char const* indptr, char const* indices
 }
 
 XGBGPU_EXPORT int XGDMatrixCreateFromColumnar(char const* columns, char const* config, DMatrixHandle* out) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixCreateFromColumnar);
   auto const stock = [&] { return kNext(columns, config, out); };
   if (columns == nullptr || config == nullptr) return stock();
@@ -184,12 +193,14 @@ XGBGPU_EXPORT int XGDMatrixCreateFromColumnar(char const* columns, char const* c
 
 XGBGPU_EXPORT int XGDMatrixCreateFromDT(void** data, char const** types, bst_ulong rows, bst_ulong columns,
                                         DMatrixHandle* out, int nthread) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixCreateFromDT);
   auto const hold = [&] { return HoldRows(DatatableColumns{data, types, rows, columns}, ThreadsOfMatrix(nthread)); };
   return HoldOr(hold, nthread, out, [&] { return kNext(data, types, rows, columns, out, nthread); });
 }
 
 XGBGPU_EXPORT int XGDMatrixSaveBinary(DMatrixHandle data, char const* file, int silent) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixSaveBinary);
   if (data == nullptr) return kNext(data, file, silent);
   xgboost::DMatrix* const matrix = static_cast<std::shared_ptr<xgboost::DMatrix>*>(data)->get();
@@ -207,6 +218,7 @@ XGBGPU_EXPORT int XGDMatrixSaveBinary(DMatrixHandle data, char const* file, int 
 }
 
 XGBGPU_EXPORT int XGDMatrixFree(DMatrixHandle data) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixFree);
   PerProxy<HostTable>::Instance().Drop(data);
   PerProxy<PlainArrays>::Instance().Drop(data);

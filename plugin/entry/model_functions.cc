@@ -13,6 +13,7 @@
 #include "models/dump_json.h"
 #include "models/model_bytes.h"
 #include "models/newer_model.h"
+#include "xgb/caller.h"
 #include "xgb/next_function.h"
 #include "xgb/version.h"
 #include "xgboost_gpu.h"
@@ -37,6 +38,10 @@ int LoadChecked(BoosterHandle booster, Bytes* bytes, Format format, Stock&& stoc
 
 template <typename Stock>
 int LoadCheckedMemory(BoosterHandle booster, void const* begin, bst_ulong size, Stock&& stock) {
+  if (size == 0) {  // XGBoost 3.4 ends the process
+    Fail("A model of 0 bytes cannot be loaded; allowed: JSON or UBJSON");
+    return -1;
+  }
   if (begin == nullptr) return stock();
   Bytes bytes{{static_cast<char const*>(begin), static_cast<std::size_t>(size)}};
   return LoadChecked(booster, &bytes, FormatOf(&bytes), stock);
@@ -76,38 +81,45 @@ int DumpWithFeatures(BoosterHandle booster, DumpFeatures const& features, int wi
 extern "C" {
 
 XGBGPU_EXPORT int XGBoosterSerializeToBuffer(BoosterHandle booster, bst_ulong* size, char const** out) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGBoosterSerializeToBuffer);
   return CallStock(booster, [&] { return kNext(booster, size, out); });
 }
 
 XGBGPU_EXPORT int XGBoosterSaveJsonConfig(BoosterHandle booster, bst_ulong* size, char const** out) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGBoosterSaveJsonConfig);
   return CallStock(booster, [&] { return kNext(booster, size, out); });
 }
 
 XGBGPU_EXPORT int XGBoosterLoadModel(BoosterHandle booster, char const* file) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGBoosterLoadModel);
   ModelFile model{file};
   return LoadChecked(booster, model.bytes(), model.format(), [&] { return kNext(booster, file); });
 }
 
 XGBGPU_EXPORT int XGBoosterLoadModelFromBuffer(BoosterHandle booster, void const* bytes, bst_ulong size) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGBoosterLoadModelFromBuffer);
   return LoadCheckedMemory(booster, bytes, size, [&] { return kNext(booster, bytes, size); });
 }
 
 XGBGPU_EXPORT int XGBoosterUnserializeFromBuffer(BoosterHandle booster, void const* bytes, bst_ulong size) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGBoosterUnserializeFromBuffer);
   return LoadCheckedMemory(booster, bytes, size, [&] { return kNext(booster, bytes, size); });
 }
 
 XGBGPU_EXPORT int XGBoosterLoadJsonConfig(BoosterHandle booster, char const* config) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGBoosterLoadJsonConfig);
   return Passes("checking a configuration", [&] { CheckText(config); }) ? kNext(booster, config) : -1;
 }
 
 XGBGPU_EXPORT int XGBoosterDumpModelEx(BoosterHandle booster, char const* map, int with_stats, char const* format,
                                        bst_ulong* n, char const*** out) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGBoosterDumpModelEx);
   auto const stock = [&] { return kNext(booster, map, with_stats, format, n, out); };
   if (!IsJson(format) || booster == nullptr || n == nullptr || out == nullptr) return stock();
@@ -120,6 +132,7 @@ XGBGPU_EXPORT int XGBoosterDumpModelEx(BoosterHandle booster, char const* map, i
 XGBGPU_EXPORT int XGBoosterDumpModelExWithFeatures(BoosterHandle booster, int n_features, char const** names,
                                                    char const** types, int with_stats, char const* format, bst_ulong* n,
                                                    char const*** out) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGBoosterDumpModelExWithFeatures);
   auto const stock = [&] { return kNext(booster, n_features, names, types, with_stats, format, n, out); };
   bool const is_whole = booster != nullptr && n != nullptr && out != nullptr && names != nullptr && types != nullptr;

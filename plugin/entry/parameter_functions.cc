@@ -7,6 +7,7 @@
 #include "errors/fail.h"
 #include "params/device_words.h"
 #include "params/take_hist.h"
+#include "xgb/caller.h"
 #include "xgb/next_function.h"
 #include "xgb/version.h"
 #include "xgboost_gpu.h"
@@ -16,6 +17,7 @@ namespace xgbgpu::plugin {
 extern "C" {
 
 XGBGPU_EXPORT int XGBoosterSetParam(BoosterHandle booster, char const* name, char const* value) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGBoosterSetParam);
   if (booster == nullptr || name == nullptr || value == nullptr || !WhyNotRegistered().empty()) {
     return kNext(booster, name, value);

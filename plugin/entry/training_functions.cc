@@ -4,6 +4,7 @@
 #include "entry/stock_calls.h"
 #include "xgb/api_call.h"
 #include "xgb/c_functions.h"
+#include "xgb/caller.h"
 #include "xgb/next_function.h"
 #include "xgb/registry.h"
 #include "xgbgpu/dataset_cache.h"
@@ -15,6 +16,7 @@ namespace xgbgpu::plugin {
 extern "C" {
 
 XGBGPU_EXPORT int XGBoosterUpdateOneIter(BoosterHandle booster, int iteration, DMatrixHandle data) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGBoosterUpdateOneIter);
   HostSpan span{"update"};
   CallScope<&CallState::call> scope{ApiCall::kUpdate};
@@ -24,6 +26,7 @@ XGBGPU_EXPORT int XGBoosterUpdateOneIter(BoosterHandle booster, int iteration, D
 
 XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMatrixHandle data[], char const* names[],
                                        bst_ulong n, char const** out) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGBoosterEvalOneIter);
   HostSpan span{"evaluate"};
   DecorateNewcomers();
@@ -35,6 +38,7 @@ XGBGPU_EXPORT int XGBoosterEvalOneIter(BoosterHandle booster, int iteration, DMa
 
 XGBGPU_EXPORT int XGBoosterBoostOneIter(BoosterHandle booster, DMatrixHandle data, float* gradients, float* hessians,
                                         bst_ulong n) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGBoosterBoostOneIter);
   MatricesOfCall const matrices{&data, 1};
   return CallStock(booster, [&] { return kNext(booster, data, gradients, hessians, n); });
@@ -42,6 +46,7 @@ XGBGPU_EXPORT int XGBoosterBoostOneIter(BoosterHandle booster, DMatrixHandle dat
 
 XGBGPU_EXPORT int XGBoosterTrainOneIter(BoosterHandle booster, DMatrixHandle data, int iteration, char const* gradients,
                                         char const* hessians) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGBoosterTrainOneIter);
   MatricesOfCall const matrices{&data, 1};
   return CallStock(booster, [&] { return kNext(booster, data, iteration, gradients, hessians); });
@@ -50,6 +55,7 @@ XGBGPU_EXPORT int XGBoosterTrainOneIter(BoosterHandle booster, DMatrixHandle dat
 XGBGPU_EXPORT int XGBoosterTrainOneIterWithSplitGrad(BoosterHandle booster, DMatrixHandle data, int iteration,
                                                      char const* split_gradients, char const* split_hessians,
                                                      char const* value_gradients, char const* value_hessians) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGBoosterTrainOneIterWithSplitGrad);
   MatricesOfCall const matrices{&data, 1};
   return CallStock(booster, [&] {
@@ -58,6 +64,7 @@ XGBGPU_EXPORT int XGBoosterTrainOneIterWithSplitGrad(BoosterHandle booster, DMat
 }
 
 XGBGPU_EXPORT int XGBoosterReset(BoosterHandle booster) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGBoosterReset);
   int const status = CallStock(booster, [&] { return kNext(booster); });
   DatasetCache::Instance().DropExpired();  // trainings of the booster had the bins of matrices that are gone
@@ -65,11 +72,13 @@ XGBGPU_EXPORT int XGBoosterReset(BoosterHandle booster) {
 }
 
 XGBGPU_EXPORT int XGBoosterGetNumFeature(BoosterHandle booster, bst_ulong* out) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGBoosterGetNumFeature);
   return CallStock(booster, [&] { return kNext(booster, out); });
 }
 
 XGBGPU_EXPORT int XGBoosterBoostedRounds(BoosterHandle booster, int* out) {
+  XGBGPU_CHECK_CALLER(-1);
   static auto* const kNext = XGBGPU_NEXT(XGBoosterBoostedRounds);
   return CallStock(booster, [&] { return kNext(booster, out); });
 }

@@ -23,6 +23,7 @@
 #include "matrix/value_matrix.h"
 #include "xgb/json_arguments.h"
 #include "xgb/next_function.h"
+#include "xgb/version.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -303,7 +304,8 @@ std::shared_ptr<xgboost::DMatrix> HeldBins::LenderOf(PageKind kind) {
       return Values();
     case PageKind::kSortedColumns:
       // The words are XGBoost's, of `exact`. Its `approx` finds the same words in the twin.
-      throw dmlc::Error{"Only `hist` and `gpu_hist` tree method can use `QuantileDMatrix`."};
+      throw dmlc::Error{kSeries < 200 ? "Only `hist` and `gpu_hist` tree method can use `QuantileDMatrix`."
+                                      : "Only `hist` tree method can use `QuantileDMatrix`."};
     case PageKind::kBinEnds: {
       auto twin = Twin("values");
       std::lock_guard<std::mutex> const lock{mutex_};

@@ -10,6 +10,7 @@
 #include "errors/boundary.h"
 #include "matrix/matrix_rows.h"
 #include "xgb/matrix.h"
+#include "xgb/version.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -104,6 +105,8 @@ bool AsPredictorsSeeIt(xgboost::SparsePage const& page, int threads) {
 }  // namespace
 
 std::shared_ptr<xgboost::DMatrix> ValuesOfBins(xgboost::DMatrix* data, int threads) {
+  constexpr bool kShowsFirstBins = kSeries < 303;
+  if (!kShowsFirstBins) return nullptr;
   auto page = BinEndsOf(data);
   if (page == nullptr || !AsPredictorsSeeIt(*page, threads)) return nullptr;
   return OfOnePage(data, std::move(page));

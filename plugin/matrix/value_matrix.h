@@ -19,7 +19,8 @@ namespace xgbgpu::plugin {
 /// it.
 ///
 /// Returns null if XGBoost does not give the values away as its predictors see them: for rows whose columns were not in
-/// order (then a value is under another column), and for bins without an end (of infinite values).
+/// order (then a value is under another column), for bins without an end (of infinite values), and since 3.3, where the
+/// first bin of a column begins at minus infinity for predictors and is shown as the number below its end.
 ///
 /// Cost  8 bytes of memory for each value and row; one thread of the host, some nanoseconds a value
 std::shared_ptr<xgboost::DMatrix> ValuesOfBins(xgboost::DMatrix* data, int threads);

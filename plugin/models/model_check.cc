@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <limits>
 #include <mutex>
 #include <string>
@@ -408,6 +407,21 @@ std::int64_t CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* la
   return outputs;
 }
 
+/// Looks for a weight of each tree: of a dart, and since 3.3 of any gbtree whose trees have some. They stand beside the
+/// model, and in it since 3.4. No weight at all means 1 there.
+void CheckWeightsOfTrees(Json const& booster, Json const& model, std::size_t trees) {
+  std::string const* const name = FindText(booster, "name");
+  bool const is_dart = name != nullptr && *name == "dart";
+  Json const* weights = is_dart ? &Member(booster, "weight_drop") : Find(booster, "weight_drop");
+  if (weights == nullptr) weights = Find(model, "weight_drop");
+  if (weights == nullptr) return;
+  List const list{*weights};
+  if (!is_dart && list.is_list() && list.size() == 0) return;
+  if (list.size() >= trees) return;  // stock code adds more when it updates trees
+  Throw<InvalidArgument>("The model has ", trees, " trees and weight_drop has ", list.size(),
+                         " values; allowed: one for each tree, or more");
+}
+
 }  // namespace
 
 void LoadedModel::CheckTrees(Json const& booster, int threads) {
@@ -427,13 +441,7 @@ void LoadedModel::CheckTrees(Json const& booster, int threads) {
                            info.size(), " values; allowed: the same number of each");
   }
   next.parallel_trees_ = Number(params, "num_parallel_tree", 1);
-  if (is_dart) {
-    List const weights{Member(booster, "weight_drop")};
-    if (weights.size() < trees.size()) {  // stock code adds more when it updates trees
-      Throw<InvalidArgument>("The model has ", trees.size(), " trees and weight_drop has ", weights.size(),
-                             " values; allowed: one for each tree, or more");
-    }
-  }
+  CheckWeightsOfTrees(booster, model, trees.size());
   for (std::size_t t = 0; t < trees.size(); ++t) {
     std::int64_t const output = At(info, t, t, "tree_info");
     if (output < 0) Throw<InvalidArgument>("Tree ", t, " is of output ", output, " (tree_info); allowed: 0 or larger");
@@ -486,15 +494,11 @@ void LoadedModel::CheckWeights(Json const& booster) {
   weights_ = weights.size();
 }
 
-void LoadedModel::CheckFeatures(xgboost::Args const& args) const {
-  if (feature_.value < 0) return;
-  for (auto const& [name, value] : args) {
-    if (name != "num_feature") continue;
-    std::int64_t const features = std::strtoll(value.c_str(), nullptr, 10);
-    if (feature_.value < features) continue;
-    Throw<InvalidArgument>("Node ", feature_.node, " of tree ", feature_.tree, " splits feature ", feature_.value,
-                           ", and the model has ", features, " features (num_feature); allowed: 0 to ", features - 1);
-  }
+void LoadedModel::CheckFeatures(std::uint64_t features) const {
+  auto const most = static_cast<std::int64_t>(features) - 1;
+  if (feature_.value <= most) return;
+  Throw<InvalidArgument>("Node ", feature_.node, " of tree ", feature_.tree, " splits feature ", feature_.value,
+                         ", and the model has ", features, " features (num_feature); allowed: 0 to ", most);
 }
 
 void LoadedModel::CheckOutputs(std::uint32_t outputs) const {

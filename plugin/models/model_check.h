@@ -32,12 +32,13 @@ class LoadedModel {
   void CheckTrees(xgboost::Json const& booster, int threads);
   /// A gblinear. Throws InvalidArgument.
   void CheckWeights(xgboost::Json const& booster);
+  /// Returns true if trees have a vector in each leaf.
+  bool has_vector_leaves() const { return vector_.value != -1; }
   /// Whatever was known.
   void Forget() { *this = LoadedModel{}; }
 
-  /// The parameters that a learner configures its booster with: they have the number of features. Throws
-  /// InvalidArgument if trees split others.
-  void CheckFeatures(xgboost::Args const& args) const;
+  /// Throws InvalidArgument if trees split features that a learner with so many has not.
+  void CheckFeatures(std::uint64_t features) const;
   /// Throws InvalidArgument if trees are of outputs that a learner with so many has not, or of too few.
   void CheckOutputs(std::uint32_t outputs) const;
   /// Throws InvalidArgument if weights are not those of a learner with so many features and outputs.

@@ -14,6 +14,7 @@
 
 #include "params/plugin_params.h"
 #include "xgb/saved_gbtree.h"
+#include "xgb/version.h"
 
 namespace xgbgpu::plugin {
 
@@ -45,6 +46,8 @@ class BoosterConfig {
   /// True if the user named `refresh`, with which stock code reads the values of the rows; nothing is known of it where
   /// InCharge() is false.
   bool Refreshes() const { return std::find(updaters_.cbegin(), updaters_.cend(), "refresh") != updaters_.cend(); }
+  /// Does the same for `prune`, which reads them since 3.4, unless trees were grown before.
+  bool PrunesFirst() const { return kSeries >= 304 && !updaters_.empty() && updaters_.front() == "prune"; }
   /// True if trees have exact thresholds (gpu_exact).
   bool IsExact() const { return method_ == Method::kExact; }
   /// True if an objective that sets leaves, reg:absoluteerror for instance, may set the leaves of new trees. Stock

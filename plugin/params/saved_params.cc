@@ -40,7 +40,7 @@ AftDistribution SavedDistribution(xgboost::Json const& config) {
 /// Says once that XGBoost computes what the engine has another meaning for.
 void InformOfMeaning(char const* what, std::string const& name) {
   InformOnce(Message("meaning of ", what, ' ', name),
-             Message(what, ' ', name, " is another in XGBoost ", BuiltVersion(), " than in 1.7, whose ", what,
+             Message(what, ' ', name, " is another in XGBoost ", RunningVersion(), " than in 1.7, whose ", what,
                      " the engine has. XGBoost computes it, on the CPU."));
 }
 

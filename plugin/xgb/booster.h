@@ -33,6 +33,7 @@ class XgbBooster : public xgboost::GradientBooster {
   }
   void FeatureScore(std::string const& importance, xgboost::common::Span<std::int32_t const> trees,
                     std::vector<xgboost::bst_feature_t>* features, std::vector<float>* scores) const override {
+    CheckModel();
     stock_->FeatureScore(importance, trees, features, scores);
   }
 
@@ -57,6 +58,7 @@ class XgbBooster : public xgboost::GradientBooster {
 
   void DoBoost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache,
                xgboost::ObjFunction const* objective) final {
+    CheckModel();
     Boost(data, gradients, cache, objective);
   }
   void PredictBatch(xgboost::DMatrix* data, XgbCache* out, bool training, XgbRound first, XgbRound last) final {
@@ -76,21 +78,26 @@ class XgbBooster : public xgboost::GradientBooster {
   })
   void PredictLeaf(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, XgbLeafRound first,
                    XgbLeafRound last XGBGPU_SINCE_304(, bool strict_shape)) final {
-    PredictLeaves(data, &out->HostVector(), ToRange(first, last),
-                  [&] { stock_->PredictLeaf(data, out, first, last XGBGPU_SINCE_304(, strict_shape)); });
+    CheckModel();
+    PredictLeaves(data, &out->HostVector(), ToRange(first, last), [&](xgboost::DMatrix* from) {
+      stock_->PredictLeaf(from, out, first, last XGBGPU_SINCE_304(, strict_shape));
+    });
   }
   void PredictContribution(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, XgbRound first, XgbRound last,
                            bool approximate XGBGPU_BEFORE_300(, int condition, unsigned feature)) final {
+    CheckModel();
     Contributions kind = approximate ? Contributions::kApproximate : Contributions::kExact;
     XGBGPU_BEFORE_300(if (condition != 0) kind = Contributions::kConditional;)
-    Explain(data, &out->HostVector(), ToRange(first, last), kind, [&] {
-      stock_->PredictContribution(data, out, first, last, approximate XGBGPU_BEFORE_300(, condition, feature));
+    Explain(data, &out->HostVector(), ToRange(first, last), kind, [&](xgboost::DMatrix* from) {
+      stock_->PredictContribution(from, out, first, last, approximate XGBGPU_BEFORE_300(, condition, feature));
     });
   }
   void PredictInteractionContributions(xgboost::DMatrix* data, xgboost::HostDeviceVector<float>* out, XgbRound first,
                                        XgbRound last, bool approximate) final {
-    ExplainPairs(data, &out->HostVector(), ToRange(first, last), approximate,
-                 [&] { stock_->PredictInteractionContributions(data, out, first, last, approximate); });
+    CheckModel();
+    ExplainPairs(data, &out->HostVector(), ToRange(first, last), approximate, [&](xgboost::DMatrix* from) {
+      stock_->PredictInteractionContributions(from, out, first, last, approximate);
+    });
   }
 
  protected:
@@ -108,7 +115,7 @@ class XgbBooster : public xgboost::GradientBooster {
   /// Is called before the stock booster loads a model, saved as `in`, or, if `in` is null, in the deprecated binary
   /// format. If it throws, the model is not loaded.
   virtual void BeginLoad(xgboost::Json const* in) = 0;
-  /// Throws if the model that was loaded is not one of this learner.
+  /// Throws if the model that was loaded is not one of this learner. It is called before the model is used.
   virtual void CheckModel() const = 0;
   /// Is called before rounds of the stock booster's model, as Python slices them, become the model of `out`. It is null
   /// for a booster that is not decorated. If it throws, no round is copied.
@@ -128,13 +135,13 @@ class XgbBooster : public xgboost::GradientBooster {
                              StockCall const& by_stock) const = 0;
   /// Writes the leaf of each row and tree.
   virtual void PredictLeaves(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds,
-                             StockCall const& by_stock) = 0;
+                             StockCallOn const& by_stock) = 0;
   /// Writes the contribution of each column, and the bias, for each row and output.
   virtual void Explain(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, Contributions kind,
-                       StockCall const& by_stock) = 0;
+                       StockCallOn const& by_stock) = 0;
   /// Writes the contribution of each pair of columns for each row and output.
   virtual void ExplainPairs(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, bool approximate,
-                            StockCall const& by_stock) = 0;
+                            StockCallOn const& by_stock) = 0;
 
  private:
   template <typename Round>

@@ -53,6 +53,8 @@ XGBGPU_SINCE_300(using XgbMarginView = xgboost::linalg::MatrixView<float>;)
 
 /// Has the stock part that is decorated do what XGBoost asks, with the arguments that XGBoost gave.
 using StockCall = std::function<void()>;
+/// The same, with this matrix in the place of the one that XGBoost gave.
+using StockCallOn = std::function<void(xgboost::DMatrix*)>;
 
 static_assert(sizeof(xgboost::GradientPair) == sizeof(GradientPair) &&
                   std::is_standard_layout_v<xgboost::GradientPair> &&

@@ -1,8 +1,6 @@
 // Asks the XGBoost of this process for its version.
 #include "xgb/version.h"
 
-#include <xgboost/c_api.h>
-
 namespace xgbgpu::plugin {
 
 namespace {
@@ -13,23 +11,31 @@ std::string Dotted(int major, int minor, int patch) {
 
 }  // namespace
 
-std::string RunningVersion() {
+std::string VersionOf(decltype(XGBoostVersion)* function) {
   int major = 0;
   int minor = 0;
   int patch = 0;
-  XGBoostVersion(&major, &minor, &patch);
+  function(&major, &minor, &patch);
   return Dotted(major, minor, patch);
 }
 
+std::string RunningVersion() { return VersionOf(XGBoostVersion); }
+
 std::string BuiltVersion() { return Dotted(XGBOOST_VER_MAJOR, XGBOOST_VER_MINOR, XGBOOST_VER_PATCH); }
 
-std::string WhyVersionDoesNotFit() {
+std::string BuiltSeries() { return std::to_string(kBuiltSeries[0]) + '.' + std::to_string(kBuiltSeries[1]); }
+
+bool IsOfBuiltSeries(decltype(XGBoostVersion)* function) {
   int major = 0;
   int minor = 0;
-  XGBoostVersion(&major, &minor, nullptr);
-  if (major == kBuiltSeries[0] && minor == kBuiltSeries[1]) return {};
-  return "this build of xgboost-gpu works in XGBoost " + std::to_string(kBuiltSeries[0]) + '.' +
-         std::to_string(kBuiltSeries[1]) + ".x, and the one in this process is " + RunningVersion();
+  function(&major, &minor, nullptr);
+  return major == kBuiltSeries[0] && minor == kBuiltSeries[1];
+}
+
+std::string WhyVersionDoesNotFit() {
+  if (IsOfBuiltSeries(XGBoostVersion)) return {};
+  return "this build of xgboost-gpu works in XGBoost " + BuiltSeries() + ".x, and the one in this process is " +
+         RunningVersion();
 }
 
 std::string& WhyNotRegistered() {

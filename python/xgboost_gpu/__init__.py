@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, List
 from ._arrays import take_arrays
 from ._constraints import take_lists
 from ._dask import watch_workers
+from ._device_arrays import take_device_arrays
 from ._estimators import write_for_stock
 from ._frames import take_frames
 from ._library import BuildInfo, Device, TrainingMemory, has_linked_series, load_library
@@ -56,6 +57,7 @@ take_lists()
 if has_linked_series():  # newer packages of XGBoost read frames, and look for workers of Dask, themselves
     take_frames(_LIBRARY)
     watch_workers()
+take_device_arrays()
 
 
 def build_info() -> BuildInfo:

@@ -10,24 +10,20 @@ import copy
 import ctypes
 import sys
 import warnings
-from typing import Any, Callable, List, Optional, Set, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
-from ._stock import replace
+from ._stock import replace, with_data
 
 #: What one value of a field belongs to, where it is not a row.
 UNITS = {"group": "group", "feature_weights": "feature"}
 
-_said: Set[str] = set()
 
-
-def _say_once(key: str, text: str) -> None:
-    """Warns of what stock XGBoost does otherwise, once in a process, and not while XGBoost's warnings are off."""
+def _say(text: str) -> None:
+    """Warns of what stock XGBoost does otherwise, but not while XGBoost's warnings are off. Python shows a warning once."""
     import xgboost
 
-    if key in _said or xgboost.get_config()["verbosity"] < 1:
-        return
-    _said.add(key)
-    warnings.warn(f"xgboost-gpu: {text}", UserWarning)
+    if xgboost.get_config()["verbosity"] >= 1:
+        warnings.warn(f"xgboost-gpu: {text}", UserWarning)
 
 
 def _is_masked(data: Any) -> bool:
@@ -65,7 +61,7 @@ def filled(data: Any) -> Any:
         return np.asarray(data.data)
     if data.dtype.kind not in "biufO":
         raise TypeError(f"A masked array has values of type {data.dtype}; allowed: bool, integers and floats")
-    _say_once("mask", "masked entries of an array are missing, for all methods. XGBoost alone reads what is behind the mask")
+    _say("masked entries of an array are missing, for all methods. XGBoost alone reads what is behind the mask")
     floats = data if data.dtype.kind in "fO" else data.astype(np.float32)
     return floats.filled(np.nan)
 
@@ -97,9 +93,7 @@ def _with_missing(data: Any, missing: Optional[float]) -> Any:
 
     if missing is None or np.isnan(missing):
         return data
-    _say_once(
-        "csc", f"missing={missing} holds for a CSC matrix, for all methods. XGBoost alone ignores missing for CSC matrices"
-    )
+    _say(f"missing={missing} holds for a CSC matrix, for all methods. XGBoost alone ignores missing for CSC matrices")
     return data.tocsr()
 
 
@@ -124,20 +118,6 @@ def _refuse_masks(values: Any) -> None:
 
     if np.ma.is_masked(values):
         raise ValueError(f"An array is masked at {np.argwhere(values.mask)[0][0]}; allowed: a number everywhere")
-
-
-def _with_data(change: Callable[..., Any], at: int = 0) -> Callable[[Callable], Callable]:
-    """What puts change(data) in the place of a function's argument `data`, which is named or the one at `at`."""
-
-    def make(function: Callable) -> Callable:
-        def call(*arguments: Any, **others: Any) -> Any:
-            if "data" in others:
-                return function(*arguments, **{**others, "data": change(others["data"])})
-            return function(*arguments[:at], change(arguments[at]), *arguments[at + 1 :], **others)
-
-        return call
-
-    return make
 
 
 def _stock_modules() -> List[Any]:
@@ -181,7 +161,7 @@ def _take_csc(stock: Any) -> None:
         replace(stock, "dispatch_data_backend", with_missing)
         return
     for name in ("dispatch_data_backend", "_proxy_transform"):
-        replace(stock, name, _with_data(_plain_csc))
+        replace(stock, name, with_data(_plain_csc))
 
 
 class _Interface(bytes):
@@ -261,9 +241,9 @@ def take_arrays() -> None:
     _take_csc(stock)
     _take_gradients()
     for name in ("dispatch_data_backend", "_proxy_transform"):
-        replace(stock, name, _with_data(_readable))
+        replace(stock, name, with_data(_readable))
     replace(stock, "dispatch_meta_backend", dispatch_meta_backend)
-    replace(xgboost.Booster, "inplace_predict", _with_data(_readable, at=1))
+    replace(xgboost.Booster, "inplace_predict", with_data(_readable, at=1))
     for module in _stock_modules():
         for name, make in (("_ensure_np_dtype", ensure_np_dtype), ("c_array", c_array), ("concat", concat)):
             replace(module, name, make)

@@ -2,8 +2,11 @@
 or hand themselves over by DLPack."""
 
 import ctypes
+import inspect
 import json
-from typing import Any, Dict, Tuple
+from typing import Any, Callable, Dict, Tuple
+
+from ._stock import replace, with_data
 
 
 class _Tensor(ctypes.Structure):
@@ -70,8 +73,16 @@ def interface_of_capsule(capsule: Any) -> Dict[str, Any]:
     }
 
 
+def _is_for_us(data: Any) -> bool:
+    """Whether stock's package has no way of its own for an array on a GPU: it has one for CuPy's and cuDF's, and in newer
+    series takes for CuPy's whatever has the interface."""
+    if hasattr(data, "iloc") or not is_device_array(data):
+        return False
+    return all(kind.__module__.split(".")[0] not in ("cupy", "cudf") for kind in type(data).__mro__)
+
+
 class DeviceArray:
-    """Such an array as the package handles data that stock XGBoost refuses (see _frames). It has no names."""
+    """Such an array as the package hands it to the library."""
 
     def __init__(self, data: Any) -> None:
         self._data = data
@@ -85,13 +96,7 @@ class DeviceArray:
             self._capsule = self._data.__dlpack__(stream=_DEFAULT_STREAM)
         return json.dumps(interface_of_capsule(self._capsule)).encode()
 
-    def features(self, names: Any, types: Any, enable_categorical: bool, threads: int = 0) -> Tuple[Any, Any]:
-        return names, types
-
-    def column_names(self) -> None:
-        return None
-
-    def to_dmatrix(self, missing: float, threads: int, enable_categorical: bool) -> ctypes.c_void_p:
+    def to_dmatrix(self, missing: float, threads: int) -> ctypes.c_void_p:
         """The handle of a DMatrix that takes the values where they are."""
         from xgboost.core import _LIB, _check_call
 
@@ -112,7 +117,7 @@ class DeviceArray:
 
         _check_call(_LIB.XGDMatrixSetInfoFromInterface(matrix.handle, name.encode(), self.interface()))
 
-    def array(self, enable_categorical: bool) -> Any:
+    def array(self) -> Any:
         """The values for predictions in place: on their device where CuPy is installed, else on the host."""
         try:
             import cupy
@@ -129,3 +134,59 @@ class DeviceArray:
         if hasattr(self._data, "cpu"):  # PyTorch
             return np.asarray(self._data.detach().cpu())
         return np.asarray(self._data)  # JAX
+
+
+def take_device_arrays() -> None:
+    """Has stock's package take arrays on a GPU of other packages, as data and as labels, weights and the like."""
+    import numpy as np
+    import xgboost
+    from xgboost import data as stock
+
+    def dispatch_data_backend(function: Callable) -> Callable:
+        parameters = inspect.signature(function)
+
+        def dispatch(*arguments: Any, **others: Any) -> Any:
+            call = parameters.bind(*arguments, **others)
+            call.apply_defaults()
+            given = call.arguments
+            if not _is_for_us(given["data"]):
+                return function(*arguments, **others)
+            handle = DeviceArray(given["data"]).to_dmatrix(given["missing"], given["threads"])
+            return handle, given["feature_names"], given["feature_types"]
+
+        return dispatch
+
+    def dispatch_meta_backend(function: Callable) -> Callable:
+        def dispatch(matrix: Any, data: Any, name: str, dtype: Any = None) -> None:
+            if _is_for_us(data):
+                DeviceArray(data).set_info(matrix, name)
+            else:
+                function(matrix, data, name, dtype)
+
+        return dispatch
+
+    def proxy_transform(function: Callable) -> Callable:
+        def transform(data: Any, *others: Any) -> Tuple:
+            if not _is_for_us(data):
+                return function(data, *others)
+            return (DeviceArray(data), *function(np.empty((1, 1)), *others)[1:])  # the rest as of any array
+
+        return transform
+
+    def dispatch_proxy_set_data(function: Callable) -> Callable:
+        def dispatch(proxy: Any, data: Any, *others: Any, **more: Any) -> None:
+            if isinstance(data, DeviceArray):
+                data.set_batch(proxy)
+            else:
+                function(proxy, data, *others, **more)
+
+        return dispatch
+
+    def for_prediction(data: Any) -> Any:
+        return DeviceArray(data).array() if _is_for_us(data) else data
+
+    replace(stock, "dispatch_data_backend", dispatch_data_backend)
+    replace(stock, "dispatch_meta_backend", dispatch_meta_backend)
+    replace(stock, "_proxy_transform", proxy_transform)
+    replace(stock, "dispatch_proxy_set_data", dispatch_proxy_set_data)
+    replace(xgboost.Booster, "inplace_predict", with_data(for_prediction, at=1))

@@ -11,7 +11,7 @@ import inspect
 import json
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ._device_arrays import DeviceArray, address_in, is_device_array
+from ._device_arrays import address_in
 from ._library import Library
 
 #: Feature types of columns that stock takes from a pyarrow table. It takes no names from one that has only these.
@@ -194,17 +194,15 @@ class Frames:
         self._library = library
 
     def find(self, data: Any) -> Any:
-        """An ArrowFrame, a PandasFrame or a DeviceArray; None for what is stock's to convert or to refuse."""
+        """An ArrowFrame or a PandasFrame; None for what is stock's to convert or to refuse."""
         from xgboost import data as stock
 
-        if isinstance(data, (ArrowFrame, PandasFrame, DeviceArray)):
+        if isinstance(data, (ArrowFrame, PandasFrame)):
             return data
         if _is_lazy(data):
             raise TypeError("The data are a polars.LazyFrame, a query without rows; allowed: what .collect() returns")
         if stock._is_pandas_df(data) or stock._is_pandas_series(data):
             return self._of_pandas(data)
-        if is_device_array(data) and not self._is_known(data):
-            return DeviceArray(data)
         if _is_of(data, "pyarrow", "Dataset") and _pyarrow_hands_over():
             frame = ArrowFrame(self._library, lambda: data.scanner().to_reader().__arrow_c_stream__())
         elif not hasattr(data, "__arrow_c_stream__") or self._is_known(data):
@@ -220,8 +218,7 @@ class Frames:
         """As `find`, for labels, weights and the like: stock takes all that numpy makes an array of."""
         from xgboost import data as stock
 
-        has_array = hasattr(data, "__array__") and not is_device_array(data)
-        if has_array and not _is_lazy(data) and not stock._is_pandas_df(data):
+        if hasattr(data, "__array__") and not _is_lazy(data) and not stock._is_pandas_df(data):
             if not (stock._is_pandas_series(data) and self._is_on_arrow(data.dtype)):
                 return None
         return self.find(data)
@@ -277,8 +274,8 @@ def take_frames(library: Library) -> None:
 
     frames = Frames(library)
     stock_data, stock_info = stock.dispatch_data_backend, stock.dispatch_meta_backend
-    stock_batch, stock_set = stock._proxy_transform, stock.dispatch_proxy_set_data
-    stock_iterator, stock_predict = stock.SingleBatchInternalIter.__init__, Booster.inplace_predict
+    stock_batch, stock_iterator = stock._proxy_transform, stock.SingleBatchInternalIter.__init__
+    stock_predict = Booster.inplace_predict
     predict_arguments = inspect.signature(stock_predict)
 
     @functools.wraps(stock_data)
@@ -299,10 +296,7 @@ def take_frames(library: Library) -> None:
     @functools.wraps(stock_info)
     def dispatch_meta_backend(matrix: Any, data: Any, name: str, dtype: Any = None) -> None:
         frame = frames.find_info(data)
-        if isinstance(frame, DeviceArray):
-            frame.set_info(matrix, name)
-        else:
-            stock_info(matrix, data if frame is None else frame.info(), name, dtype)
+        stock_info(matrix, data if frame is None else frame.info(), name, dtype)
 
     @functools.wraps(stock_batch)
     def proxy_transform(data: Any, feature_names: Any, feature_types: Any, enable_categorical: bool) -> Tuple:
@@ -310,15 +304,7 @@ def take_frames(library: Library) -> None:
         if frame is None:
             return stock_batch(data, feature_names, feature_types, enable_categorical)
         names, types = frame.features(feature_names, feature_types, enable_categorical)
-        values = frame if isinstance(frame, DeviceArray) else frame.array(enable_categorical)
-        return values, None, names, types
-
-    @functools.wraps(stock_set)
-    def dispatch_proxy_set_data(proxy: Any, data: Any, *others: Any, **more: Any) -> None:
-        if isinstance(data, DeviceArray):
-            data.set_batch(proxy)
-        else:
-            stock_set(proxy, data, *others, **more)
+        return frame.array(enable_categorical), None, names, types
 
     @functools.wraps(stock_iterator)
     def make_iterator(self: Any, **arguments: Any) -> None:
@@ -343,6 +329,5 @@ def take_frames(library: Library) -> None:
         return stock_predict(*call.args, **call.kwargs)
 
     stock.dispatch_data_backend, stock.dispatch_meta_backend = dispatch_data_backend, dispatch_meta_backend
-    stock._proxy_transform, stock.dispatch_proxy_set_data = proxy_transform, dispatch_proxy_set_data
-    stock.SingleBatchInternalIter.__init__ = make_iterator
+    stock._proxy_transform, stock.SingleBatchInternalIter.__init__ = proxy_transform, make_iterator
     Booster.inplace_predict = inplace_predict

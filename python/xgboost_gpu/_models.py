@@ -218,14 +218,28 @@ def _learner(source: Any, name: str) -> Tuple[str, Dict[str, Any]]:
     return what, learner
 
 
-#: The hessian of a row of weight 1 before the first tree, by base score and number of outputs.
-_FIRST_HESSIAN: Dict[str, Callable[[float, int], float]] = {
-    "reg:squarederror": lambda base, outputs: 1.0,
-    "reg:absoluteerror": lambda base, outputs: 1.0,
-    "reg:logistic": lambda base, outputs: base * (1 - base),
-    "binary:logistic": lambda base, outputs: base * (1 - base),
-    "multi:softmax": lambda base, outputs: 2 / outputs * (1 - 1 / outputs),
-    "multi:softprob": lambda base, outputs: 2 / outputs * (1 - 1 / outputs),
+def _of_first_class(scores: Any) -> float:
+    """The hessian of softmax. Base scores of classes are margins."""
+    shares = np.exp(scores - np.max(scores))
+    first = float(shares[0] / shares.sum())
+    return 2 * first * (1 - first)
+
+
+def _has_curved_errors(objective: str) -> bool:
+    """Whether each row has a hessian of its own: with absolute errors since 3.4."""
+    import xgboost
+
+    return objective == "reg:absoluteerror" and [int(part) for part in xgboost.__version__.split(".")[:2]] >= [3, 4]
+
+
+#: The hessian of a row of weight 1 in the first tree, by the base scores of all outputs.
+_FIRST_HESSIAN: Dict[str, Callable[[Any], float]] = {
+    "reg:squarederror": lambda scores: 1.0,
+    "reg:absoluteerror": lambda scores: 1.0,
+    "reg:logistic": lambda scores: scores[0] * (1 - scores[0]),
+    "binary:logistic": lambda scores: scores[0] * (1 - scores[0]),
+    "multi:softmax": _of_first_class,
+    "multi:softprob": _of_first_class,
 }
 
 
@@ -280,10 +294,10 @@ class Columns:
 
         Before the first tree all rows have the same margin, hence the same hessian, and a node's cover counts its rows.
         """
-        hessian = _FIRST_HESSIAN.get(model.objective)
-        if hessian is None or self.weighted or model.weighs or not model.trees or not isinstance(model.base_score, float):
+        hessian = None if _has_curved_errors(model.objective) else _FIRST_HESSIAN.get(model.objective)
+        if hessian is None or self.weighted or model.weighs or not model.trees:
             return ""
-        of_row = hessian(model.base_score, model.outputs)
+        of_row = hessian(np.broadcast_to(model.base_score, model.outputs))
         tree = model.trees[0]
         pending = [(0, np.arange(self.shape[0]))]
         while pending:

@@ -95,9 +95,9 @@ __global__ void CopyTableKernel(DeviceColumn const* table, std::uint64_t rows, F
     }
     __syncthreads();
   }
-  present = __reduce_add_sync(0xFFFFFFFFU, present);
-  infinite = __reduce_add_sync(0xFFFFFFFFU, infinite);
-  for (int lanes = kTile / 2; lanes > 0; lanes /= 2) checksum += __shfl_down_sync(0xFFFFFFFFU, checksum, lanes);
+  present = cuda::WarpSum(present);
+  infinite = cuda::WarpSum(infinite);
+  checksum = cuda::WarpSum(checksum);
   if (threadIdx.x == 0) {
     atomicAdd(&counts->checksum, checksum);
     atomicAdd(&counts->present, static_cast<unsigned long long>(present));

@@ -282,17 +282,21 @@ def documented_parameters(root: Path) -> List[str]:
 
 
 def functions_in_front(root: Path) -> List[str]:
-    """XGBoost's functions that plugin/entry defines are those of its table, from which the export map is made."""
+    """XGBoost's functions that plugin/entry defines are those of its table, from which the export map is made. Each looks at
+    its caller first."""
     def names(files_of: Iterator[Path], pattern: str) -> set:
         return {name for path in files_of for name in re.findall(pattern, path.read_text(encoding="utf-8"), re.MULTILINE)}
 
     entry = root / "plugin/entry"
-    defined = names(entry.glob("*.cc"), r"^XGBGPU_EXPORT (?:int|bool) ((?:XG(?!BGPU)|Rabit)\w+)\(")
+    function = r"^XGBGPU_EXPORT (?:int|bool) ((?:XG(?!BGPU)|Rabit)\w+)\("
+    defined = names(entry.glob("*.cc"), function)
+    checked = names(entry.glob("*.cc"), function + r"[^{;]*\) \{\n  XGBGPU_CHECK_CALLER\(")
     listed = names(entry.glob("functions.inc"), r"^XGBGPU_FUNCTION\((\w+), \d+, \d+\)$")
     if not defined or not listed:
         return ["plugin/entry/functions.inc lists no function, or plugin/entry defines none"]
     return [f"plugin/entry defines {name}, which functions.inc does not list" for name in sorted(defined - listed)] + [
-        f"functions.inc lists {name}, which plugin/entry does not define" for name in sorted(listed - defined)]
+        f"functions.inc lists {name}, which plugin/entry does not define" for name in sorted(listed - defined)] + [
+        f"plugin/entry defines {name}, which does not begin with XGBGPU_CHECK_CALLER" for name in sorted(defined - checked)]
 
 
 def json_by_hand(root: Path) -> List[str]:
@@ -444,9 +448,11 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
          "docs/testing.md": "| `max_bin` | `params` |\n", "tests/python/test_params.py": "max_depth"},
         ["does not mention `eta`", "no test that it names for max_bin", "names no test of max_leaves"]),
     "functions_in_front": (
-        {"plugin/entry/models.cc": "XGBGPU_EXPORT int XGBoosterA(Handle h) {\nXGBGPU_EXPORT int XGDMatrixB(Handle h) {\n",
+        {"plugin/entry/models.cc": "XGBGPU_EXPORT int XGBoosterA(Handle h) {\n  XGBGPU_CHECK_CALLER(-1);\n"
+                                   "XGBGPU_EXPORT int XGDMatrixB(Handle h) {\n",
          "plugin/entry/functions.inc": "XGBGPU_FUNCTION(XGBoosterA, 107, 0)\nXGBGPU_FUNCTION(XGBoosterC, 107, 300)\n"},
-        ["defines XGDMatrixB, which functions.inc does not list", "lists XGBoosterC, which plugin/entry does not define"]),
+        ["defines XGDMatrixB, which functions.inc does not list", "lists XGBoosterC, which plugin/entry does not define",
+         "defines XGDMatrixB, which does not begin with XGBGPU_CHECK_CALLER"]),
     "json_by_hand": (
         {"src/core/a.cc": 'text += "{\\"name\\": 1}";\n', "cli/b.cc": 'text = R"({"name": 1})";\n',
          "plugin/c.h": "#include <nlohmann/json.hpp>\n", "plugin/d.cc": '// {\\"name\\": 1}\n#include <nlohmann/json.hpp>\n'},

@@ -23,11 +23,12 @@ from xgboost import collective
 
 ROWS, COLUMNS = 5000, 6
 
-#: Metrics of rankings that since 2.0 take labels 0 and 1 alone, for rankings of several grades.
-BINARY = ["map@4", "pre@3"] if SERIES < 200 else []
-
 #: What a scenario may ask for beside parameters of the booster.
 DATA = """rows missing levels categories weights groups margins sparse labels quantile feature_weights""".split()
+
+#: Metrics of graded labels. Since 2.0 map and pre take labels of 0 and 1 alone.
+GRADED = ["ndcg", "map@4", "pre@3", "auc"] if SERIES < 200 else ["ndcg", "auc"]
+GRADED_WITH_WEIGHTS = ["ndcg@5-", "map"] if SERIES < 200 else ["ndcg@5-", "ndcg"]
 
 SCENARIOS: Dict[str, Dict[str, Any]] = {
     "squared error": dict(objective="reg:squarederror"),
@@ -46,8 +47,8 @@ SCENARIOS: Dict[str, Dict[str, Any]] = {
     "absolute error with weights": dict(objective="reg:absoluteerror", weights=True, subsample=0.7),
     "cox": dict(objective="survival:cox", weights=True),
     "aft": dict(objective="survival:aft", eval_metric=["aft-nloglik", "interval-regression-accuracy"], labels="bounds"),
-    "pairwise": dict(objective="rank:pairwise", groups=True, eval_metric=["ndcg", "auc", *BINARY]),
-    "ndcg with weights": dict(objective="rank:ndcg", groups=True, weights="groups", eval_metric=["ndcg@5-", *BINARY]),
+    "pairwise": dict(objective="rank:pairwise", groups=True, eval_metric=GRADED),
+    "ndcg with weights": dict(objective="rank:ndcg", groups=True, weights="groups", eval_metric=GRADED_WITH_WEIGHTS),
     "map": dict(objective="rank:map", groups=True, num_pairsample=3),
     "ranking without groups": dict(objective="rank:pairwise", eval_metric="ndcg", rows=900),
     "several labels": dict(objective="reg:squarederror", labels=3),

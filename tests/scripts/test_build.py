@@ -72,7 +72,7 @@ def chosen(folder: Path, settings: Dict[str, str], has_gpu: bool) -> List[str]:
         ({"XGBGPU_CUDA_ARCHITECTURES": "auto"}, True, "native", "the GPU of this machine"),
         ({"XGBGPU_CUDA_ARCHITECTURES": "auto"}, False, "75-real;80-real;90", "no GPU was found here, so every GPU"),
         ({"XGBGPU_CUDA_ARCHITECTURES": "local"}, True, "native", "the GPU of this machine"),
-        ({"XGBGPU_CUDA_ARCHITECTURES": "local"}, False, "90", "no GPU was found here, so one architecture"),
+        ({"XGBGPU_CUDA_ARCHITECTURES": "local"}, False, "75", "no GPU was found here, so one architecture"),
         ({"CMAKE_CUDA_ARCHITECTURES": "86"}, True, "86", "as CMAKE_CUDA_ARCHITECTURES says"),
     ],
 )

@@ -1,4 +1,4 @@
-"""scripts/host-headers and scripts/hosts: what they bring, what they refuse, and what they skip. No registry is needed: pip
+"""scripts/host-headers, scripts/hosts and scripts/r-xgboost: what they bring, what they refuse, and what they skip. No registry is needed: pip
 finds small packages that the tests make."""
 
 import hashlib
@@ -192,6 +192,12 @@ def test_a_release_that_is_gone_is_an_error(project: Project) -> None:
         ("host-headers", "3.4", "headers of XGBoost 3.4.1: pip cannot download the source package"),
         ("hosts", "wheel-3.4.1", "wheel-3.4.1: pip cannot download it"),
         ("hosts", "debian-13", "debian-13: apt cannot download its packages"),
+        pytest.param(
+            "r-xgboost",
+            "--own",
+            "XGBoost's package for R: apt cannot download Debian's source packages xgboost dmlc-core",
+            marks=pytest.mark.skipif(shutil.which("R") is None, reason="R is not installed"),
+        ),
     ],
 )
 def test_nothing_comes_where_the_registry_is_silent(project: Project, script: str, name: str, what: str) -> None:
@@ -216,3 +222,9 @@ def test_nothing_comes_where_the_registry_is_silent(project: Project, script: st
 def test_unknown_names_are_refused(project: Project, script: str, name: str, said: str) -> None:
     done = project.run(script, name)
     assert (done.returncode, done.stdout) == (1, said + "\n")
+    assert project.made == []
+
+
+def test_an_argument_of_r_xgboost_that_is_not_there(project: Project) -> None:
+    done = project.run("r-xgboost", "--copy")
+    assert (done.returncode, done.stdout) == (1, "error: the argument is '--copy'; allowed: --own, or none\n")

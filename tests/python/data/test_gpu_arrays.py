@@ -165,6 +165,7 @@ def test_a_quantile_matrix_of_batches_on_a_device_holds_bins_only(cupy: Any) -> 
     assert_same_trees(train(kept, 4), train(xgb.DMatrix(with_categories, Y, feature_types=types), 4))
 
 
+@pytest.mark.skipif(xgb.build_info()["USE_CUDA"], reason="XGBoost with CUDA has a sketch of its own there")
 def test_stock_methods_bin_batches_on_a_device(cupy: Any) -> None:
     expected = xgb.train({"tree_method": "hist"}, xgb.QuantileDMatrix(X, Y, weight=WEIGHTS), 4)
     data = xgb.QuantileDMatrix(Parts(cupy.asarray))
@@ -476,9 +477,26 @@ class StandIn:
         self.shape, self.__cuda_array_interface__ = array.shape, interface_of(array)
 
 
-def test_an_array_of_an_unknown_package_reaches_the_library() -> None:
+class StandInByDlpack(OnlyByDlpack):
+    """The same by DLPack: it says that its memory is a device's."""
+
+    def __dlpack__(self, stream: Any = None) -> Any:
+        return self._array.__dlpack__()
+
+    def __dlpack_device__(self) -> Any:
+        return (2, 0)
+
+
+@pytest.mark.parametrize("kind", [StandIn, StandInByDlpack])
+@pytest.mark.parametrize("matrix", [xgb.DMatrix, xgb.QuantileDMatrix])
+def test_an_array_of_an_unknown_package_reaches_the_library(matrix: Any, kind: Any) -> None:
     with pytest.raises(xgb.core.XGBoostError, match="no memory of a CUDA device|no CUDA backend"):
-        xgb.DMatrix(StandIn(X))
+        matrix(kind(X))
+
+
+def test_batches_of_an_unknown_package_reach_the_library() -> None:
+    with pytest.raises(xgb.core.XGBoostError, match="no memory of a CUDA device|no CUDA backend"):
+        xgb.QuantileDMatrix(Parts(lambda part: StandInByDlpack(part) if part.ndim == 2 else part))
 
 
 def test_an_array_that_leaves_its_memory(cupy: Any) -> None:

@@ -266,8 +266,8 @@ def test_labels_that_are_no_numbers(value: float) -> None:
 @pytest.mark.parametrize(
     "objective, label, more, word",
     [
-        ("binary:logistic", 2, {}, r"label must be in \[0,1\]"),
-        ("binary:logistic", -1, {}, r"label must be in \[0,1\]"),
+        ("binary:logistic", 2, {"base_score": 0.5}, r"label must be in \[0,1\]"),
+        ("binary:logistic", -1, {"base_score": 0.5}, r"label must be in \[0,1\]"),
         ("multi:softprob", 3, {"num_class": 3}, r"label must be (in|discrete values in the range of) \[0, num_class\)"),
         ("multi:softprob", -1, {"num_class": 3}, r"label must be (in|discrete values in the range of) \[0, num_class\)"),
         ("count:poisson", -1, {}, "label must be non-?negative|label"),
@@ -374,7 +374,7 @@ def test_bounds_that_are_no_numbers(name: str) -> None:
 @only_ours
 def test_too_few_weights_for_bins() -> None:
     """Stock ends the process. We refuse for any method, since the matrix does not know who will train on it."""
-    words = "200 rows and 199 weights; allowed: one weight for each row|Size of weights must equal to number of rows"
+    words = "200 rows and 199 sample weights; allowed: one weight for each row|Size of weights must equal to number of rows"
     weight = np.ones(199, np.float32)
     with pytest.raises(Error, match=words):
         xgb.QuantileDMatrix(X, Y, weight=weight)

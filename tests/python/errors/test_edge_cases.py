@@ -126,8 +126,9 @@ def test_all_labels_equal() -> None:
     booster = train(xgb.DMatrix(x, np.full(300, 0.5)), 3)
     assert all(tree.nodes == 1 for tree in trees_of(booster))
     assert np.all(booster.predict(xgb.DMatrix(x)) == 0.5)
+    given = {"base_score": 0.5} if SERIES == 300 else {}  # XGBoost 3.0 refuses its own estimate of 0 or 1
     for label in (0.0, 1.0):
-        one_class = train(xgb.DMatrix(x, np.full(300, label)), 10, objective="binary:logistic")
+        one_class = train(xgb.DMatrix(x, np.full(300, label)), 10, objective="binary:logistic", **given)
         assert np.all(np.abs(one_class.predict(xgb.DMatrix(x)) - label) < 0.1)
 
 

@@ -22,7 +22,7 @@ import xgboost as xgb
 import xgboost_gpu
 from group_scenarios import SCENARIOS
 from group_workers import Group, WorkerError
-from support import BACKEND, LIBRARY, assert_same_trees, binary_labels, fresh, make_data, params, run_python, train
+from support import BACKEND, LIBRARY, assert_same_trees, binary_labels, fresh, make_data, only_before, params, run_python, train
 
 on_gpu = pytest.mark.skipif(BACKEND != "cuda", reason="this test needs a GPU")
 ROWS, COLUMNS = 4_000_000, 60
@@ -301,6 +301,7 @@ def test_two_gpus_predict_sparse_rows_as_one(predicted: Predicted) -> None:
     assert_same_answers(predicted.model("plain"), ask)
 
 
+@only_before(302, "XGBoost makes no pages of text any more")
 @on_gpu
 def test_two_gpus_predict_pages_of_a_file_as_one(predicted: Predicted, tmp_path: Any) -> None:
     x = np.nan_to_num(predicted.x)

@@ -5,7 +5,7 @@ import json
 import tempfile
 
 import pytest
-from support import BACKEND, LIBRARY, only_ours, run_python
+from support import BACKEND, LIBRARY, only_before, only_ours, run_python
 
 ROWS, COLUMNS, PAGES = 20_000, 50, 40  # of a page; pages
 VALUE = 8  # bytes of a value in a page of XGBoost's: column and number
@@ -111,6 +111,7 @@ def test_pages_of_an_iterator_are_held_a_few_at_a_time() -> None:
 
 @only_ours
 @on_the_host
+@only_before(300, "text files have no cache")
 def test_pages_of_a_text_file_are_held_a_few_at_a_time() -> None:
     """A page is made from 8 MiB of text. The parser's own buffers, from before the training, are not counted."""
     of_text = len("10:1 ") - 0.2  # characters a value: ten of the fifty columns have a number of one digit

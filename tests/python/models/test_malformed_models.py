@@ -36,7 +36,12 @@ def _categories() -> xgb.DMatrix:
 
 def make_models() -> Dict[str, xgb.Booster]:
     three = RNG.integers(0, 3, ROWS)
+    vectors = {}
+    if SERIES >= 200:  # trees with several numbers in a leaf
+        several = {**SMALL, "tree_method": "hist", "multi_strategy": "multi_output_tree"}
+        vectors["vectors"] = xgb.train(several, _numbers(np.column_stack([Y, -Y])), 2)
     return {
+        **vectors,
         "gbtree": xgb.train({**SMALL, "tree_method": "hist"}, _numbers(), 3),
         "dart": xgb.train({**SMALL, "tree_method": "hist", "booster": "dart", "rate_drop": 0.5}, _numbers(), 3),
         "gblinear": xgb.train({"nthread": 1, "booster": "gblinear"}, _numbers(), 2),
@@ -103,6 +108,26 @@ def of_booster(change: Callable[[Dict[str, Any]], None]) -> Mutation:
     return lambda model: change(model["learner"]["gradient_booster"])
 
 
+def of_weights(change: Callable[[Dict[str, Any]], None]) -> Mutation:
+    """Changes what has the weights of trees: the booster, or its model."""
+
+    def mutate(model: Dict[str, Any]) -> None:
+        booster = model["learner"]["gradient_booster"]
+        change(booster if "weight_drop" in booster else booster["model"])
+
+    return mutate
+
+
+def leaf_at(name: str, value: Any) -> Mutation:
+    """Changes the number that the first leaf of the second tree has in the list `name`."""
+
+    def mutate(model: Dict[str, Any]) -> None:
+        tree = trees_of(model)[1]
+        tree[name][tree["left_children"].index(-1)] = value
+
+    return mutate
+
+
 def cycle(model: Dict[str, Any]) -> None:
     """Gives the first split below the root the root's own children, so that a walk need not end."""
     tree = trees_of(model)[1]
@@ -123,6 +148,29 @@ def set_to(name: str, value: Any) -> Callable[[Dict[str, Any]], None]:
 
     return change
 
+
+#: Since 3.1 XGBoost compares the numbers of base scores, before it asks the booster.
+CLASSES = "num_class" if SERIES < 301 else "num_class|n_classes"
+#: It also makes a base score for each target.
+TARGETS: List[Tuple[str, str, Mutation, str]] = [
+    ("targets_many", "gbtree", param("learner", "num_target", "2000000000"), "num_target")
+] if SERIES < 301 else []
+#: Since 3.3 trees without weights have the weight 1.
+NO_WEIGHTS: List[Tuple[str, str, Mutation, str]] = [
+    ("dart_empty", "dart", of_booster(set_to("weight_drop", [])), "weight_drop"),
+    ("dart_none", "dart", of_booster(lambda b: b.pop("weight_drop")), "weight_drop"),
+] if SERIES < 303 else []
+#: Vectors have a list of their own since 3.2, and right_children their places in it.
+VECTORS: List[Tuple[str, str, Mutation, str]] = [
+    ("vector_left", "vectors", put("left_children", 0, 2_000_000_000), "Node 0 of tree 1.*left child"),
+    ("vector_short", "vectors", shorten("base_weights"), "base_weights"),
+    ("vector_size", "vectors", param("tree", "size_leaf_vector", "3"), "base_weights|size_leaf_vector|leaf_weights"),
+    ("vector_targets", "vectors", param("learner", "num_target", "3"), "size_leaf_vector|num_target|n_targets"),
+    *(([(f"vector_at_{at}", "vectors", leaf_at("right_children", at), "has the number") for at in (-1, 1000, 2_000_000_000)]
+       + [("vector_list", "vectors", shorten("leaf_weights"), "leaf_weights"),
+          ("vector_no_list", "vectors", drop("leaf_weights"), "leaf_weights"),
+          ("vector_no_gains", "vectors", drop("loss_changes"), "loss_changes")]) if SERIES >= 302 else []),
+] if SERIES >= 200 else []
 
 # name, model, mutation, what the error must name
 STRUCTURE: List[Tuple[str, str, Mutation, str]] = (
@@ -173,14 +221,11 @@ STRUCTURE: List[Tuple[str, str, Mutation, str]] = (
         ("parallel_many", "classes", param("model", "num_parallel_tree", "2147483647"), "num_parallel_tree"),
         ("features_2", "gbtree", param("learner", "num_feature", "1"), "num_feature"),
         ("features_0", "gbtree", param("learner", "num_feature", "0"), "feature"),
-        ("classes_many", "classes", param("learner", "num_class", "2000000000"), "num_class"),
-        ("classes_2", "classes", param("learner", "num_class", "2"), "num_class"),
+        ("classes_many", "classes", param("learner", "num_class", "2000000000"), CLASSES),
+        ("classes_2", "classes", param("learner", "num_class", "2"), CLASSES),
         ("classes_negative", "classes", param("learner", "num_class", "-2"), "num_class"),
-        ("targets_many", "gbtree", param("learner", "num_target", "2000000000"), "num_target"),
-        ("dart_short", "dart", of_booster(lambda b: b["weight_drop"].pop()), "weight_drop"),
-        ("dart_empty", "dart", of_booster(set_to("weight_drop", [])), "weight_drop"),
-        ("dart_none", "dart", of_booster(lambda b: b.pop("weight_drop")), "weight_drop"),
-        ("dart_text", "dart", of_booster(set_to("weight_drop", "x")), "weight_drop"),
+        ("dart_short", "dart", of_weights(lambda b: b["weight_drop"].pop()), "weight_drop"),
+        ("dart_text", "dart", of_weights(set_to("weight_drop", "x")), "weight_drop"),
         ("dart_left", "dart", put("left_children", 0, 2_000_000_000), "Node 0 of tree 1"),
         ("dart_cycle", "dart", cycle, "one way from the root"),
         ("linear_short", "gblinear", of_model(lambda m: m["weights"].pop()), "weights"),
@@ -190,6 +235,9 @@ STRUCTURE: List[Tuple[str, str, Mutation, str]] = (
         ("linear_features", "gblinear", param("learner", "num_feature", "5000"), "weights"),
         ("linear_classes", "gblinear", param("learner", "num_class", "7"), "weights"),
     ]
+    + TARGETS
+    + NO_WEIGHTS
+    + VECTORS
     + [(f"category_{value}", "categories", put("categories", 0, value), "categories")
        for value in (-1, -2_000_000_000, 2_000_000_000, 16_777_216)]
     + [(f"segment_{value}", "categories", put("categories_segments", 0, value), "categories")

@@ -31,7 +31,7 @@ from support import (
 )
 
 #: How XGBoost alone refuses gpu_hist. Newer ones have no such method.
-REFUSAL = "not compiled with GPU support" if SERIES < 300 else "Invalid Input: 'gpu_hist'"
+REFUSAL = "not compiled with GPU support" if SERIES < 301 else "Invalid Input: 'gpu_hist'"
 
 X, Y = make_data(500, 6, missing=0.1)
 CLASSES = np.digitize(Y, np.quantile(Y, [0.33, 0.66])).astype(np.float32)

@@ -15,7 +15,7 @@ import scipy.sparse
 import xgboost as xgb
 from equal_trees import GRADIENT_ERROR, compare_models
 from sklearn import datasets
-from support import BACKEND, LIBRARY, make_data, only_ours, raw
+from support import BACKEND, LIBRARY, make_data, only_ours, raw, train
 
 pytestmark = only_ours
 PACKAGE = Path(__file__).resolve().parents[3] / "python"
@@ -228,7 +228,8 @@ def test_of_models_of_other_lengths_the_first_trees_are_compared() -> None:
 
 
 def set_weight(learner: Dict[str, Any], trees: List[Dict[str, Any]]) -> None:
-    learner["gradient_booster"]["weight_drop"][1] *= 0.5
+    gbm = learner["gradient_booster"]
+    (gbm if "weight_drop" in gbm else gbm["model"])["weight_drop"][1] *= 0.5
 
 
 def set_objective(learner: Dict[str, Any], trees: List[Dict[str, Any]]) -> None:
@@ -312,6 +313,14 @@ def test_data_of_other_columns_or_rows_are_told() -> None:
             compare_models(booster, booster, frame[frame.columns[::-1]])
         with pytest.raises(ValueError, match="column 0 of data is 'wages'; allowed: 'income'"):
             compare_models(booster, booster, frame.rename(columns={"income": "wages"}))
+
+
+@pytest.mark.parametrize("objective", ["reg:squarederror", "reg:absoluteerror"])
+def test_the_rows_of_the_training_raise_no_doubt(objective: str) -> None:
+    x, y = make_data(300, 2)
+    booster = train(xgb.DMatrix(x, y), 2, objective=objective)
+    found = compare_models(booster, booster.copy(), x)
+    assert found.same > 2 and not found.doubt
 
 
 def test_weights_of_a_matrix_raise_no_doubt() -> None:
@@ -412,7 +421,7 @@ def test_leaves_that_no_hessian_holds_up(small) -> None:
     """Without weights and lambda there is nothing to divide a rounding of gradients by."""
     x, _ = small
     data = xgb.DMatrix(x, np.arange(16.0), weight=np.zeros(16))
-    how = exact(reg_lambda=0, min_child_weight=0)
+    how = exact(reg_lambda=0, min_child_weight=0, base_score=0.5)  # of no weight nothing can be estimated
     one, other = xgb.train(how, data, 2), xgb.train(how, data, 2)
     found = compare_models(one, other, x, reg_lambda=0.0, gradient_error=GRADIENT_ERROR)
     assert found.explained and found.same == 2

@@ -1,5 +1,6 @@
 """Pickles and model files of scikit-learn's estimators: what stock XGBoost makes of them, and who writes gpu_trace."""
 
+import contextlib
 import copy
 import json
 import os
@@ -15,7 +16,7 @@ import xgboost as xgb
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import cross_validate
-from support import OURS, SERIES, assert_same_trees, make_data, only_ours, params, run_python
+from support import OURS, SERIES, assert_same_trees, make_data, only_before, only_ours, only_since, params, run_python
 
 if OURS:
     import xgboost_gpu
@@ -29,7 +30,9 @@ KINDS: Dict[str, Dict[str, Any]] = {
     "exact": dict(tree_method="gpu_exact"),
     "forest": dict(num_parallel_tree=2),
 }
-FORMS = ["pickle", "joblib", "json", "ubj"]
+#: What has an estimator's parameters. XGBoost 1.7 writes them beside a model, too.
+FORMS = ["pickle", "joblib"] + (["json", "ubj"] if SERIES < 200 else [])
+beside_models = only_before(200, "a model file has no parameters of its estimator")
 PACKAGE = str(Path(__file__).parents[3] / "python")
 
 # A process with stock XGBoost alone.
@@ -81,11 +84,22 @@ def test_stock_alone_may_set_parameters_of_a_trained_estimator(kind: str, form: 
         assert_same_trees(clone(other).set_params(n_jobs=None).fit(X, Y).get_booster(), model.get_booster())
 
 
+@only_since(200, "a model file has the parameters of its estimator")
+@pytest.mark.parametrize("form", ["json", "ubj"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_stock_alone_reads_the_model_file_of_an_estimator(kind: str, form: str, tmp_path: Path) -> None:
+    model = xgb.XGBClassifier(n_estimators=4, max_depth=3, **params(**KINDS[kind])).fit(X, Y)
+    np.save(tmp_path / "x.npy", X)
+    model.save_model(tmp_path / f"model.{form}")
+    run_python(STOCK.replace('["tree_method"] == method', '["tree_method"] is None'), str(tmp_path), form, "none")
+    assert np.array_equal(np.load(tmp_path / "found.npy"), model.predict_proba(X))
+
+
 @pytest.mark.parametrize("kind", ["hist", "exact"])
 def test_the_booster_of_a_loaded_estimator_predicts_as_it_did(kind: str, tmp_path: Path) -> None:
     model = xgb.XGBClassifier(n_estimators=4, **params(**KINDS[kind])).fit(X, Y)
     model.save_model(tmp_path / "model.json")
-    read = xgb.XGBClassifier()
+    read = xgb.XGBClassifier(**({} if SERIES < 200 else params(**KINDS[kind])))
     read.load_model(tmp_path / "model.json")
     sections = [json.loads(one.get_booster().save_config())["learner"]["gradient_booster"] for one in (model, read)]
     for name in ("tree_method", "predictor") if SERIES < 200 else ("tree_method",):
@@ -94,7 +108,7 @@ def test_the_booster_of_a_loaded_estimator_predicts_as_it_did(kind: str, tmp_pat
     assert np.array_equal(read.predict_proba(X), model.predict_proba(X))
 
     stock = xgb.XGBClassifier(tree_method="approx")
-    with pytest.warns(UserWarning, match="native XGBoost model"):
+    with pytest.warns(UserWarning, match="native XGBoost model") if SERIES < 200 else contextlib.nullcontext():
         stock.load_model(model.get_booster().save_raw("ubj"))
     assert "xgboost_gpu_param" not in json.loads(stock.get_booster().save_config())["learner"]["gradient_booster"]
 
@@ -175,6 +189,7 @@ print(os.getpid(), xgboost_gpu.profile(model).source)
     assert traces(tmp_path) == {f"trace.json.{process}": [0, 1], "other.json": [0, 1]}
 
 
+@beside_models
 def test_a_model_file_of_an_estimator_names_no_file_to_write(tmp_path: Path) -> None:
     model = xgb.XGBClassifier(n_estimators=2, **params(gpu_trace=str(tmp_path / "trace.json"), eta=0.5)).fit(X, Y)
     settings = model.get_params()
@@ -299,6 +314,7 @@ def test_a_file_that_cannot_be_read_leaves_the_estimator_as_it_was(tmp_path: Pat
         assert np.array_equal(model.predict_proba(X), before)
 
 
+@beside_models
 def test_a_file_of_a_booster_leaves_the_estimators_parameters(tmp_path: Path) -> None:
     model = xgb.XGBClassifier(n_estimators=2, **params(eta=0.5)).fit(X, Y)
     model.save_model(tmp_path / "model.json")

@@ -15,7 +15,7 @@ from typing import Any, Dict, List, Optional
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import BACKEND, assert_same_trees, binary_labels, make_data, only_ours, params, train
+from support import BACKEND, SERIES, assert_same_trees, binary_labels, make_data, only_ours, params, train
 
 if "xgboost_gpu" in sys.modules:
     import xgboost_gpu
@@ -23,7 +23,9 @@ if "xgboost_gpu" in sys.modules:
 pytestmark = only_ours
 
 OF_TREES = {"gradients", "root rows", "partition", "histograms", "splits", "leaves"}
-OF_ROUNDS = {"objective", "margins", "metric"}
+OF_ROUNDS = {"objective", "metric"}
+if BACKEND == "cuda" or SERIES < 304:  # since 3.4 XGBoost adds leaf values to margins on the host
+    OF_ROUNDS.add("margins")
 ROUNDS = 5
 
 

@@ -12,7 +12,20 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 from scipy import sparse
-from support import FLOAT_EPS, assert_adds_up, fresh, model_of, only_ours, params, raw, run_python, stock_params, train
+from support import (
+    FLOAT_EPS,
+    assert_adds_up,
+    few_values,
+    fresh,
+    model_of,
+    only_before,
+    only_ours,
+    params,
+    raw,
+    run_python,
+    stock_params,
+    train,
+)
 
 # Of a saved tree: all that says which row goes where, but for thresholds.
 STRUCTURE = [
@@ -47,6 +60,7 @@ def make_table(
         label += np.sin(columns[-1])
     x = np.stack(columns, axis=1).astype(np.float32)
     x[rng.random(x.shape) < missing] = np.nan
+    x[:, len(levels) :] = few_values(x[:, len(levels) :])
     return x, label.astype(np.float32), ["c"] * len(levels) + ["float"] * numbers
 
 
@@ -132,8 +146,12 @@ CASES = {
 }
 
 
+#: Before 3.4 stock code puts categories of less than min_child_weight among those of weight 0, and so does the library.
+SORTED_AS_BEFORE = {"min_child_weight": only_before(304, "stock code sorts light categories by their weights")}
+
+
 @pytest.mark.parametrize("missing", [0.0, 0.2], ids=["complete", "missing"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=SORTED_AS_BEFORE.get(name, ())) for name in CASES])
 def test_trees_are_stocks(name: str, missing: float) -> None:
     levels, parameters = CASES[name]
     # Stock cuts more than 8 · max_bin distinct numbers by a sketch, at other places than ours.
@@ -151,13 +169,14 @@ def test_trees_are_stocks_on_sparse_data() -> None:
 def test_trees_are_stocks_with_weights() -> None:
     x, y, types = make_table(2000, [3, 30])
     weight = np.random.default_rng(1).uniform(0.5, 2.0, 2000)
-    assert_same(*in_step(matrix(x, y, types, weight=weight), 3))
+    light = 0.1  # no category weighs less, of which series sort some otherwise
+    assert_same(*in_step(matrix(x, y, types, weight=weight), 3, min_child_weight=light))
 
 
 def test_trees_are_stocks_with_classes() -> None:
     x, y, types = make_table(2000, [3, 30])
     label = np.digitize(y, np.quantile(y, [0.33, 0.67]))
-    assert_same(*in_step(matrix(x, label, types), 2, objective="multi:softprob", num_class=3))
+    assert_same(*in_step(matrix(x, label, types), 2, objective="multi:softprob", num_class=3, min_child_weight=0.1))
 
 
 def codes(column: np.ndarray) -> pd.Categorical:

@@ -1,0 +1,4 @@
+library(testthat)
+library(xgboostgpu)
+
+test_check("xgboostgpu")
