@@ -34,7 +34,7 @@ class LearnerView {
   std::uint32_t rounds() const { return static_cast<std::uint32_t>(stock_->BoostedRounds()); }
   FeatureIndex features() const { return static_cast<FeatureIndex>(model_->num_feature); }
   std::uint32_t outputs() const { return model_->num_output_group; }
-  /// Returns true if the trees have a vector in each leaf. The parameter multi_strategy is not among those of a saved model.
+  /// Returns true if the trees have a vector in each leaf. A saved model lacks the parameter multi_strategy.
   bool has_vector_leaves() const { return has_vector_leaves_ || HasVectorLeaves(*model_); }
   /// Notes whether the trees have one that were loaded, sliced or are about to grow.
   void SetVectorLeaves(bool have_one) { has_vector_leaves_ = have_one; }

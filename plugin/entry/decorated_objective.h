@@ -30,8 +30,8 @@ class DecoratedObjective final : public XgbObjective {
   void ComputeGradients(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info,
                         XgbGradientMatrix* out, StockGradients const& by_stock) override;
   void TransformForMetrics(xgboost::HostDeviceVector<float>* predictions, StockCall const& by_stock) override;
-  /// Has the stock objective compute gradients of the rows of all workers, and takes this worker's. Returns false if
-  /// nobody has rows.
+  /// Has the stock objective compute gradients of the rows of all workers, and takes this worker's. Returns false if no
+  /// worker has rows.
   bool ComputeOfAll(ProcessGroup* group, xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info,
                     XgbGradientMatrix* out, StockGradients const& by_stock);
   /// In a process group that trains with gpu_hist the estimate is made of the labels of all workers, as one process
@@ -48,7 +48,7 @@ class DecoratedObjective final : public XgbObjective {
   void AgreeOnObjective(ProcessGroup* group, std::string const& step) const;
 
   Maker maker_;
-  /// Those of the last gradients. Rankings of XGBoost know labels by their address, so the next are elsewhere.
+  /// Labels of the last gradients. Rankings of XGBoost know labels by their address, so the next labels lie elsewhere.
   std::unique_ptr<xgboost::MetaInfo> labels_of_all_;
   mutable bool is_current_{false};  ///< params_ are the newest
   mutable std::optional<ObjectiveParams> params_;

@@ -20,8 +20,8 @@ struct AllLabels {
 /// Brings the labels of all workers together; `own` are this worker's. All workers call it at the same time.
 ///
 /// Cost    the bytes of all labels, weights and groups on every worker, and messages as long
-/// Throws  InvalidArgument on a worker whose labels or weights do not fit its rows, or are of another kind than those of
-///         others; then OtherShardFailed on the others
+/// Throws  InvalidArgument on a worker whose labels or weights do not fit its rows, or are of another kind than other
+///         workers' labels or weights; then OtherShardFailed on the others
 AllLabels LabelsOfAll(ProcessGroup* group, xgboost::MetaInfo const& own);
 
 }  // namespace xgbgpu::plugin

@@ -37,9 +37,9 @@ class LoadedModel {
   /// Whatever was known.
   void Forget() { *this = LoadedModel{}; }
 
-  /// Throws InvalidArgument if trees split features that a learner with so many has not.
+  /// Throws InvalidArgument if trees split features beyond the learner's number of features.
   void CheckFeatures(std::uint64_t features) const;
-  /// Throws InvalidArgument if trees are of outputs that a learner with so many has not, or of too few.
+  /// Throws InvalidArgument if trees are of outputs beyond the learner's number of outputs, or of too few outputs.
   void CheckOutputs(std::uint32_t outputs) const;
   /// Throws InvalidArgument if weights are not those of a learner with so many features and outputs.
   void CheckWeightsFor(std::uint64_t features, std::uint32_t outputs) const;

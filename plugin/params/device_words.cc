@@ -46,7 +46,7 @@ std::vector<Parameter> InPlaceOfOne(Parameter const& set, KnownWords const& know
   return {set, {kOwnDevice, ""}};
 }
 
-/// Returns true if `hist` would train these words on a GPU.
+/// Returns true if XGBoost would train `hist` on a GPU with `words`.
 bool IsHistOnGpu(KnownWords const& words) {
   std::string const kind = words.device.substr(0, words.device.find(':'));
   bool const on_gpu = kind == "cuda" || kind == "gpu";

@@ -21,8 +21,8 @@ constexpr char const* kTimeLimit = kHasRabit ? "rabit_timeout_sec" : "dmlc_timeo
 /// How numbers of workers become one. The values are XGBoost's, which no public header has.
 enum class Reduction : int { kMax = 0, kSum = 2 };
 
-/// The most numbers in one message. Rabit combines as many along a tree. More go round its ring, whose second half reads
-/// a closed connection for ever: when a worker dies there, all others hang.
+/// The most numbers in one message. Rabit combines this number along a tree. More numbers go round its ring, whose second
+/// half reads a closed connection for ever: when a worker dies there, all others hang.
 constexpr std::size_t kMostReduced = 1 << 15;
 
 /// Combines each of `n` numbers with the same number of each other worker. Returns 0; or another number, and

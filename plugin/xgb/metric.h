@@ -38,7 +38,7 @@ class XgbMetric : public xgboost::Metric {
  protected:
   /// Is called after parameters were set or loaded.
   virtual void ParamsChanged() = 0;
-  /// Has the stock metric compute its value, of predictions on the host for these labels.
+  /// Has the stock metric compute its value from predictions on the host and `info`.
   using StockValue = std::function<double(xgboost::HostDeviceVector<float> const&, xgboost::MetaInfo*)>;
   /// Returns the metric's value; nothing if the stock metric is to compute it, from predictions on the host.
   virtual std::optional<double> Compute(xgboost::HostDeviceVector<float> const& predictions,
