@@ -59,7 +59,7 @@ bool Check(std::string const& text) {
     return true;
   }
   loaded.CheckTrees(booster, 1);
-  loaded.CheckFeatures({{"num_feature", std::to_string(shape.features)}});
+  loaded.CheckFeatures(static_cast<std::uint64_t>(shape.features));
   loaded.CheckOutputs(outputs);
   return true;
 }
