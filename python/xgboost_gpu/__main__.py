@@ -1,4 +1,8 @@
-"""``python3 -m xgboost_gpu compare a.json b.json``: compares two models, see :func:`xgboost_gpu.compare`."""
+"""The command ``python3 -m xgboost_gpu``.
+
+* ``try`` trains with `gpu_hist` beside `hist`.
+* ``compare a.json b.json`` compares two models, see :func:`xgboost_gpu.compare`.
+"""
 
 import argparse
 import sys
@@ -10,6 +14,7 @@ import xgboost
 
 from ._compare import compare
 from ._text import escaped_message, quoted, quoted_name
+from ._try import try_here
 
 _TEXT_FORMATS = ("libsvm", "csv")
 
@@ -88,12 +93,19 @@ class _Parser(argparse.ArgumentParser):
         super().error(escaped_message(message))
 
 
+def _rows(text: str) -> int:
+    if not text.isdecimal() or int(text) < 100:
+        raise argparse.ArgumentTypeError(f"{quoted(text)}; allowed: a whole number from 100 on")
+    return int(text)
+
+
 def main() -> int:
-    """Prints the report. Returns 0 if all differences are explained, 1 if one is real, 2 for what cannot be read."""
-    parser = _Parser(prog="python3 -m xgboost_gpu", description="Tools for models.")
-    tool = parser.add_subparsers(dest="tool", required=True).add_parser(
-        "compare", help="compare two models node by node and explain each difference"
-    )
+    """Runs a tool and returns its exit status."""
+    parser = _Parser(prog="python3 -m xgboost_gpu", description="Tools for trainings and models.")
+    tools = parser.add_subparsers(dest="tool", required=True)
+    tool = tools.add_parser("try", help="train with gpu_hist and with hist: seconds, accuracy, one model")
+    tool.add_argument("--rows", type=_rows, default=200_000, help="rows of the generated data; default: 200000")
+    tool = tools.add_parser("compare", help="compare two models node by node and explain each difference")
     tool.add_argument("a", help="a model file")
     tool.add_argument("b", help="another")
     tool.add_argument("--data", help="the rows both were trained on: .npy, .npz (sparse), or 'file?format=libsvm', 'file?format=csv'")
@@ -102,6 +114,11 @@ def main() -> int:
     tool.add_argument("--gradient-error", type=float, help="how far gradients of a row may be apart; default with data: 2^-21")
     tool.add_argument("--ordered", action="store_true", help="both were trained with max_leaves or lossguide")
     args = parser.parse_args()
+    return try_here(args.rows) if args.tool == "try" else _compare_files(args)
+
+
+def _compare_files(args: argparse.Namespace) -> int:
+    """Prints the report. Returns 0 if all differences are explained, 1 if one is real, 2 for what cannot be read."""
     try:
         data = None if args.data is None else _read_data(args.data)
         found = compare(

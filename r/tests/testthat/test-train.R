@@ -92,3 +92,14 @@ test_that("the library tells of itself and of trainings", {
   expect_identical(c(last$rows, last$columns), c(1500L, 6L))
   expect_gt(last$parts$gradients, 0)
 })
+
+test_that("a first training shows both methods and one model", {
+  shown <- capture.output(try_gpu_hist(rows = 1000))
+  expect_match(shown[1], paste0("^xgboost 1\\.7\\..* with xgboostgpu ", build_info()$version, ", on "))
+  expect_match(shown[2], "^1,000 rows of 20 columns, 50 rounds$")
+  expect_match(shown[5], "^hist +[0-9.]+ +\\.[0-9]{4}$")
+  expect_match(shown[6], "^gpu_hist +[0-9.]+ +\\.[0-9]{4}$")
+  expect_identical(shown[8], "The model of gpu_hist has the same bits with gpu_backend=host and one thread.")
+  expect_error(try_gpu_hist(99.5), "rows is 99.5; allowed: a whole number from 100 on", fixed = TRUE)
+  expect_error(try_gpu_hist("many"), 'rows is "many"; allowed: a whole number from 100 on', fixed = TRUE)
+})
