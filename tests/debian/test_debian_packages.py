@@ -2,13 +2,18 @@
 
 import hashlib
 import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Dict, List
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from documents import two_commands  # noqa: E402
+
 DEBIAN_13 = ROOT / "build" / "hosts" / "debian-13"
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
 MODULES = "usr/lib/python3/dist-packages"
@@ -102,6 +107,35 @@ def test_debian_13(in_debian_12: List[str], packages: Dict[str, Path], tmp_path:
     found = trained(output_of(root / "python", "-B", "-c", TRAINING, XGBGPU_LIBRARY=""))
     assert found[0].startswith("3.0.") and Path(found[1]).is_relative_to(root)
     assert found[2] == in_debian_12[2]
+
+
+@pytest.mark.parametrize("suite, series", [("bookworm", "1.7"), ("trixie", "3.0")])
+def test_commands_of_the_readme(packages: Dict[str, Path], tmp_path: Path, suite: str, series: str) -> None:
+    """In a fresh system with python3-xgboost, made for the test, whose apt installs the packages."""
+    if os.geteuid() != 0 or shutil.which("mmdebstrap") is None:
+        pytest.skip("only root makes a system to install in, with the package mmdebstrap")
+    commands = tmp_path / "commands"
+    commands.write_text(f"cd /packages\n{two_commands('apt install ')}", encoding="utf-8")
+    sources = output_of("apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)").splitlines()
+    mirror = next(uri for uri, release, part in map(str.split, sources) if (release, part) == ("bookworm", "main"))
+    files = " ".join(map(str, [commands, *packages.values()]))
+    hooks = ['mkdir "$1/packages"', f"copy-in {files} /packages", 'chroot "$1" sh -e /packages/commands']
+    options = ["--quiet", "--variant=apt", "--include=python3-xgboost", "--skip=cleanup/apt"]
+    make = ["mmdebstrap", *options, *(f"--customize-hook={hook}" for hook in hooks), suite, "/dev/null", mirror]
+    environment = {**os.environ, "OMP_WAIT_POLICY": "passive", "XGBGPU_LIBRARY": ""}
+    if shutil.disk_usage("/dev/shm").free > 4 * 2**30:
+        environment["TMPDIR"] = "/dev/shm"  # it writes up to 1.2 GB of small files, and removes them
+    try:
+        done = subprocess.run(
+            make, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600
+        )
+    except subprocess.TimeoutExpired:
+        pytest.skip(f"{suite} was not made in 10 minutes")
+    if "Failed to fetch" in done.stdout:
+        pytest.skip(f"the mirror of {suite} cannot be reached: {done.stdout}")
+    assert done.returncode == 0, done.stdout
+    assert f"\nXGBoost {series}." in done.stdout
+    assert done.stdout.splitlines()[-1] == "The model of gpu_hist has the same bits with gpu_backend=host and one thread."
 
 
 def test_a_program_in_cxx(unpacked: Path, tmp_path: Path) -> None:

@@ -6,12 +6,14 @@ XGBGPU_TEST_R names another folder of build/hosts than r. Without R, or without 
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import List, Optional
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))  # for documents.py
 XGBOOST_PACKAGES = ROOT / "build/hosts" / os.environ.get("XGBGPU_TEST_R", "r")
 LIBRARY = os.environ["XGBGPU_LIBRARY"]
 

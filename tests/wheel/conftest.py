@@ -10,6 +10,7 @@ from typing import Callable, List, Sequence
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))  # for documents.py
 HOSTS = ROOT / "build" / "hosts"
 #: PyPI's XGBoosts that scripts/hosts has brought, the newest last.
 WHEELS = sorted(file.parent for file in HOSTS.glob("wheel-3.*/xgboost"))

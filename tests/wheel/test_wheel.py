@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from conftest import DEBIAN, HOSTS, ROOT, WHEELS, Installed, hosts, make_venv, pip
+from documents import two_commands
 
 TRAIN = Path(__file__).with_name("train.py")
 VERSION = re.search(r"project\(xgboost_gpu VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text("utf-8")).group(1)
@@ -110,17 +111,21 @@ def test_models_are_those_of_the_source_tree(installed, models, host):
 
 
 def test_commands_of_the_readme(release, tmp_path):
-    """Its two commands for the wheel, in an environment with PyPI's XGBoost."""
-    readme = (ROOT / "README.md").read_text("utf-8")
-    (commands,) = re.findall(r"```sh\n(pip install xgboost_gpu-.*?)```", readme, re.DOTALL)
-    assert len(commands.splitlines()) == 2
-    venv.create(tmp_path / "venv", system_site_packages=True, with_pip=True)
-    site = next(tmp_path.glob("venv/lib/python3.*/site-packages"))
-    (site / "xgboost.pth").write_text(f"{newest()}\n", encoding="utf-8")
+    """In a new environment with PyPI's XGBoost; of Debian's Python, or of the one that XGBGPU_TEST_PYTHON names."""
+    program = os.environ.get("XGBGPU_TEST_PYTHON")
+    if program is None:
+        venv.create(tmp_path / "venv", system_site_packages=True, with_pip=True)
+        site = next(tmp_path.glob("venv/lib/python3.*/site-packages"))
+        (site / "xgboost.pth").write_text(f"{newest()}\n", encoding="utf-8")
+    else:  # it has packages of its own, or none
+        subprocess.run([program, "-m", "venv", tmp_path / "venv"], check=True)
+        packages = ["numpy", "scipy", newest().name.replace("wheel-", "xgboost-cpu==")]
+        subprocess.run([tmp_path / "venv/bin/pip", "install", "-q", *packages], check=True)
     here = Installed(tmp_path / "home", tmp_path / "venv/bin/python3")
-    done = here.run("/bin/sh", "-ec", f"cd '{release}'\n{commands}")
+    done = here.run("/bin/sh", "-ec", f"cd '{release}'\n{two_commands('pip install ')}")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "'host'" in done.stdout.splitlines()[-1]
+    assert re.search(rf"^XGBoost {newest().name[6:]} with xgboost_gpu {VERSION}, on ", done.stdout, re.MULTILINE)
+    assert done.stdout.splitlines()[-1] == "The model of gpu_hist has the same bits with gpu_backend=host and one thread."
 
 
 def newest() -> Path:
