@@ -12,7 +12,7 @@ import pytest
 import xgboost as xgb
 import xgboost_gpu  # registers gpu_hist
 from conftest import XGBOOST_PACKAGES
-from documents import two_commands
+from documents import blocks_of, two_commands
 
 ROOT = Path(__file__).resolve().parents[2]
 BOTH = "suppressMessages({library(xgboostgpu); library(xgboost)})\n"
@@ -95,6 +95,16 @@ def test_commands_of_the_readme(tmp_path):
     assert re.search(r"^xgboost 1\.7\.\S+ with xgboostgpu [0-9.]+, on ", done.stdout, re.MULTILINE)
     assert done.stdout.splitlines()[-1] == "The model of gpu_hist has the same bits with gpu_backend=host and one thread."
     assert (tmp_path / "xgboostgpu").is_dir()
+
+
+@pytest.mark.parametrize("page", ["docs/r.md"])
+def test_blocks_of_the_documents(r, page):
+    """Every block of R, with data. tests/site runs all other blocks."""
+    blocks = [block for block in blocks_of(ROOT / page) if block.language == "r"]
+    assert blocks
+    for block in blocks:
+        done = r.run("x <- matrix(as.numeric(1:200), 50); y <- rep(0:1, 25)\n" + block.text)
+        assert done.returncode == 0, done.stderr
 
 
 def test_check(r, tmp_path):
