@@ -21,7 +21,7 @@ COLUMNS = {"ours": "#2e7d32", "Falcata": "#9e9e9e", "bonsai": "#757575", "XGBoos
 
 def read_table(text: str) -> List[Tuple[str, Dict[str, float]]]:
     """Data sets, each with the mean seconds of a program; without data sets that no other program was measured on."""
-    lines = text[text.index("## How long does a training take on a GPU") :].splitlines()
+    lines = text[text.index("## From the array to the model on a GPU") :].splitlines()
     table = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     places = {name: next(i for i, title in enumerate(table[0]) if title.startswith(name)) for name in COLUMNS}
     found = []
