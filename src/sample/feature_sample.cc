@@ -1,5 +1,6 @@
 // Samples the features of trees, levels and nodes on the host.
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -18,6 +19,10 @@ std::uint32_t SizeOf(std::uint32_t from, float fraction) {
 
 }  // namespace
 
+FeatureIndex FeaturesOfTree(TrainParams const& params, FeatureIndex features) {
+  return SizeOf(features, params.colsample_bytree);
+}
+
 FeatureSampler::FeatureSampler(TrainParams const& params, FeatureIndex features, std::uint32_t tree)
     : seed_{params.seed},
       tree_number_{tree},
@@ -34,11 +39,24 @@ FeatureSampler::FeatureSampler(TrainParams const& params, FeatureIndex features,
   tree_ = Choose(tree_, params.colsample_bytree, {seed_, RandomPurpose::kFeaturesOfTree, tree_number_, 0});
 }
 
+std::vector<FeatureIndex> FeatureSampler::Level(int depth) const {
+  return Choose(tree_, bylevel_,
+                {seed_, RandomPurpose::kFeaturesOfLevel, tree_number_, static_cast<std::uint32_t>(depth)});
+}
+
 std::vector<FeatureIndex> FeatureSampler::Node(int depth, NodeIndex node) const {
-  auto const level = Choose(tree_, bylevel_,
-                            {seed_, RandomPurpose::kFeaturesOfLevel, tree_number_, static_cast<std::uint32_t>(depth)});
-  return Choose(level, bynode_,
+  return Choose(Level(depth), bynode_,
                 {seed_, RandomPurpose::kFeaturesOfNode, tree_number_, static_cast<std::uint32_t>(node)});
+}
+
+std::vector<FeatureIndex> FeatureSampler::Levels(int levels) const {
+  if (!per_level()) return tree_;
+  std::vector<FeatureIndex> all;
+  for (int depth = 0; depth < levels && all.size() < tree_.size(); ++depth) {
+    std::vector<FeatureIndex> const before = std::exchange(all, {}), level = Level(depth);
+    std::set_union(before.begin(), before.end(), level.begin(), level.end(), std::back_inserter(all));
+  }
+  return all;
 }
 
 FeatureCounts FeatureSampler::counts() const {
