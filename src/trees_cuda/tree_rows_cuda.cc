@@ -58,17 +58,17 @@ DeviceMatrixView TreeRows::LayoutFor(TrainParams const& params) const {
 bool TreeRows::CopiesColumns(TrainParams const& params) const {
   FeatureIndex const columns = ColumnsFor(params);
   if (columns == matrix_.view.features || !columns_.Pays(columns)) return false;
-  return fits_columns_.Answer(params, [&] {
-    DeviceMatrixView const copy = columns_.LayoutOf(columns);
-    // Records may be moved, and moved again.
-    return AllDevicesHave(std::uint64_t{LikelyRows(params)} * 3 * copy.tiles * copy.record_bytes());
-  });
+  return fits_columns_.Answer(params, [&] { return AllDevicesHave(BytesOf(columns_.LayoutOf(columns), params)); });
+}
+
+/// Tells whether rows of a matrix of so many tiles can go by paths.
+bool TreeRows::CanUsePaths(std::uint32_t tiles) const {
+  return SumsFitShared(matrix_.view, symbols_, device_.limits) && tiles <= PartitionPolicy{}.most_path_tiles;
 }
 
 bool TreeRows::CanUsePaths(TrainParams const& params) const {
   // A tree whose levels have more features than expected is not copied, and its rows go as those of the whole matrix.
-  std::uint32_t const tiles = CopiesLevels(params) ? matrix_.view.tiles : LayoutFor(params).tiles;
-  return SumsFitShared(matrix_.view, symbols_, device_.limits) && tiles <= PartitionPolicy{}.most_path_tiles;
+  return CanUsePaths(CopiesLevels(params) ? matrix_.view.tiles : LayoutFor(params).tiles);
 }
 
 bool TreeRows::AllDevicesHave(std::uint64_t bytes) const {
@@ -87,12 +87,14 @@ std::uint32_t TreeRows::LikelyRows(TrainParams const& params) const {
   return SampleCapacity(of_all * share, shard.rows);
 }
 
-std::uint64_t TreeRows::BytesOfCopy(TrainParams const& params) const {
+std::uint64_t TreeRows::BytesOfCopy(TrainParams const& params) const { return BytesOf(LayoutFor(params), params); }
+
+/// BytesOfCopy of this layout.
+std::uint64_t TreeRows::BytesOf(DeviceMatrixView const& m, TrainParams const& params) const {
   TreeShape const shape = ShapeOf(params, device_.shard.all_rows());
-  DeviceMatrixView const m = LayoutFor(params);
   std::uint64_t const bins = m.tiles * m.record_bytes();
   std::uint64_t row_bytes = bins + sizeof(RowRecord) + sizeof(GradientPair);
-  if (CanUsePaths(params)) {
+  if (CanUsePaths(m.tiles)) {
     auto const moves = static_cast<std::uint64_t>(std::min(2, (shape.levels - 1) / PartitionPolicy{}.move_every));
     row_bytes += moves * bins + (1 + moves) * sizeof(NarrowGradient) + 3;
   } else {

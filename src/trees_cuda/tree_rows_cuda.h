@@ -117,6 +117,8 @@ class TreeRows {
   bool CopiesLevels(TrainParams const& params) const;
   FeatureIndex ColumnsFor(TrainParams const& params) const;
   DeviceMatrixView LayoutFor(TrainParams const& params) const;
+  bool CanUsePaths(std::uint32_t tiles) const;
+  std::uint64_t BytesOf(DeviceMatrixView const& layout, TrainParams const& params) const;
   std::uint32_t LikelyRows(TrainParams const& params) const;
   void ReserveSampleOf(std::uint32_t rows);
   void EnqueueRootOfAll(PartitionView const& view) const;
