@@ -60,13 +60,8 @@ void ColumnCopy::Reserve(FeatureIndex columns, std::uint64_t rows) {
   view_.copied.feature_of = places_.data() + features;
 }
 
-void ColumnCopy::Tell(std::vector<FeatureIndex> features) {
+void ColumnCopy::Tell(std::vector<FeatureIndex> const& features) {
   FeatureIndex const all = matrix_.view.features, columns = this->columns();
-  // The remaining columns have features that the tree may not use.
-  for (FeatureIndex f = 0, known = static_cast<FeatureIndex>(features.size()); features.size() < columns; ++f) {
-    if (!std::binary_search(features.begin(), features.begin() + known, f)) features.push_back(f);
-  }
-  std::sort(features.begin(), features.end());
   FeatureIndex* const column_of = upload_.Begin(std::size_t{all} + columns);
   std::fill_n(column_of, all, FeatureIndex{0});
   for (FeatureIndex c = 0; c < columns; ++c) column_of[features[c]] = c;

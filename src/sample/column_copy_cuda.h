@@ -27,8 +27,8 @@ class ColumnCopy {
 
   /// Makes room for copies of `columns` columns, with records of `rows` rows; 0: the records are elsewhere.
   void Reserve(FeatureIndex columns, std::uint64_t rows);
-  /// Tells the device the features of the next copy, ascending, at most as many as there is room for. Enqueued.
-  void Tell(std::vector<FeatureIndex> features);
+  /// Tells the device the features of the next copy, ascending, one for each column. Enqueued.
+  void Tell(std::vector<FeatureIndex> const& features);
 
   // Of the room reserved last.
 

@@ -10,9 +10,6 @@ struct ColumnCopyPolicy {
   double most_bytes{0.75};
   /// Most memory of a copy in core, in parts of the memory that is free before the first one.
   double most_free{0.5};
-  /// Room in copies for trees whose levels have features of their own, beyond the expected number of features, in
-  /// standard deviations. A tree with more features is grown without a copy.
-  double deviations{4};
 };
 
 }  // namespace xgbgpu

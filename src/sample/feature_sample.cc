@@ -1,6 +1,5 @@
 // Samples the features of trees, levels and nodes on the host.
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -39,24 +38,11 @@ FeatureSampler::FeatureSampler(TrainParams const& params, FeatureIndex features,
   tree_ = Choose(tree_, params.colsample_bytree, {seed_, RandomPurpose::kFeaturesOfTree, tree_number_, 0});
 }
 
-std::vector<FeatureIndex> FeatureSampler::Level(int depth) const {
-  return Choose(tree_, bylevel_,
-                {seed_, RandomPurpose::kFeaturesOfLevel, tree_number_, static_cast<std::uint32_t>(depth)});
-}
-
 std::vector<FeatureIndex> FeatureSampler::Node(int depth, NodeIndex node) const {
-  return Choose(Level(depth), bynode_,
+  auto const level = Choose(tree_, bylevel_,
+                            {seed_, RandomPurpose::kFeaturesOfLevel, tree_number_, static_cast<std::uint32_t>(depth)});
+  return Choose(level, bynode_,
                 {seed_, RandomPurpose::kFeaturesOfNode, tree_number_, static_cast<std::uint32_t>(node)});
-}
-
-std::vector<FeatureIndex> FeatureSampler::Levels(int levels) const {
-  if (!per_level()) return tree_;
-  std::vector<FeatureIndex> all;
-  for (int depth = 0; depth < levels && all.size() < tree_.size(); ++depth) {
-    std::vector<FeatureIndex> const before = std::exchange(all, {}), level = Level(depth);
-    std::set_union(before.begin(), before.end(), level.begin(), level.end(), std::back_inserter(all));
-  }
-  return all;
 }
 
 FeatureCounts FeatureSampler::counts() const {

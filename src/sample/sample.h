@@ -69,14 +69,11 @@ class FeatureSampler {
   bool per_node() const { return bynode_ < 1.0f; }
   std::vector<FeatureIndex> const& Tree() const { return tree_; }  ///< ascending
   FeatureCounts counts() const;
-  /// Returns the features that any node of the first `levels` levels may be split by, ascending.
-  std::vector<FeatureIndex> Levels(int levels) const;
   /// Returns the features of a node, ascending: a function of (seed, tree, depth) and, with colsample_bynode, of the
   /// node.
   std::vector<FeatureIndex> Node(int depth, NodeIndex node) const;
 
  private:
-  std::vector<FeatureIndex> Level(int depth) const;
   std::vector<FeatureIndex> Choose(std::vector<FeatureIndex> const& from, float fraction,
                                    RandomStream const& stream) const;
 

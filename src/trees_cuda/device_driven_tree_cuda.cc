@@ -55,7 +55,7 @@ bool DeviceDrivenTree::CanCopyPages(TrainParams const& params) const {
 
 void DeviceDrivenTree::Reserve(SpeculativeMargins const& speculative) {
   shape_ = ShapeOf(parts_.request.params, device_.shard.all_rows());
-  parts_.rows.ReserveCopy(shape_);
+  parts_.rows.ReserveCopy();
   parts_.splits.SearchTree();
   std::size_t const widest = shape_.WidestNodes(), nodes = shape_.NodesAfter(shape_.levels);
   parts_.memory.Reserve(nodes, widest, shape_.ReturnedAfter(shape_.levels));

@@ -2,7 +2,6 @@
 #include "trees_cuda/tree_rows_cuda.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/stages.h"
 #include "growth/choose_shape.h"
@@ -31,28 +30,14 @@ TreeRows::TreeRows(DeviceMatrix const& matrix, PageStream* pages, TreeDevice* de
   for (DeviceTile const& tile : matrix.tiles) symbols_ = std::max(symbols_, tile.symbols);
 }
 
-/// Tells whether only the features of the tree's levels are copied, and not all features of the tree. In pages all are: a
-/// tree that has more features than there is room for would have to be grown in another way.
-bool TreeRows::CopiesLevels(TrainParams const& params) const {
-  return pages_ == nullptr && params.colsample_bylevel < 1.0f;
-}
-
-/// Returns the number of columns that a copy for trees of `params` has room for.
-FeatureIndex TreeRows::ColumnsFor(TrainParams const& params) const {
-  FeatureIndex const of_tree = FeaturesOfTree(params, matrix_.view.features);
-  if (!CopiesLevels(params)) return of_tree;
-  int const levels = ShapeOf(params, device_.shard.all_rows()).possible_levels;
-  // A product and a square root, which all machines compute alike: workers must agree.
-  double missed = 1;
-  for (int level = 0; level < levels; ++level) missed *= 1.0 - static_cast<double>(params.colsample_bylevel);
-  double const all = of_tree, expected = all * (1 - missed);
-  double const most = expected + ColumnCopyPolicy{}.deviations * std::sqrt(expected * missed) + 1;
-  return static_cast<FeatureIndex>(std::min(all, most));
-}
-
 /// Returns the layout of the matrix that trees of `params` are grown on.
 DeviceMatrixView TreeRows::LayoutFor(TrainParams const& params) const {
   return CopiesColumns(params) ? columns_.LayoutOf(ColumnsFor(params)) : matrix_.view;
+}
+
+/// Returns the number of columns that trees of `params` may use.
+FeatureIndex TreeRows::ColumnsFor(TrainParams const& params) const {
+  return FeaturesOfTree(params, matrix_.view.features);
 }
 
 bool TreeRows::CopiesColumns(TrainParams const& params) const {
@@ -66,10 +51,7 @@ bool TreeRows::CanUsePaths(std::uint32_t tiles) const {
   return SumsFitShared(matrix_.view, symbols_, device_.limits) && tiles <= PartitionPolicy{}.most_path_tiles;
 }
 
-bool TreeRows::CanUsePaths(TrainParams const& params) const {
-  // A tree whose levels have more features than expected is not copied, and its rows go as those of the whole matrix.
-  return CanUsePaths(CopiesLevels(params) ? matrix_.view.tiles : LayoutFor(params).tiles);
-}
+bool TreeRows::CanUsePaths(TrainParams const& params) const { return CanUsePaths(LayoutFor(params).tiles); }
 
 bool TreeRows::AllDevicesHave(std::uint64_t bytes) const {
   auto const in_core = [] {
@@ -104,23 +86,17 @@ std::uint64_t TreeRows::BytesOf(DeviceMatrixView const& m, TrainParams const& pa
   return LikelyRows(params) * row_bytes + (has_keys ? KeyCapacity(m.rows) * sizeof(std::uint16_t) : 0);
 }
 
-void TreeRows::ReserveCopy(TreeShape const& shape) {
+void TreeRows::ReserveCopy() {
   TrainParams const& params = request_.params;
   by_paths_ = CanUsePaths(params);
   copies_columns_ = CopiesColumns(params);
-  if (copies_columns_) {
-    FeatureSampler const& features = *request_.features;
-    FeatureIndex const room = ColumnsFor(params);
-    features_ = CopiesLevels(params) ? features.Levels(shape.possible_levels) : features.Tree();
-    copies_columns_ = features_.size() <= room;
-    if (copies_columns_) columns_.Reserve(room, request_.sampled() ? 0 : matrix_.view.rows);
-  }
+  if (copies_columns_) columns_.Reserve(ColumnsFor(params), request_.sampled() ? 0 : matrix_.view.rows);
   copies_sample_ = request_.sampled() && (by_paths_ || pages_ != nullptr || copies_columns_);
   ReserveSampleOf(LikelyRows(params));
 }
 
 void TreeRows::TellColumns() {
-  if (copies_columns_) columns_.Tell(features_);
+  if (copies_columns_) columns_.Tell(request_.features->Tree());
 }
 
 /// Reserves a sample of `rows` rows, if the sample is copied. Otherwise lists have memory for all rows. In pages a sample

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
-#include <vector>
 
 #include "growth/tree_memory_cuda.h"
 #include "matrix/device_matrix.h"
@@ -34,8 +33,8 @@ class TreeRows {
 
   // Before a tree.
 
-  /// Tells whether device-driven trees of `params` are grown on a copy of their columns, unless their levels have more
-  /// features than expected. All devices call this at the same time.
+  /// Tells whether device-driven trees of `params` are grown on a copy of their columns. All devices call this at the
+  /// same time.
   bool CopiesColumns(TrainParams const& params) const;
   /// Tells whether the rows of device-driven trees of `params` can go by paths. All devices call this at the same time.
   bool CanUsePaths(TrainParams const& params) const;
@@ -44,8 +43,8 @@ class TreeRows {
   /// Tells whether all devices have `bytes`, beside their pages or in core. All devices call this at the same time.
   bool AllDevicesHave(std::uint64_t bytes) const;
 
-  /// The next tree is device-driven, of this shape: chooses how its rows go, and reserves its copy.
-  void ReserveCopy(TreeShape const& shape);
+  /// The next tree is device-driven: chooses how its rows go, and reserves its copy.
+  void ReserveCopy();
   /// Tells the device the columns of the next tree, if they are copied. Enqueued.
   void TellColumns();
   /// Reserves what its rows take in levels of this shape.
@@ -114,7 +113,6 @@ class TreeRows {
   }
 
  private:
-  bool CopiesLevels(TrainParams const& params) const;
   FeatureIndex ColumnsFor(TrainParams const& params) const;
   DeviceMatrixView LayoutFor(TrainParams const& params) const;
   bool CanUsePaths(std::uint32_t tiles) const;
@@ -136,7 +134,6 @@ class TreeRows {
   bool by_paths_{false};
   bool copies_sample_{false};
   bool copies_columns_{false};
-  std::vector<FeatureIndex> features_;  ///< of the copied columns
   mutable AnswerFor fits_columns_;
 
   ListWorkspace lists_;

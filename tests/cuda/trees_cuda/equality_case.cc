@@ -205,9 +205,7 @@ constexpr Corner kCorners[] = {
     {70000, 100, 1, 64, {kLossGuide, 0, 255}, "_columns_ordered"},
     {70000, 100, 1, 64, {kLossGuide, 8, 100}, "_columns_sampled"},
     {5000, 700, 1, 64, {kSymmetric, 6, 0}, "_columns"},
-    {5000, 700, 1, 64, {kDepthWise, 6, 0}, "_levels"},
-    {70000, 100, 1, 64, {kDepthWise, 4, 0}, "_levels_moved"},
-    {5000, 700, 0.9, 64, {kSymmetric, 5, 0}, "_levels_sampled"}};
+    {5000, 700, 0.9, 64, {kSymmetric, 5, 0}, "_columns_sampled"}};
 
 void AddCorners(std::vector<EqualityCase>* cases) {
   for (Corner const& corner : kCorners) {
@@ -222,7 +220,6 @@ void AddCorners(std::vector<EqualityCase>* cases) {
     c.loss = name.find("_wideformat") == std::string::npos ? Loss::kLogistic : Loss::kHeavyTail;
     if (name.find("_sampled") != std::string::npos) c.params.subsample = 0.7f;
     if (name.find("_columns") != std::string::npos) c.params.colsample_bytree = 0.2f;
-    if (name.find("_levels") != std::string::npos) c.params.colsample_bylevel = 0.1f;
     if (name.find("_constrained") != std::string::npos) {
       SetDirections(&c.params, c.columns);
       SetInteractions(&c.params, c.columns);
