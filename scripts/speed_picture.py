@@ -40,7 +40,9 @@ def read_table(text: str) -> List[Tuple[str, Dict[str, float]]]:
 
 def draw(rows: List[Tuple[str, Dict[str, float]]], out: Path) -> None:
     """Bars on a logarithmic scale, with the seconds of others divided by ours."""
-    plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "xgboost-gpu", "font.family": "sans-serif", "font.size": 11})
+    plt.rcParams.update(
+        {"svg.fonttype": "none", "svg.hashsalt": "xgboost-gpu", "font.family": "sans-serif", "font.size": 11}
+    )
     figure, axes = plt.subplots(figsize=(8, 0.5 + 0.27 * sum(len(seconds) + 1 for _, seconds in rows)))
     place, ticks = 0.0, []
     for name, seconds in rows:
@@ -48,7 +50,8 @@ def draw(rows: List[Tuple[str, Dict[str, float]]], out: Path) -> None:
         for program, value in seconds.items():
             axes.barh(place, value, height=0.9, color=COLUMNS[program])
             times = "" if program == "ours" else f", {value / seconds['ours']:.1f} times as long"
-            axes.text(value * 1.07, place, f"{value:.3g} s: {'this library' if program == 'ours' else program}{times}", va="center", fontsize=9)
+            text = f"{value:.3g} s: {'this library' if program == 'ours' else program}{times}"
+            axes.text(value * 1.07, place, text, va="center", fontsize=9)
             place += 1
         place += 1
     axes.set_xscale("log")

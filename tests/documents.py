@@ -44,6 +44,7 @@ def blocks_of(document: Path) -> List[Block]:
 
 def two_commands(first: str) -> str:
     """The two commands of the README whose first one begins so."""
-    (block,) = (block for block in blocks_of(ROOT / "README.md") if block.language == "sh" and block.text.startswith(first))
+    blocks = [block for block in blocks_of(ROOT / "README.md") if block.language == "sh"]
+    (block,) = (block for block in blocks if block.text.startswith(first))
     assert len(block.text.splitlines()) == 2, f"{block} has not two commands"
     return block.text

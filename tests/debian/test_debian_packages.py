@@ -127,7 +127,13 @@ def test_commands_of_the_readme(packages: Dict[str, Path], tmp_path: Path, suite
         environment["TMPDIR"] = "/dev/shm"  # it writes up to 1.2 GB of small files, and removes them
     try:
         done = subprocess.run(
-            make, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600
+            make,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=600,
         )
     except subprocess.TimeoutExpired:
         pytest.skip(f"{suite} was not made in 10 minutes")
@@ -135,7 +141,9 @@ def test_commands_of_the_readme(packages: Dict[str, Path], tmp_path: Path, suite
         pytest.skip(f"the mirror of {suite} cannot be reached: {done.stdout}")
     assert done.returncode == 0, done.stdout
     assert f"\nXGBoost {series}." in done.stdout
-    assert done.stdout.splitlines()[-1] == "The model of gpu_hist has the same bits with gpu_backend=host and one thread."
+    assert (
+        done.stdout.splitlines()[-1] == "The model of gpu_hist has the same bits with gpu_backend=host and one thread."
+    )
 
 
 def test_a_program_in_cxx(unpacked: Path, tmp_path: Path) -> None:

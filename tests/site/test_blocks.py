@@ -94,7 +94,8 @@ OPTIONAL = ("dask", "distributed", "pandas", "polars", "pyspark", "sklearn")
 
 def documents() -> List[Path]:
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"]
-    return [ROOT / name for name in subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()]
+    names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    return [ROOT / name for name in names]
 
 
 BLOCKS = [block for document in documents() for block in blocks_of(document)]
@@ -138,8 +139,9 @@ def test_page(page: str, tmp_path: Path) -> None:
     (tmp_path / "shared/python/sitecustomize.py").write_text("import xgboost_gpu\n", encoding="utf-8")
     (tmp_path / "cache").mkdir()
     blocks = [block for block in RUN if block.document == ROOT / page]
-    program = PRELUDE + PAGES.get(page, "") + "".join(f"# {block}\n{block.text}" for block in blocks if block.language == "python")
-    (tmp_path / "page.py").write_text(program.replace("/shared/python", str(tmp_path / "shared/python")), encoding="utf-8")
+    python = "".join(f"# {block}\n{block.text}" for block in blocks if block.language == "python")
+    python = python.replace("/shared/python", str(tmp_path / "shared/python"))
+    (tmp_path / "page.py").write_text(PRELUDE + PAGES.get(page, "") + python, encoding="utf-8")
     run(["/usr/bin/python3", "page.py"], tmp_path, environment)
     for block in blocks:
         if block.language in FILES:

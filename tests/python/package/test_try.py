@@ -31,9 +31,13 @@ def test_what_it_shows() -> None:
         f"XGBoost {xgb.__version__} with xgboost_gpu {xgboost_gpu.__version__}, {where}",
         "20,000 rows of 20 columns, 50 rounds",
     ]
-    found = {name: float(accuracy) for name, accuracy in re.findall(r"^(\w+) +\d+\.\d\d +(\.\d{4})$", done.stdout, re.MULTILINE)}
+    found = {
+        name: float(accuracy)
+        for name, accuracy in re.findall(r"^(\w+) +\d+\.\d\d +(\.\d{4})$", done.stdout, re.MULTILINE)
+    }
     assert list(found) == ["hist", "gpu_hist"]
-    assert all(accuracy > 0.8 for accuracy in found.values())  # a model that has learnt nothing is right in every second row
+    # A model that has learnt nothing is right in every second row.
+    assert all(accuracy > 0.8 for accuracy in found.values())
     # Five standard errors of a difference between two accuracies of 4,000 rows.
     assert abs(found["hist"] - found["gpu_hist"]) < 5 * 2**0.5 * 0.5 / 4000**0.5
     assert lines[-1] == "The model of gpu_hist has the same bits with gpu_backend=host and one thread."
