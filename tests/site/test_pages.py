@@ -56,6 +56,17 @@ def test_the_picture_is_what_the_table_says(pages: List[Path], tmp_path: Path) -
     assert "1.32 s: this library" in made  # the mean of 1.334 and 1.304
 
 
+def test_lists_and_tables_are_no_text(pages: List[Path]) -> None:
+    """The site needs an empty line before a list or a table, where other programs need none."""
+    lost = re.compile(r"<(p|li|td)>((?:(?!</?(?:p|li|td|ul|ol)>).)*?(?:^|\n)(?:\* |- |\d\. |\|).*?)</\1>", re.DOTALL)
+    assert lost.search("<p>text\n* item</p>") and not lost.search("<li>text * item</li>")
+    found = []
+    for page in pages:
+        text = re.sub(r"<(pre|code|script|style)\b.*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        found += [f"{page.relative_to(SITE)}: {match[2][:80]}" for match in lost.finditer(text)]
+    assert not found
+
+
 def test_every_decision_is_listed(pages: List[Path]) -> None:
     listed = re.findall(
         r'<a href="(\d{4}-[\w-]+)\.html">[A-Z]', (SITE / "docs/adr/index.html").read_text(encoding="utf-8")
