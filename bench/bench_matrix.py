@@ -60,12 +60,15 @@ def time_fits(array: np.ndarray, labels: np.ndarray, settings: Dict[str, Any], o
     settings = {**settings, "n_estimators": options.rounds, "objective": "reg:squarederror"}
     usual = ("cuda", "host") if options.on_host else _fit.BACKENDS
     took: Dict[str, List[float]] = {"where it lies": [], "copied": []}
-    peaks: Dict[str, int] = {}
+    peaks = dict.fromkeys(took, 0)
+
+    def fit() -> None:
+        took[way].append(seconds(lambda: xgb.XGBRegressor(**settings).fit(array, labels)))
+
     for _ in range(options.repeat):
         for way in took:
             _fit.BACKENDS = usual if way == "where it lies" else ()
-            fit = lambda: took[way].append(seconds(lambda: xgb.XGBRegressor(**settings).fit(array, labels)))  # noqa: E731,B023
-            peaks[way] = max(peaks.get(way, 0), peak_during(fit))
+            peaks[way] = max(peaks[way], peak_during(fit))
     medians = {way: statistics.median(times) for way, times in took.items()}
     for way, median in medians.items():
         print(f"fit, {way}: {median:.3f} s, peak of host memory over the array {peaks[way] / array.nbytes:.2f}")

@@ -1,6 +1,7 @@
 // The function that has matrices of estimators binned as they are made.
 #include <xgboost/c_api.h>
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -24,18 +25,16 @@ namespace {
 /// Returns the parameters as a booster of ours gets them. Throws InvalidArgument for a text that is no object of texts.
 xgboost::Args ReadParameters(char const* text) {
   auto const json = nlohmann::json::parse(text, nullptr, false);
+  bool const is_right =
+      json.is_object() && std::all_of(json.cbegin(), json.cend(), [](auto const& value) { return value.is_string(); });
+  if (!is_right) Throw<InvalidArgument>("parameters is ", Quoted(text), "; allowed: a JSON object of texts");
   KnownWords known;
   known.tree_method = "gpu_hist";
   xgboost::Args args;
-  bool is_right = json.is_object();
-  for (auto parameter = json.begin(); is_right && parameter != json.end(); ++parameter) {
-    is_right = parameter->is_string();
-    if (!is_right) break;
-    for (auto const& set : InPlaceOf({parameter.key(), parameter->get<std::string>()}, known, false)) {
-      args.emplace_back(set);
-    }
+  for (auto const& [name, value] : json.items()) {
+    auto const to_set = InPlaceOf({name, value.template get<std::string>()}, known, false);
+    args.insert(args.end(), to_set.cbegin(), to_set.cend());
   }
-  if (!is_right) Throw<InvalidArgument>("parameters is ", Quoted(text), "; allowed: a JSON object of texts");
   return args;
 }
 

@@ -73,7 +73,8 @@ def bin_in_fit(library: Library) -> None:
 
     def create_dmatrix(function: Callable) -> Callable:
         def create(self: Any, ref: Any = None, **data: Any) -> Any:
-            may_bin = ref is None and _READS_BINS.get() and type(data.get("data")) is np.ndarray
+            is_array = type(data.get("data")) is np.ndarray  # a class derived from it may mean more than its values
+            may_bin = is_array and ref is None and _READS_BINS.get()
             matrix = binned(self, data) if may_bin else None
             return function(self, ref, **data) if matrix is None else matrix
 
