@@ -30,6 +30,11 @@ namespace xgbgpu::plugin {
 
 namespace {
 
+constexpr char kBinnedAtOnce[] =
+    "A QuantileDMatrix that is to be binned at once (XGBGPUBinAtOnce) is of other data; allowed: one dense array in "
+    "the "
+    "host's memory, row after row without gaps, of float32, int8, uint8, int16 or uint16, without infinite values";
+
 /// Makes a QuantileDMatrix of ours of the batches. Calls stock(), XGBoost's function, where XGBoost is to make it.
 template <typename F>
 int MakeFromBatches(Batches* batches, std::optional<BinsConfig> config, DMatrixHandle ref, DMatrixHandle* out,
@@ -43,7 +48,7 @@ int MakeFromBatches(Batches* batches, std::optional<BinsConfig> config, DMatrixH
   auto const hold = [&] {
     held = place != nullptr ? BinAtOnce(batches, std::move(*config), *place)
                             : HoldBatches(batches, std::move(*config), std::move(shared));
-    if (held == nullptr && place != nullptr) throw Unsupported{"The values of this QuantileDMatrix have to be copied"};
+    if (held == nullptr && place != nullptr) throw Unsupported{kBinnedAtOnce};
   };
   if (!Passes("making a QuantileDMatrix", hold)) return -1;
   if (held == nullptr) return stock();

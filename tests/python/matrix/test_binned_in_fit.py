@@ -292,6 +292,25 @@ def test_parameters_that_are_none(text: bytes) -> None:
     assert b"is_told is null" in said()
 
 
+def test_a_matrix_that_has_to_be_copied_is_refused() -> None:
+    """A program that asks for matrices without a copy gets no other, until it asks no more."""
+    from xgboost_gpu import _LIBRARY
+
+    bin_at_once = _LIBRARY.function("XGBGPUBinAtOnce")
+    is_told = ctypes.c_int()
+    told = {name: str(value) for name, value in params().items()}
+    assert bin_at_once(json.dumps(told).encode(), 1, ctypes.byref(is_told)) == 0
+    try:
+        assert is_told.value == 1
+        with pytest.raises(xgb.core.XGBoostError, match="is of other data; allowed: one dense array"):
+            xgb.QuantileDMatrix(X.astype(np.float64), Y)
+        assert xgb.QuantileDMatrix(X, Y).num_row() == len(X)
+    finally:
+        assert bin_at_once(None, 1, ctypes.byref(is_told)) == 0
+    assert is_told.value == 0
+    assert xgb.QuantileDMatrix(X.astype(np.float64), Y).num_row() == len(X)
+
+
 MEMORY = """
 import json, sys
 import numpy as np, xgboost as xgb
