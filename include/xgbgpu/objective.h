@@ -47,12 +47,15 @@ struct LambdaRank {
   bool normalizes{true};           ///< lambdarank_normalization: by log2(1 + s) / s, s the sum of a group; by the draws
   bool normalizes_by_score{true};  ///< lambdarank_score_normalization: a pair by the difference of its margins
   bool has_exp_gain{true};         ///< ndcg_exp_gain: gains are 2^label - 1, or labels
-
-  bool operator==(LambdaRank const& b) const {
-    return std::tie(is_used, has_top, pairs, normalizes, normalizes_by_score, has_exp_gain) ==
-           std::tie(b.is_used, b.has_top, b.pairs, b.normalizes, b.normalizes_by_score, b.has_exp_gain);
-  }
 };
+
+inline bool operator==(LambdaRank const& a, LambdaRank const& b) {
+  auto const fields = [](LambdaRank const& params) {
+    auto const& [c, d, e, f, g, h] = params;
+    return std::tie(c, d, e, f, g, h);
+  };
+  return fields(a) == fields(b);
+}
 
 /// Parameters of an objective. Ranges are checked by their reader (XGBoost), not here.
 struct ObjectiveParams {
