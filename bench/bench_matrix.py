@@ -2,15 +2,19 @@
 
     XGBGPU_LIBRARY=build/host/lib/libxgboost_gpu.so bench/bench_matrix.py --rows 1000000 --columns 28 --rounds 1
     bench/bench_matrix.py --stock …                                    XGBoost alone, with tree_method=hist
+    bench/bench_matrix.py --fit --rows 16300000 --columns 128 --rounds 100 --depth 8 --repeat 3
 
 It prints a line for each form of the array: medians of the seconds that the matrix takes, and the matrix and the rounds
 together. Each repetition makes a new matrix. The first use of CUDA in the process is not timed.
+
+With --fit it times XGBRegressor.fit in turns: as it is, which on a GPU bins the array where it lies, and with a copy of
+the array. Peaks are of the host's memory of the process, the array and all libraries counted, over the array.
 """
 
 import argparse
 import statistics
 import time
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, List
 
 import numpy as np
 import scipy.sparse
@@ -40,6 +44,37 @@ def seconds(work: Callable[[], Any]) -> float:
     return time.perf_counter() - begin
 
 
+def peak_during(work: Callable[[], Any]) -> int:
+    """The most host memory that the process had, in bytes, from now to the end of `work`."""
+    with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+        file.write("5")
+    work()
+    with open("/proc/self/status", encoding="ascii") as lines:
+        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+
+def time_fits(array: np.ndarray, labels: np.ndarray, settings: Dict[str, Any], options: argparse.Namespace) -> None:
+    """Prints medians of fits with and without a copy, in turns."""
+    from xgboost_gpu import _fit
+
+    settings = {**settings, "n_estimators": options.rounds, "objective": "reg:squarederror"}
+    usual = ("cuda", "host") if options.on_host else _fit.BACKENDS
+    took: Dict[str, List[float]] = {"where it lies": [], "copied": []}
+    peaks = dict.fromkeys(took, 0)
+
+    def fit() -> None:
+        took[way].append(seconds(lambda: xgb.XGBRegressor(**settings).fit(array, labels)))
+
+    for _ in range(options.repeat):
+        for way in took:
+            _fit.BACKENDS = usual if way == "where it lies" else ()
+            peaks[way] = max(peaks[way], peak_during(fit))
+    medians = {way: statistics.median(times) for way, times in took.items()}
+    for way, median in medians.items():
+        print(f"fit, {way}: {median:.3f} s, peak of host memory over the array {peaks[way] / array.nbytes:.2f}")
+    print(f"ratio of seconds {medians['where it lies'] / medians['copied']:.3f}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
@@ -49,6 +84,8 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--forms", nargs="+", choices=sorted(FORMS), default=["float32"])
     parser.add_argument("--stock", action="store_true", help="do not load the library")
+    parser.add_argument("--fit", action="store_true", help="time XGBRegressor.fit instead, with a copy and without")
+    parser.add_argument("--on-host", action="store_true", help="with --fit: have fits without a GPU make no copy, too")
     options = parser.parse_args()
     settings = {"max_depth": options.depth, "eta": 0.1, "objective": "binary:logistic", "verbosity": 0}
     if options.stock:
@@ -60,6 +97,9 @@ def main() -> None:
     values = np.random.default_rng(1).standard_normal((options.rows, options.columns), dtype=np.float32)
     labels = (values[:, 0] + values[:, -1] > 0).astype(np.float32)
     xgb.train(settings, xgb.DMatrix(values[:1000], labels[:1000]), 1)
+    if options.fit:
+        time_fits(values, labels, settings, options)
+        return
     for form in options.forms:
         array = FORMS[form](values)
         matrix, model = [], []

@@ -62,6 +62,17 @@ XGBGPU_EXPORT char const* XGBGPUFunctionsInFront(void);
  * set in a booster on; 0: no more. Before the first call the environment variable XGBGPU_TAKE_HIST says so: 1 or 0. */
 XGBGPU_EXPORT void XGBGPUTakeHist(int takes);
 
+/* Tells that the QuantileDMatrices without `ref` that this thread makes from now on are each for one training with these
+ * parameters, and that nobody else uses them. An array on the host is then binned where it lies as the matrix is made,
+ * and no value of it is kept; a matrix that would need a copy of its values is refused.
+ *
+ *   parameters  texts by name, a JSON object; null: no more
+ *   on_host     1: where the training is on the host, too; 0: on a GPU alone
+ *   is_told     gets 1 if it will be so; 0 where the training is elsewhere, on several GPUs, or needs the values
+ *
+ * Returns 0; or -1, and XGBGetLastError() says why. */
+XGBGPU_EXPORT int XGBGPUBinAtOnce(char const* parameters, int on_host, int* is_told);
+
 /* Reads a table (polars, pyarrow, …) that a producer hands over as a `struct ArrowArrayStream` of the Arrow C stream
  * interface, and writes its values row by row, NaN where one is null. The stream is released, also after an error.
  * Returns 0 and `*table`, which XGBGPUTableFree frees; or -1, and XGBGetLastError() says why.

@@ -43,6 +43,10 @@ class XGBGPU_API DatasetCache {
   /// part.
   std::shared_ptr<Dataset const> Get(DatasetRequest const& request);
 
+  /// Returns the dataset of a request and its number, which is the same in all shards that made it together; null and 0
+  /// if this process has none. Shards do not communicate.
+  std::pair<std::shared_ptr<Dataset const>, std::int64_t> Find(DatasetRequest const& request);
+
   /// Frees the datasets of data sets that are gone.
   void DropExpired();
 

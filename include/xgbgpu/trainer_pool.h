@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "xgbgpu/api.h"
@@ -29,6 +30,10 @@ class XGBGPU_API TrainerPool {
   /// other data. Calls before_new(), if not empty, before it makes a training. If the place has shards, all shards call
   /// it at the same time.
   Training& Get(DatasetRequest const& request, int threads, std::function<void()> const& before_new = {});
+
+  /// Returns the training that Get would return without making anything, and the number of its dataset
+  /// (DatasetCache::Find); null and 0 if Get would make something. Shards do not communicate.
+  std::pair<Training*, std::int64_t> Find(DatasetRequest const& request, int threads);
 
   /// Returns the training whose own rows have the margins of data set `key` after `rounds` rounds, or null.
   Training* FindMargins(DataKey const& key, std::uint32_t rounds);

@@ -117,7 +117,7 @@ std::vector<Fact> FactsOf(ObjectiveParams const& p) {
 }
 
 std::vector<float> GroupRounds::AgreeOnFeatureWeights(ProcessGroup* group, bool has_rows,
-                                                      std::vector<float> const& weights) const {
+                                                      std::vector<float> const& weights) {
   std::vector<std::uint32_t> words(weights.size());
   if (!weights.empty()) std::memcpy(words.data(), weights.data(), weights.size() * sizeof(float));
   words.push_back(has_rows || !weights.empty() ? 1 : 0);
@@ -130,20 +130,36 @@ std::vector<float> GroupRounds::AgreeOnFeatureWeights(ProcessGroup* group, bool 
     Throw<InvalidArgument>("feature_weights of worker ", worker, " are not those of worker ", first,
                            "; allowed: the same on all workers");
   }
-  if (first == all.size()) return {};
-  std::vector<float> common(all[first].size() - 1);
+  std::vector<float> common;
+  if (first != all.size()) common.resize(all[first].size() - 1);
   if (!common.empty()) std::memcpy(common.data(), all[first].data(), common.size() * sizeof(float));
+  if (known_) known_->feature_weights = common;
   return common;
 }
 
-Place GroupRounds::AgreeOnRound(ProcessGroup* group, SharedMatrix const& matrix, std::string const& step,
-                                std::vector<Fact> const& facts) {
+std::optional<std::vector<float>> GroupRounds::KnownFeatureWeights(bool has_rows,
+                                                                   std::vector<float> const& weights) const {
+  if (!known_ || !known_->feature_weights) return {};
+  bool const may_say = has_rows || !weights.empty();
+  if (may_say && weights != *known_->feature_weights) return {};
+  return known_->feature_weights;
+}
+
+void GroupRounds::CheckRound(ProcessGroup const* group) const {
   BoosterConfig const& config = settings_.config();
-  XgbContext const& context = *learner_.context();
+  CheckGrows(config.Updates(), config.IsExact() ? "gpu_exact" : "gpu_hist");
+  CheckTrainsInGroup(config.device(), config.IsExact(), config.Sequence(), group->shards());
+  DeviceParam on_host = config.device();
+  on_host.gpu_backend = "host";
+  ToPlace(on_host, learner_.context()->fail_on_invalid_gpu_id);  // for what it refuses
+}
+
+std::vector<Fact> GroupRounds::FactsOfRound(SharedMatrix const& matrix, std::string const& step,
+                                            std::vector<Fact> const& facts) {
   std::vector<Fact> all{
       {"step", "round " + std::to_string(learner_.rounds()) + ", " + step},
       {"booster", learner_.is_dart() ? "dart" : "gbtree"},
-      {"parameter seed", std::to_string(context.seed)},
+      {"parameter seed", std::to_string(learner_.context()->seed)},
       {"base score", BitsOf(learner_.base_scores())},
       {"number of outputs (num_class, or label columns)", std::to_string(learner_.outputs())},
       {"number of columns", std::to_string(matrix.info->num_col_)},
@@ -153,54 +169,78 @@ Place GroupRounds::AgreeOnRound(ProcessGroup* group, SharedMatrix const& matrix,
   all.insert(all.end(), facts.begin(), facts.end());
   std::vector<Fact> const& params = settings_.SharedParams();
   all.insert(all.end(), params.begin(), params.end());
-  Agree(*group, all, [&] {
-    CheckGrows(config.Updates(), config.IsExact() ? "gpu_exact" : "gpu_hist");
-    CheckTrainsInGroup(config.device(), config.IsExact(), config.Sequence(), group->shards());
-    DeviceParam on_host = config.device();
-    on_host.gpu_backend = "host";
-    ToPlace(on_host, context.fail_on_invalid_gpu_id);  // for what it refuses
-  });
-  AgreeOnTypes(group, matrix.has_bins_only, matrix.info);
-  return PlaceInGroup(group, config.device(), matrix.info->num_row_);
+  return all;
 }
 
-bool GroupRounds::ComputeGradients(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
-                                   xgboost::MetaInfo const& info,
-                                   std::function<std::vector<float> const&()> const& margins,
-                                   XgbGradientMatrix* out) const {
+Place GroupRounds::AgreeOnRound(ProcessGroup* group, SharedMatrix const& matrix, std::string const& step,
+                                std::vector<Fact> const& facts) {
+  known_.reset();
+  Agree(*group, FactsOfRound(matrix, step, facts), [&] { CheckRound(group); });
+  AgreeOnTypes(group, matrix.has_bins_only, matrix.info);
+  DeviceParam const& device = settings_.config().device();
+  std::uint64_t const rows = matrix.info->num_row_;
+  Place const place = PlaceInGroup(group, device, rows);
+  known_ = Known{group, matrix.key, rows, NamesOf(CategoricalFeatures(*matrix.info)), device.__DICT__(), place, {}};
+  return place;
+}
+
+std::optional<Place> GroupRounds::KnownPlace(ProcessGroup const* group, SharedMatrix const& matrix) const {
+  bool const is_known = known_ && known_->group == group && known_->key == matrix.key &&
+                        known_->rows == matrix.info->num_row_ &&
+                        known_->categorical == NamesOf(CategoricalFeatures(*matrix.info)) &&
+                        known_->device == settings_.config().device().__DICT__();
+  if (!is_known) return {};
+  return known_->place;
+}
+
+bool GroupRounds::AllKnowRound(ProcessGroup* group, SharedMatrix const& matrix, std::string const& step,
+                               std::vector<Fact> const& facts, std::string const& known) {
+  return AllKnow(*group, FactsOfRound(matrix, step, facts), known);
+}
+
+std::optional<GroupRounds::Inputs> GroupRounds::InputsOf(
+    ProcessGroup const* group, Training* training, ObjectiveParams const& objective, xgboost::MetaInfo const& info,
+    std::function<std::vector<float> const&()> const& margins) const {
   std::uint64_t const rows = info.num_row_;
   std::uint32_t const outputs = learner_.outputs();
-  bool fits = true;
-  TargetView targets;
-  std::vector<float> const* values = nullptr;
-  Agree(*group, FactsOf(objective), [&] {
-    values = &margins();
-    CheckBaseScore(objective.kind, info, learner_.base_scores(), settings_.base_score());
-    if (rows == 0) return;
-    if (IsRanking(objective.kind) && info.group_ptr_.empty() && info.weights_.Size() != 0) {
-      // XGBoost takes the first weight for the weight of a single group. Each worker would make a group of its own rows.
-      Throw<InvalidArgument>("There are ", info.weights_.Size(), " weights and no groups, the objective is a ranking, ",
-                             "and this process is one of ", group->shards(),
-                             " workers; allowed: groups (group or qid) with a weight for each, or no weights");
-    }
-    fits = LabelsFit(objective, info, outputs);
-    if (!fits) return;
-    targets = ViewTargets(info);
-    training->Check(objective, targets, TargetMark::Of(targets, rows, objective.kind, KnownEpoch(), training->threads),
-                    outputs);
-  });
-  std::int64_t const bad = -group->MaxOf(fits ? -group->shards() : -group->shard());
-  if (!fits) return false;  // XGBoost has the words
+  Inputs inputs{{}, &margins()};
+  CheckBaseScore(objective.kind, info, learner_.base_scores(), settings_.base_score());
+  if (rows == 0) return inputs;
+  if (IsRanking(objective.kind) && info.group_ptr_.empty() && info.weights_.Size() != 0) {
+    // XGBoost takes the first weight for the weight of a single group. Each worker would make a group of its own rows.
+    Throw<InvalidArgument>("There are ", info.weights_.Size(), " weights and no groups, the objective is a ranking, ",
+                           "and this process is one of ", group->shards(),
+                           " workers; allowed: groups (group or qid) with a weight for each, or no weights");
+  }
+  if (!LabelsFit(objective, info, outputs)) return {};
+  inputs.targets = ViewTargets(info);
+  training->Check(objective, inputs.targets,
+                  TargetMark::Of(inputs.targets, rows, objective.kind, KnownEpoch(), training->threads), outputs);
+  return inputs;
+}
+
+std::optional<GroupRounds::Inputs> GroupRounds::AgreeOnInputs(
+    ProcessGroup* group, Training* training, ObjectiveParams const& objective, xgboost::MetaInfo const& info,
+    std::function<std::vector<float> const&()> const& margins) const {
+  std::optional<Inputs> inputs;
+  Agree(*group, FactsOf(objective), [&] { inputs = InputsOf(group, training, objective, info, margins); });
+  std::int64_t const bad = -group->MaxOf(inputs ? -group->shards() : -group->shard());
+  if (!inputs) return {};  // XGBoost has the words
   if (bad < group->shards()) {
     Throw<OtherShardFailed>("All stop because labels, weights or groups of worker ", bad, " of ", group->shards(),
                             " do not fit its rows; its own message says more");
   }
+  return inputs;
+}
+
+void GroupRounds::ComputeGradients(ProcessGroup* group, Training const& training, ObjectiveParams const& objective,
+                                   std::uint64_t rows, Inputs const& inputs, XgbGradientMatrix* out) const {
+  std::uint32_t const outputs = learner_.outputs();
   auto const gradients = Resize(out, rows, outputs);
   trace_.Stage(kObjective, [&] {
-    host::ComputeGradients(objective, targets, RowMajor(values->data(), rows, outputs),
-                           RowMajor(gradients.data(), rows, outputs), training->threads, *group);
+    host::ComputeGradients(objective, inputs.targets, RowMajor(inputs.margins->data(), rows, outputs),
+                           RowMajor(gradients.data(), rows, outputs), training.threads, *group);
   });
-  return true;
 }
 
 std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams const& metric,

@@ -4,7 +4,9 @@
 
 #include <xgboost/data.h>
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "booster/settings.h"
 #include "group/process_group.h"
 #include "xgb/types.h"
+#include "xgbgpu/data_key.h"
 #include "xgbgpu/metric.h"
 #include "xgbgpu/objective.h"
 #include "xgbgpu/trainer.h"
@@ -23,6 +26,7 @@ namespace xgbgpu::plugin {
 
 /// What workers compare of their training matrices.
 struct SharedMatrix {
+  DataKey key;
   xgboost::MetaInfo* info;
   bool has_bins_only;  ///< a QuantileDMatrix without values
   int bins;            ///< of a column, at most
@@ -48,12 +52,39 @@ class GroupRounds {
                      std::vector<Fact> const& facts);
   /// Returns the feature weights that all workers with rows have. A worker without rows may have none: Dask gives it a
   /// matrix that knows nothing of the other workers' matrices.
-  std::vector<float> AgreeOnFeatureWeights(ProcessGroup* group, bool has_rows, std::vector<float> const& weights) const;
-  /// Computes gradients of this worker's rows. margins() returns their margins, row-major [rows × outputs]. Returns
-  /// false if stock code has to, which refuses what does not fit.
-  bool ComputeGradients(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
-                        xgboost::MetaInfo const& info, std::function<std::vector<float> const&()> const& margins,
-                        XgbGradientMatrix* out) const;
+  std::vector<float> AgreeOnFeatureWeights(ProcessGroup* group, bool has_rows, std::vector<float> const& weights);
+
+  // A round like the one before needs one message a step.
+
+  /// Returns where this worker trains, if the last AgreeOnRound was with this group, matrix and device parameters.
+  std::optional<Place> KnownPlace(ProcessGroup const* group, SharedMatrix const& matrix) const;
+  /// Returns the feature weights of all workers, if they are known from the last AgreeOnFeatureWeights, behind that
+  /// AgreeOnRound, and a worker that may say so has the same.
+  std::optional<std::vector<float>> KnownFeatureWeights(bool has_rows, std::vector<float> const& weights) const;
+  /// Compares what AgreeOnRound compares, but for types of columns and GPUs, and returns whether all workers know the
+  /// same. `known` says what this worker knows, which is empty if it knows too little.
+  bool AllKnowRound(ProcessGroup* group, SharedMatrix const& matrix, std::string const& step,
+                    std::vector<Fact> const& facts, std::string const& known);
+  /// Throws if parameters do not allow this process to train in the group.
+  void CheckRound(ProcessGroup const* group) const;
+  /// What an objective is computed from.
+  struct Inputs {
+    TargetView targets;
+    std::vector<float> const* margins{nullptr};  ///< row-major [rows × outputs]
+  };
+  /// Returns the inputs of this worker's rows; nothing if stock code has to compute gradients, which refuses what does
+  /// not fit. margins() returns their margins. Throws what this worker's rows do not allow.
+  std::optional<Inputs> InputsOf(ProcessGroup const* group, Training* training, ObjectiveParams const& objective,
+                                 xgboost::MetaInfo const& info,
+                                 std::function<std::vector<float> const&()> const& margins) const;
+  /// InputsOf, where all workers throw if one does or if the objectives differ. Returns nothing where this worker's rows
+  /// do not fit, and throws on the others then.
+  std::optional<Inputs> AgreeOnInputs(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
+                                      xgboost::MetaInfo const& info,
+                                      std::function<std::vector<float> const&()> const& margins) const;
+  /// Computes gradients of this worker's rows.
+  void ComputeGradients(ProcessGroup* group, Training const& training, ObjectiveParams const& objective,
+                        std::uint64_t rows, Inputs const& inputs, XgbGradientMatrix* out) const;
   /// Returns the metric over the rows of all workers; nothing if stock code has to compute it. fill_predictions() brings
   /// this worker's `predictions` to the host.
   std::optional<double> Evaluate(ProcessGroup* group, MetricParams const& metric,
@@ -61,9 +92,23 @@ class GroupRounds {
                                  std::function<void()> const& fill_predictions) const;
 
  private:
+  /// What workers have agreed on for rounds on one matrix.
+  struct Known {
+    ProcessGroup const* group;
+    DataKey key;
+    std::uint64_t rows;
+    std::string categorical;                    ///< names of the features
+    std::map<std::string, std::string> device;  ///< parameters
+    Place place;
+    std::optional<std::vector<float>> feature_weights;  ///< empty: not asked for
+  };
+
+  std::vector<Fact> FactsOfRound(SharedMatrix const& matrix, std::string const& step, std::vector<Fact> const& facts);
+
   LearnerView const& learner_;
   Settings& settings_;
   BoosterTrace const& trace_;
+  std::optional<Known> known_;
 };
 
 }  // namespace xgbgpu::plugin

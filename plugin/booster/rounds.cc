@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/stages.h"
 #include "booster/current_round.h"
 #include "booster/stand_in.h"
@@ -27,6 +29,8 @@
 namespace xgbgpu::plugin {
 
 namespace {
+
+constexpr char const* kTrees = "trees";  ///< a step of a round
 
 /// Empties cached predictions unless told that the round went well: half a round may be in them.
 class CacheGuard {
@@ -77,9 +81,16 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
   AtBoundary("training", [&] {
     CheckServes();
     bool const on_device = pending.gradients == MatrixOf(gradients) && pending.data == data;
-    Training& training = on_device ? *pending.training : PrepareTraining(OwnerOf(data, *cache), "trees");
-    Setup setup =
-        SetUp(data->Info(), MatrixOf(*gradients), objective, on_device, [&] { return margins.OnHost(data, cache); });
+    auto const decide = [&] {
+      return Decide(data->Info(), MatrixOf(*gradients), objective, on_device,
+                    [&] { return margins.OnHost(data, cache); });
+    };
+    Setup setup;
+    ProcessGroup* const group = ProcessGroup::OfThisThread();
+    Training& training = group != nullptr ? BeginInGroup(group, OwnerOf(data, *cache), decide, &setup)
+                         : on_device      ? *pending.training
+                                          : PrepareTraining(OwnerOf(data, *cache), kTrees);
+    if (group == nullptr) setup = decide();
     margins.BeginRound(&training, data, *cache, setup.host_sets_leaves, &setup.order);
     parts_.trace->Flush();
     auto const round = Begin(&training, std::move(setup), on_device ? &pending : nullptr);
@@ -97,13 +108,16 @@ void Rounds::CheckServes() const {
       "supported: multi_strategy=one_output_per_tree, or tree_method=hist"};
 }
 
+SharedMatrix Rounds::Shared(std::shared_ptr<xgboost::DMatrix> const& data) const {
+  return {DataKey{data}, &data->Info(), HasBinsOnly(*data), BinsFor(*data, config().tree().max_bin)};
+}
+
 /// Returns the training on `data`, once workers agree on the round and parameters allow it. `step` names the part of
 /// the round.
 Training& Rounds::PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step) {
   Place place;
   if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
-    SharedMatrix const matrix{&data->Info(), HasBinsOnly(*data), BinsFor(*data, config().tree().max_bin)};
-    place = parts_.group->AgreeOnRound(group, matrix, step, parts_.margins->SharedFacts());
+    place = parts_.group->AgreeOnRound(group, Shared(data), step, parts_.margins->SharedFacts());
     if (place.backend == BackendKind::kCuda) parts_.prediction->SetWorkerDevice(place.device);
   } else {
     place = ChoosePlace(data->Info());
@@ -120,6 +134,57 @@ Training& Rounds::PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data,
   return training;
 }
 
+/// Takes a step of a round like the round before: one message tells that no worker has anything new, and has failed in
+/// nothing. Returns the training on `data`; null if a worker has, and all take the long way.
+Training* Rounds::GoOn(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step,
+                       std::vector<Fact> facts, Ready const& ready) {
+  SharedMatrix const matrix = Shared(data);
+  Training* training = nullptr;
+  std::string known;
+  try {
+    if (auto const place = parts_.group->KnownPlace(group, matrix)) {
+      parts_.group->CheckRound(group);
+      int const max_bin = config().IsExact() ? kNoBins : matrix.bins, threads = learner().threads();
+      std::int64_t number = 0;
+      std::tie(training, number) = WithRequest(data, max_bin, threads, *place, [&](DatasetRequest const& request) {
+        return parts_.trainings->Find(request, threads);
+      });
+      if (training != nullptr) known = ready(training);
+      if (!known.empty()) known += ", data set " + std::to_string(number);
+    }
+  } catch (ShardsLost const&) {
+    throw;
+  } catch (...) {  // it comes again on the long way
+    known.clear();
+  }
+  std::vector<Fact> const of_margins = parts_.margins->SharedFacts();
+  facts.insert(facts.end(), of_margins.begin(), of_margins.end());
+  if (!parts_.group->AllKnowRound(group, matrix, step, facts, known)) return nullptr;
+  parts_.trace->BeginRound(parts_.settings, training->trainer.get());
+  return training;
+}
+
+/// Returns the training on `data` and decides what the round is to do, once workers agree on both.
+Training& Rounds::BeginInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& data,
+                               std::function<Setup()> const& decide, Setup* setup) {
+  bool const has_rows = data->Info().num_row_ != 0;
+  Training* const known = GoOn(group, data, kTrees, {}, [&](Training*) -> std::string {
+    *setup = decide();
+    std::vector<float>& weights = setup->order.params.feature_weights;
+    auto const of_all = parts_.group->KnownFeatureWeights(has_rows, weights);
+    if (!of_all) return {};
+    weights = *of_all;
+    std::string const bits{reinterpret_cast<char const*>(weights.data()), weights.size() * sizeof(float)};
+    return "feature weights " + std::to_string(HashText(bits));
+  });
+  if (known != nullptr) return *known;
+  Training& training = PrepareTraining(data, kTrees);
+  Agree(*group, {}, [&] { *setup = decide(); });
+  std::vector<float>& weights = setup->order.params.feature_weights;
+  weights = parts_.group->AgreeOnFeatureWeights(group, has_rows, weights);
+  return training;
+}
+
 /// Returns where a process without a group trains rows of these sizes. Throws if parameters do not allow it.
 Place Rounds::ChoosePlace(xgboost::MetaInfo const& info) const {
   bool const exact = config().IsExact();
@@ -132,42 +197,30 @@ Place Rounds::ChoosePlace(xgboost::MetaInfo const& info) const {
 }
 
 /// Decides what the round is to do. margins() returns those before the round, on the host. Throws if parameters,
-/// gradients or leaves do not allow the round, in a process group on all workers.
-Rounds::Setup Rounds::SetUp(xgboost::MetaInfo const& info, XgbGradientMatrix const& gradients,
-                            xgboost::ObjFunction const* objective, bool on_device,
-                            std::function<Span<float const>()> const& margins) const {
+/// gradients or leaves do not allow the round.
+Rounds::Setup Rounds::Decide(xgboost::MetaInfo const& info, XgbGradientMatrix const& gradients,
+                             xgboost::ObjFunction const* objective, bool on_device,
+                             std::function<Span<float const>()> const& margins) const {
   Setup setup;
   RoundOrder& order = setup.order;
-  auto const check_gradients = [&] { CheckFinite(View(gradients), View(gradients).size() / info.num_row_); };
   ProcessGroup* const group = ProcessGroup::OfThisThread();
-  auto const decide = [&] {
-    order.params = ToTrainParams(config().tree(), config().device(), learner().seed(), config().IsExact());
-    order.params.feature_weights = FeatureWeights(info);
-    order.iteration = learner().rounds();
-    if (config().LetsObjectivesSetLeaves()) order.leaves = LeafRuleOf(objective);
-    bool const changes_leaves = order.leaves != LeafRule::kSums;
-    if (changes_leaves) CheckLeafRule(order.params, info.weights_.Size() != 0);
-    if (order.leaves == LeafRule::kMedians) {
-      CheckMediansAddUp(learner().is_dart(), learner().TreesPerOutput());
-      if (group == nullptr || group->shard() == 0) WarnIfEtaIsIgnored(order.params.learning_rate);
-    }
-    if (order.leaves == LeafRule::kCaller) CheckStockSetsLeaves(*objective, info, View(gradients).size());
-    setup.host_sets_leaves = changes_leaves && !on_device;
-    if (setup.host_sets_leaves) {
-      setup.residuals = {info.labels.Data()->ConstHostVector(), info.weights_.ConstHostVector(), margins()};
-    }
-  };
-  if (group == nullptr) {
-    decide();
-    if (!on_device && View(gradients).size() > info.num_row_) check_gradients();
-    return setup;
+  order.params = ToTrainParams(config().tree(), config().device(), learner().seed(), config().IsExact());
+  order.params.feature_weights = FeatureWeights(info);
+  order.iteration = learner().rounds();
+  if (config().LetsObjectivesSetLeaves()) order.leaves = LeafRuleOf(objective);
+  bool const changes_leaves = order.leaves != LeafRule::kSums;
+  if (changes_leaves) CheckLeafRule(order.params, info.weights_.Size() != 0);
+  if (order.leaves == LeafRule::kMedians) {
+    CheckMediansAddUp(learner().is_dart(), learner().TreesPerOutput());
+    if (group == nullptr || group->shard() == 0) WarnIfEtaIsIgnored(order.params.learning_rate);
   }
-  Agree(*group, {}, [&] {
-    decide();
-    if (info.num_row_ != 0) check_gradients();
-  });
-  std::vector<float>& weights = order.params.feature_weights;
-  weights = parts_.group->AgreeOnFeatureWeights(group, info.num_row_ != 0, weights);
+  if (order.leaves == LeafRule::kCaller) CheckStockSetsLeaves(*objective, info, View(gradients).size());
+  setup.host_sets_leaves = changes_leaves && !on_device;
+  if (setup.host_sets_leaves) {
+    setup.residuals = {info.labels.Data()->ConstHostVector(), info.weights_.ConstHostVector(), margins()};
+  }
+  bool const looks_at_all = group != nullptr ? info.num_row_ != 0 : View(gradients).size() > info.num_row_;
+  if (!on_device && looks_at_all) CheckFinite(View(gradients), View(gradients).size() / info.num_row_);
   return setup;
 }
 
@@ -212,15 +265,27 @@ bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const
   if (!config().Trains() || &last.data->Info() != &info) return false;
   CheckServes();
   auto const owner = OwnerOf(last.data, *last.cache);
-  Training& training = PrepareTraining(owner, std::string{"gradients of "} + NameOf(objective.kind));
+  std::string const step = std::string{"gradients of "} + NameOf(objective.kind);
   Margins& margins = *parts_.margins;
   if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
     auto const on_host = [&]() -> std::vector<float> const& {
       margins.FillLast();
       return last.cache->predictions.ConstHostVector();
     };
-    return parts_.group->ComputeGradients(group, &training, objective, info, on_host, out);
+    std::optional<GroupRounds::Inputs> inputs;
+    Training* training = GoOn(group, owner, step, FactsOf(objective), [&](Training* found) -> std::string {
+      inputs = parts_.group->InputsOf(group, found, objective, info, on_host);
+      return inputs ? "inputs" : "";
+    });
+    if (training == nullptr) {
+      training = &PrepareTraining(owner, step);
+      inputs = parts_.group->AgreeOnInputs(group, training, objective, info, on_host);
+      if (!inputs) return false;
+    }
+    parts_.group->ComputeGradients(group, *training, objective, info.num_row_, *inputs, out);
+    return true;
   }
+  Training& training = PrepareTraining(owner, step);
   if (info.num_row_ == 0) return false;  // stock code has nothing to do
   bool const on_host = !config().OwnsRounds() || training.trainer->backend() == BackendKind::kHost;
   bool const is_ready = !on_host && margins.ReadyOnDevice(&training, last);

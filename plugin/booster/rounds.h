@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "booster/booster_trace.h"
 #include "booster/group_rounds.h"
@@ -67,9 +68,17 @@ class Rounds {
 
   void CheckServes() const;
   Training& PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step);
+  /// Prepares this worker for a step of a round. Returns what it must have in common with others beside the training,
+  /// as a text that is not empty; an empty text if the step has to go the long way.
+  using Ready = std::function<std::string(Training* training)>;
+  Training* GoOn(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step,
+                 std::vector<Fact> facts, Ready const& ready);
+  SharedMatrix Shared(std::shared_ptr<xgboost::DMatrix> const& data) const;
   Place ChoosePlace(xgboost::MetaInfo const& info) const;
-  Setup SetUp(xgboost::MetaInfo const& info, XgbGradientMatrix const& gradients, xgboost::ObjFunction const* objective,
-              bool on_device, std::function<Span<float const>()> const& margins) const;
+  Setup Decide(xgboost::MetaInfo const& info, XgbGradientMatrix const& gradients, xgboost::ObjFunction const* objective,
+               bool on_device, std::function<Span<float const>()> const& margins) const;
+  Training& BeginInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& data,
+                         std::function<Setup()> const& decide, Setup* setup);
   std::unique_ptr<BoostingRound> Begin(Training* training, Setup setup, Pending const* pending) const;
   void GrowByStock(BoostingRound* round, Training const* on_device, xgboost::DMatrix* data, XgbGradients* gradients,
                    XgbCache* cache, xgboost::ObjFunction const* objective);

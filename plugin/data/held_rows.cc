@@ -33,6 +33,8 @@ struct Found {
   }
 };
 
+constexpr std::size_t kTileRows = 64;
+
 /// Adds up what look(begin, end) finds in chunks of [0, n).
 template <typename F>
 Found LookAtChunks(int threads, std::size_t n, std::size_t grain, F&& look) {
@@ -100,8 +102,8 @@ std::unique_ptr<HeldRows> HeldArray::Slice(Span<std::int32_t const> numbers, int
   DenseValues const values = *source_.dense();
   std::size_t const row_bytes = features() * ValueBytes(values.type);
   Buffer<std::uint8_t> bytes{numbers.size() * row_bytes};
-  constexpr std::size_t kGrain = 1 << 10;  // rows
-  ParallelChunks(threads, numbers.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+  std::size_t const grain = GrainOfNewMemory(numbers.size(), row_bytes, threads);
+  ParallelChunks(threads, numbers.size(), grain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       auto const row = static_cast<std::size_t>(numbers[i]);
       std::memcpy(bytes.data() + i * row_bytes, bytes_.data() + row * row_bytes, row_bytes);
@@ -163,8 +165,7 @@ std::unique_ptr<HeldRows> HoldArray(ArrayView const& array, float missing, int t
   auto* const out = reinterpret_cast<Out*>(bytes.data());
   bool const by_rows = std::abs(array.strides[1]) <= std::abs(array.strides[0]);
   // An array in Fortran order is read by columns, in tiles of rows. The places of a tile in the copy stay in the cache.
-  constexpr std::size_t kTileRows = 64, kGrainValues = 1 << 17;
-  std::size_t const grain = std::max<std::size_t>(1, kGrainValues / columns / kTileRows) * kTileRows;
+  std::size_t const grain = GrainOfNewMemory(rows, columns * sizeof(Out), threads);
   Found const found = LookAtChunks(threads, rows, grain, [&](std::size_t begin, std::size_t end) {
     Found own;
     auto const at = [&](std::size_t row, std::size_t column) {
@@ -190,6 +191,21 @@ std::unique_ptr<HeldRows> HoldArray(ArrayView const& array, float missing, int t
   if (kIsKept<T>) kind.missing = missing;
   return std::make_unique<HeldArray>(std::move(bytes), kind, rows, static_cast<FeatureIndex>(columns), found.present,
                                      threads);
+}
+
+template <typename T>
+std::unique_ptr<RowSource> ViewArray(ArrayView const& array, float missing, int threads) {
+  if constexpr (kIsKept<T> || std::is_same_v<T, float>) {
+    constexpr std::int64_t kBytes = sizeof(T);
+    if (array.strides[1] != kBytes || array.strides[0] != array.shape[1] * kBytes) return nullptr;
+    auto const rows = static_cast<std::uint64_t>(array.shape[0]);
+    auto const columns = static_cast<FeatureIndex>(array.shape[1]);
+    DenseValues const values{array.data, KindOf<T>(), missing};
+    if (Look(values, rows * columns, threads).is_infinite) return nullptr;
+    return std::make_unique<ArraySource>(values, rows, columns, threads);
+  } else {
+    return nullptr;
+  }
 }
 
 /// Stored values of sparse rows.
@@ -307,8 +323,8 @@ std::unique_ptr<HeldRows> HoldEntries(InPlaceArrays const& arrays, float missing
   std::atomic<bool> is_wrong{false}, has_missing{false};
   WithType(values->type, [&](auto value_type) {
     WithType(indices->type, [&](auto index_type) {
-      constexpr std::size_t kGrain = 1 << 16;
-      ParallelChunks(threads, stored, kGrain, [&](std::size_t begin, std::size_t end) {
+      std::size_t const grain = GrainOfNewMemory(stored, sizeof(Entry), threads);
+      ParallelChunks(threads, stored, grain, [&](std::size_t begin, std::size_t end) {
         bool wrong = false, absent = false;
         for (std::size_t i = begin; i < end; ++i) {
           auto const column = static_cast<std::uint64_t>(Read<decltype(index_type)>(*indices, first + i));
@@ -364,8 +380,7 @@ std::unique_ptr<HeldRows> HoldColumns(std::vector<ColumnView> const& table, floa
   for (ColumnView const& column : table) {
     WithType(column.values.type, [&](auto type) { copies.push_back(CopyColumn<decltype(type)>); });
   }
-  constexpr std::size_t kTileRows = 64, kGrainValues = 1 << 17;
-  std::size_t const grain = std::max<std::size_t>(1, kGrainValues / columns / kTileRows) * kTileRows;
+  std::size_t const grain = GrainOfNewMemory(rows, columns * sizeof(float), threads);
   Found const found = LookAtChunks(threads, rows, grain, [&](std::size_t begin, std::size_t end) {
     Found own;
     for (std::size_t tile = begin; tile < end; tile += kTileRows) {
@@ -449,6 +464,21 @@ std::unique_ptr<HeldRows> HoldCsc(CscArrays const& arrays, std::vector<std::uint
                                        static_cast<FeatureIndex>(columns.size() - 1));
 }
 
+/// Reads the array interface of a dense matrix. Nothing where it is left to stock code. Throws as HoldRows does.
+std::optional<ArrayView> ParseDense(char const* values) {
+  auto array = ParseArray(values, 2);
+  if (!array || array->data == nullptr || array->shape[0] == 0 || array->shape[1] == 0) return {};
+  if (array->shape[1] > std::numeric_limits<std::int32_t>::max()) return {};
+  std::int64_t bytes = 0;  // of XGBoost's page; with strides of 0 a shape may be of any size
+  bool const is_too_large = __builtin_mul_overflow(array->shape[0], array->shape[1], &bytes) ||
+                            __builtin_mul_overflow(bytes, std::int64_t{sizeof(Entry)}, &bytes);
+  if (is_too_large) {  // XGBoost asks for the memory, which some systems promise
+    Throw<InvalidArgument>("An array has ", array->shape[0], " rows and ", array->shape[1],
+                           " columns, whose values take 2^63 bytes or more; allowed: what fits in memory");
+  }
+  return array;
+}
+
 }  // namespace
 
 std::optional<CscArrays> ParseCsc(char const* offsets, char const* numbers, char const* values, std::uint64_t rows,
@@ -479,19 +509,20 @@ std::unique_ptr<HeldRows> HoldRows(InPlaceArrays const& arrays, float missing, i
     auto const columns = ParseColumns(arrays.values);
     return columns ? HoldColumns(*columns, missing, threads) : nullptr;
   }
-  auto const array = ParseArray(arrays.values, 2);
-  if (!array || array->data == nullptr || array->shape[0] == 0 || array->shape[1] == 0) return nullptr;
-  if (array->shape[1] > std::numeric_limits<std::int32_t>::max()) return nullptr;
-  std::int64_t bytes = 0;  // of XGBoost's page; with strides of 0 a shape may be of any size
-  bool const is_too_large = __builtin_mul_overflow(array->shape[0], array->shape[1], &bytes) ||
-                            __builtin_mul_overflow(bytes, std::int64_t{sizeof(Entry)}, &bytes);
-  if (is_too_large) {  // XGBoost asks for the memory, which some systems promise
-    Throw<InvalidArgument>("An array has ", array->shape[0], " rows and ", array->shape[1],
-                           " columns, whose values take 2^63 bytes or more; allowed: what fits in memory");
-  }
+  auto const array = ParseDense(arrays.values);
+  if (!array) return nullptr;
   std::unique_ptr<HeldRows> held;
   WithType(array->type, [&](auto type) { held = HoldArray<decltype(type)>(*array, missing, threads); });
   return held;
+}
+
+std::unique_ptr<RowSource> ViewRows(InPlaceArrays const& arrays, float missing, int threads) {
+  if (arrays.indptr != nullptr || arrays.by_columns) return nullptr;
+  auto const array = ParseDense(arrays.values);
+  if (!array) return nullptr;
+  std::unique_ptr<RowSource> rows;
+  WithType(array->type, [&](auto type) { rows = ViewArray<decltype(type)>(*array, missing, threads); });
+  return rows;
 }
 
 std::unique_ptr<HeldRows> HoldRows(Buffer<std::uint8_t> floats, std::uint64_t rows, FeatureIndex features,

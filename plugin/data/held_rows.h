@@ -47,6 +47,15 @@ class HeldRows : public RowSource {
 ///         can have
 std::unique_ptr<HeldRows> HoldRows(InPlaceArrays const& arrays, float missing, int threads);
 
+/// Views a dense array of the user that HoldRows would copy as it is: float32, or integers of 1 or 2 bytes, row after row
+/// without gaps. The array must outlive it. Values equal to `missing`, and NaNs, are missing.
+///
+/// Null for other arrays, and for what is left to stock code, as HoldRows says.
+///
+/// Cost    a pass over the array by `threads` threads
+/// Throws  as HoldRows
+std::unique_ptr<RowSource> ViewRows(InPlaceArrays const& arrays, float missing, int threads);
+
 /// The arrays of a CSC matrix.
 struct CscArrays {
   ArrayView offsets;   ///< [columns + 1]: where the values of each column begin; the last: where they end

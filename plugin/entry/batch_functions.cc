@@ -23,6 +23,7 @@
 #include "xgb/caller.h"
 #include "xgb/next_function.h"
 #include "xgb/version.h"
+#include "xgbgpu/error.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {
@@ -38,7 +39,12 @@ int MakeFromBatches(Batches* batches, std::optional<BinsConfig> config, DMatrixH
   if (ref != nullptr) shared = *static_cast<std::shared_ptr<xgboost::DMatrix> const*>(ref);
   if (ref != nullptr && shared == nullptr) return stock();
   DMatrixHandle held = nullptr;
-  auto const hold = [&] { held = HoldBatches(batches, std::move(*config), std::move(shared)); };
+  auto const place = ref == nullptr ? CallState::OfThisThread().bins_at_once : nullptr;
+  auto const hold = [&] {
+    held = place != nullptr ? BinAtOnce(batches, std::move(*config), *place)
+                            : HoldBatches(batches, std::move(*config), std::move(shared));
+    if (held == nullptr && place != nullptr) throw Unsupported{"The values of this QuantileDMatrix have to be copied"};
+  };
   if (!Passes("making a QuantileDMatrix", hold)) return -1;
   if (held == nullptr) return stock();
   *out = held;

@@ -45,8 +45,8 @@ std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, 
   }
   HeldBins const* const held = place.shards == nullptr ? AsHeldBins(data) : nullptr;  // shards find cuts together
   if (auto bins = held == nullptr ? nullptr : held->rows()->bins()) {
-    bool const are_there =
-        place.backend == BackendKind::kCuda && place.device == bins->place().device && place.devices == 1;
+    bool const are_there = place.backend == bins->place().backend && place.device == bins->place().device &&
+                           place.devices == bins->place().devices;
     return are_there ? held->rows()->BinsWithin(place.memory)
                      : Dataset::BuildWithCuts(rows, bins->cuts(), threads, place);
   }

@@ -82,7 +82,7 @@ class TypedRows final : public RowSource {
   std::vector<std::uint8_t> categorical_;
 };
 
-/// Bins on a device, of which the values are the lower ends.
+/// Bins, of which the values are the lower ends.
 class BinnedRows final : public HeldRows {
  public:
   BinnedRows(std::shared_ptr<Dataset const> bins, int threads)
@@ -236,6 +236,24 @@ DMatrixHandle HoldBatches(Batches* batches, BinsConfig config, std::shared_ptr<x
   batches->Reset();  // as XGBoost leaves the caller's iterator
   return new std::shared_ptr<xgboost::DMatrix>{
       std::make_shared<HeldBins>(std::move(rows), std::move(found->info), std::move(config), std::move(ref))};
+}
+
+DMatrixHandle BinAtOnce(Batches* batches, BinsConfig config, Place const& place) {
+  if (!MayHoldBins(config, nullptr)) return nullptr;
+  batches->Reset();
+  if (!batches->Next() || batches->arrays() == nullptr) return nullptr;
+  int const threads = ThreadsOfMatrix(config.nthread);
+  HostSpan span{"bin values"};
+  auto const rows = ViewRows(*batches->arrays(), config.missing, threads);
+  if (rows == nullptr || !FitsHeldBins(*rows, *batches->info(), nullptr, threads)) return nullptr;
+  xgboost::MetaInfo info = batches->TakeInfo();
+  auto bins =
+      Dataset::Build(TypedRows{*rows, CategoricalFeatures(info)}, RowWeights(info), config.max_bin, threads, place);
+  LOG(INFO) << "xgboost-gpu: the array of " << rows->rows() << " rows and " << rows->features()
+            << " columns is binned where it lies";
+  batches->Reset();
+  return new std::shared_ptr<xgboost::DMatrix>{std::make_shared<HeldBins>(
+      std::make_shared<BinnedRows>(std::move(bins), threads), std::move(info), std::move(config), nullptr)};
 }
 
 }  // namespace xgbgpu::plugin

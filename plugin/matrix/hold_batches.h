@@ -9,6 +9,7 @@
 
 #include "data/batches.h"
 #include "matrix/held_bins.h"
+#include "xgbgpu/dataset.h"
 #include "xgbgpu/streamed_rows.h"
 
 namespace xgbgpu::plugin {
@@ -25,6 +26,13 @@ namespace xgbgpu::plugin {
 /// Throws   dmlc::Error as Batches does; InvalidArgument as DeviceRowsBuilder and StreamedRows do
 DMatrixHandle HoldBatches(Batches* batches, BinsConfig config, std::shared_ptr<xgboost::DMatrix> ref,
                           StreamPolicy const& policy = {});
+
+/// Makes a HeldBins of bins alone, in `place`, of the batch where it lies: a dense array that ViewRows takes. There is one
+/// batch on the host, and no other matrix whose bins it shares. Everything of the array is read before this returns.
+///
+/// Returns null if the batch has to be copied, or XGBoost is to make the matrix, as HoldBatches says.
+/// Throws   dmlc::Error as Batches does; the errors of Dataset::Build
+DMatrixHandle BinAtOnce(Batches* batches, BinsConfig config, Place const& place);
 
 }  // namespace xgbgpu::plugin
 

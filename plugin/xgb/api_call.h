@@ -15,6 +15,7 @@
 namespace xgbgpu {
 
 class DeviceFloats;  // xgbgpu/device_rows.h
+struct Place;        // xgbgpu/dataset.h
 
 }  // namespace xgbgpu
 
@@ -77,6 +78,8 @@ struct CallState {
   std::shared_ptr<LastPrediction> last_prediction;  ///< null: the thread has predicted nothing
   ProcessGroup* group{nullptr};                     ///< that the thread has entered, or null
   std::shared_ptr<LinkWatch> link_watch;            ///< of the group's connections, or null
+  /// Where a QuantileDMatrix is binned when it is made, without a copy of its values; null: a copy is made.
+  std::shared_ptr<Place const> bins_at_once;
 
   // Results that the caller reads until its next call.
 

@@ -22,6 +22,7 @@ from ._constraints import take_lists
 from ._dask import watch_workers
 from ._device_arrays import take_device_arrays
 from ._estimators import write_for_stock
+from ._fit import bin_in_fit
 from ._frames import take_frames
 from ._library import BuildInfo, Device, TrainingMemory, has_linked_series, load_library
 from ._profile import Profile, profile
@@ -58,6 +59,7 @@ if has_linked_series():  # newer packages of XGBoost read frames, and look for w
     take_frames(_LIBRARY)
     watch_workers()
 take_device_arrays()
+bin_in_fit(_LIBRARY)
 
 
 def build_info() -> BuildInfo:

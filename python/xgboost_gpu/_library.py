@@ -29,6 +29,7 @@ PROTOTYPES: Dict[str, Tuple[Any, List[Any]]] = {
     "XGBGPUMemoryReport": (ctypes.c_char_p, []),
     "XGBGPUFunctionsInFront": (ctypes.c_char_p, []),
     "XGBGPUTakeHist": (None, [ctypes.c_int]),
+    "XGBGPUBinAtOnce": (ctypes.c_int, [ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p]),
     "XGBGPUTableRead": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]),
     "XGBGPUTableDescribe": (ctypes.c_char_p, [ctypes.c_void_p]),
     "XGBGPUTableToDMatrix": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]),

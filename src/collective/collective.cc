@@ -63,14 +63,15 @@ std::string const* Find(std::vector<Fact> const& facts, std::string const& name)
 /// Returns a hash that is not negative.
 std::int64_t HashOf(std::string const& text) { return static_cast<std::int64_t>(HashText(text) >> 1); }
 
-[[noreturn]] void ThrowDifference(Collective& collective, std::string const& own) {
+/// Throws the first difference of the shards' texts, but for the fact `apart`.
+void ThrowDifference(Collective& collective, std::string const& own, std::string const& apart = {}) {
   auto const texts = collective.Gather(Span<std::uint32_t const>{ToWords(own)});
   std::vector<Fact> const first = Split(ToText(texts[0]));
   for (std::size_t s = 1; s < texts.size(); ++s) {
     std::vector<Fact> const other = Split(ToText(texts[s]));
     auto const throw_if_other = [&](std::string const& name) {
       auto const *a = Find(first, name), *b = Find(other, name);
-      if (a != nullptr && b != nullptr && *a == *b) return;
+      if (name == apart || (a != nullptr && b != nullptr && *a == *b)) return;
       Throw<InvalidArgument>("Not all have the same ", name, ": it is ", a == nullptr ? "not set" : "'" + *a + "'",
                              " on ", collective.kind(), " 0 and ", b == nullptr ? "not set" : "'" + *b + "'", " on ",
                              collective.kind(), " ", s, "; allowed: the same on all of ", texts.size());
@@ -78,7 +79,7 @@ std::int64_t HashOf(std::string const& text) { return static_cast<std::int64_t>(
     for (auto const& fact : first) throw_if_other(fact.first);
     for (auto const& fact : other) throw_if_other(fact.first);
   }
-  throw InvalidArgument{"The parameters or the data of the shards differ"};
+  if (apart.empty()) throw InvalidArgument{"The parameters or the data of the shards differ"};
 }
 
 class OneShard final : public Collective {
@@ -129,6 +130,20 @@ void Agree(Collective& collective, std::vector<Fact> const& facts, std::function
   std::int64_t const failed = -most[2];
   if (failed < collective.shards()) FailTogether(collective, static_cast<int>(failed), own);
   if (most[0] != -most[1]) ThrowDifference(collective, text);
+}
+
+bool AllKnow(Collective& collective, std::vector<Fact> facts, std::string const& known) {
+  std::string const apart = "known";
+  facts.emplace_back(apart, known);
+  std::string const text = Join(facts);
+  std::int64_t const hash = HashOf(text);
+  std::int64_t most[] = {hash, -hash, -collective.shards()};
+  collective.Max({most, 3});
+  std::int64_t const failed = -most[2];  // in Agree
+  if (failed < collective.shards()) FailTogether(collective, static_cast<int>(failed), nullptr);
+  if (most[0] == -most[1]) return !known.empty();
+  ThrowDifference(collective, text, apart);
+  return false;
 }
 
 Shard Shard::Place(Collective* collective, std::uint64_t rows) {

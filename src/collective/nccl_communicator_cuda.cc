@@ -106,6 +106,12 @@ struct NcclCommunicator::State {
     changed.notify_all();
   }
 
+  /// Fail after a sign that a worker has gone. One event has several signs, and workers notice different ones first.
+  void Lose(std::string const& sign) {
+    Fail("A worker was lost, or its GPU cannot be reached, so all stop; this is worker " + std::to_string(device) +
+         " of " + std::to_string(devices) + " that train on GPUs. " + sign);
+  }
+
   /// Returns NCCL's description of a result, for messages.
   std::string TextOf(NcclResult result) const {
     std::string text = nccl.GetErrorString(result);
@@ -199,12 +205,11 @@ struct NcclCommunicator::State {
         if (finished != seen) since = Clock::now();
         seen = finished;
         if (result != kNcclSuccess && result != kNcclInProgress) {
-          Fail("The GPU of another worker has stopped or cannot be reached, so all stop. NCCL says: " + TextOf(result));
+          Lose("NCCL says: " + TextOf(result));
         } else if (failed_here->IsSet()) {
-          Fail("The GPU of another worker has stopped, so all stop: a worker of this host has failed");
+          Lose("A worker of this host has failed");
         } else if (Clock::now() - since > Seconds(patience.exchange)) {
-          Fail("The GPU of another worker has stopped or cannot be reached, so all stop: nothing was heard for " +
-               SecondsText(patience.exchange));
+          Lose("Nothing was heard for " + SecondsText(patience.exchange));
         }
         lock.lock();
         changed.wait_for(lock, kLook, [&] { return !failure.empty(); });
@@ -226,8 +231,13 @@ struct NcclCommunicator::State {
       changed.notify_all();
     }
     NcclResult const result = Complete(patience.exchange, call);
-    if (result == kNcclInProgress) Fail("A call of NCCL has not ended, so all stop");
-    if (result != kNcclSuccess) Fail("NCCL has refused a call, so all stop. It says: " + TextOf(result));
+    if (result == kNcclInProgress) {
+      Lose("A call of NCCL has not ended");
+    } else if (result == kNcclInvalidArgument || result == kNcclInvalidUsage) {
+      Fail("NCCL has refused a call, so all stop. It says: " + TextOf(result));
+    } else if (result != kNcclSuccess) {
+      Lose("NCCL says: " + TextOf(result));
+    }
     Check();
     return number;
   }

@@ -74,13 +74,15 @@ __device__ inline void PlanPathNode(PlanView const& plan, Selection<kOrdered> co
   bool const selected = candidate && rank < level.last_rank;
   if (!in) return;
   if (!selected) {
-    paths.splits[entry].feature = kNoFeature;
+    paths.splits[entry].column = kNoColumn;
     return;
   }
   Family const family = level.MakeFamily(plan, number, node.slot, rank, split);
   PathSplit const rule = MakePathSplit(plan.matrix, split, rank);
   paths.splits[entry] = rule;
-  StoreWhole(paths.walk + n, WalkNode{family.left, rule});
+  PathSplit walked = rule;
+  if (paths.walk_whole) walked.column = split.feature;
+  StoreWhole(paths.walk + n, WalkNode{family.left, walked});
   StoreWhole(plan.tree.families + rank, family);
   MakeChildren<kMonotone>(plan, family, node.depth, split);
   for (std::uint32_t right = 0; right < 2; ++right) {

@@ -77,7 +77,7 @@ __device__ void Flush(HistogramView const& view, std::int32_t slot, bool whole, 
   std::uint32_t const which = threadIdx.x % 2, column = threadIdx.x / 2 % Tile::kPlane;
   std::uint32_t const first_bin = threadIdx.x / kOfBin, bins_apart = blockDim.x / kOfBin;
   std::uint32_t const of_tile = pass * Tile::kPlane + column;
-  std::uint32_t const columns = min(m.tile_columns, m.features - tile_index * m.tile_columns);
+  std::uint32_t const columns = min(m.tile_columns, m.columns() - tile_index * m.tile_columns);
   std::uint32_t const end = of_tile < columns ? tile.bins : 0;  // end of the added bins
   auto* to = reinterpret_cast<std::int64_t*>(view.histograms.slot(slot) + tile.first_cell +
                                              std::uint64_t{first_bin} * m.tile_columns + of_tile) +
@@ -225,11 +225,11 @@ __device__ void ForEachCell(DeviceMatrixView const& m, RowIndex row, std::uint32
     for (std::uint64_t i = m.row_ptr[row] + lane8; i < m.row_ptr[row + std::uint64_t{1}]; i += 8) f(m.row_cells[i]);
     return;
   }
-  for (FeatureIndex feature = lane8; feature < m.features; feature += 8) {
-    std::uint32_t const t = feature / m.tile_columns, column = feature % m.tile_columns;
-    std::uint8_t const* const at = m.records + (t * m.rows + row) * m.record_bytes() + column * m.symbol_bytes;
+  for (FeatureIndex column = lane8; column < m.columns(); column += 8) {
+    std::uint32_t const t = column / m.tile_columns, of_tile = column % m.tile_columns;
+    std::uint8_t const* const at = m.records + (t * m.rows + row) * m.record_bytes() + of_tile * m.symbol_bytes;
     std::uint32_t const symbol = m.symbol_bytes == 1 ? *at : *reinterpret_cast<std::uint16_t const*>(at);
-    if (symbol < m.tile[t].bins) f(m.tile[t].first_cell + std::uint64_t{symbol} * m.tile_columns + column);
+    if (symbol < m.tile[t].bins) f(m.tile[t].first_cell + std::uint64_t{symbol} * m.tile_columns + of_tile);
   }
 }
 

@@ -34,6 +34,16 @@ struct DeviceTile {
   std::uint32_t symbols;     ///< bins, and one more if a value is missing: symbol number `bins`; sparse: as `bins`
 };
 
+/// Where a copy of some columns (sample/column_copy_cuda.h) has them. The arrays are on the device. Without a copy they
+/// are null, and each feature is its own column.
+struct CopiedColumns {
+  FeatureIndex columns{0};
+  FeatureIndex const* column_of{nullptr};   ///< [features] of each feature that has a column
+  FeatureIndex const* feature_of{nullptr};  ///< [columns], ascending
+  DeviceTile const* tile{nullptr};          ///< the tiles of the whole matrix, whose symbols the copy has
+  std::uint32_t tile_columns{0};            ///< columns of such a tile
+};
+
 struct DeviceMatrixView {
   std::uint64_t rows;
   FeatureIndex features;
@@ -50,13 +60,29 @@ struct DeviceMatrixView {
   std::uint32_t const* tile_ptr;
   std::uint16_t const* tile_cells;  ///< sparse in tiles: [stored values]
   BinIndex const* cut_ptr;          ///< [features + 1]
+  CopiedColumns copied;             ///< dense
 
   XGBGPU_HD bool sparse_in_tiles() const { return !dense && symbol_bytes == 2; }
   XGBGPU_HD std::uint32_t record_bytes() const { return tile_columns * symbol_bytes; }
   XGBGPU_HD BinIndex bins(FeatureIndex f) const { return cut_ptr[f + 1] - cut_ptr[f]; }
+  XGBGPU_HD FeatureIndex columns() const { return copied.feature_of == nullptr ? features : copied.columns; }
+  XGBGPU_HD FeatureIndex column(FeatureIndex f) const { return copied.column_of == nullptr ? f : copied.column_of[f]; }
+  XGBGPU_HD FeatureIndex feature(FeatureIndex column) const {
+    return copied.feature_of == nullptr ? column : copied.feature_of[column];
+  }
+  /// Returns the offset of row 0's symbol of a dense column in `records`. The next row's is record_bytes() further.
+  XGBGPU_HD std::uint64_t symbol_offset(FeatureIndex column) const {
+    return std::uint64_t{column / tile_columns} * rows * record_bytes() + column % tile_columns * symbol_bytes;
+  }
+  /// Returns the tile that says which symbol of a dense feature is "missing".
+  XGBGPU_HD DeviceTile const& tile_of(FeatureIndex f) const {
+    return copied.tile == nullptr ? tile[f / tile_columns] : copied.tile[f / copied.tile_columns];
+  }
   /// Returns the first cell of a feature. Its next bin is cell_stride() cells further.
   XGBGPU_HD std::uint64_t first_cell(FeatureIndex f) const {
-    return dense ? tile[f / tile_columns].first_cell + f % tile_columns : cut_ptr[f];
+    if (!dense) return cut_ptr[f];
+    FeatureIndex const c = column(f);
+    return tile[c / tile_columns].first_cell + c % tile_columns;
   }
   XGBGPU_HD std::uint64_t cell_stride() const { return dense ? tile_columns : 1; }
 };

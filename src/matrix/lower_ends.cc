@@ -2,13 +2,12 @@
 #include "matrix/lower_ends.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <numeric>
 #include <vector>
 
 #include "base/parallel.h"
+#include "matrix/bin_ends.h"
 #include "matrix/paged_bins_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -24,33 +23,6 @@ std::vector<T> Bring(T const* from, std::size_t n) {
   CheckCuda(cudaMemcpy(to.data(), from, n * sizeof(T), cudaMemcpyDeviceToHost), kWhat);
   return to;
 }
-
-/// The number for every bin's values.
-class Ends {
- public:
-  explicit Ends(Cuts const& cuts) : cuts_{cuts}, lower_(cuts.values.size()) {
-    for (FeatureIndex f = 0; f < cuts.features(); ++f) {
-      for (BinIndex b = 0; b < cuts.bins(f); ++b) lower_[cuts.ptr[f] + b] = LowerEnd(f, b);
-    }
-  }
-  Entry At(FeatureIndex feature, BinIndex bin) const { return {feature, lower_[cuts_.ptr[feature] + bin]}; }
-  /// Returns the entry of a cell. `cell` counts the bins of all features; its feature is `from` or a later one.
-  Entry AtCell(std::uint64_t cell, FeatureIndex from) const {
-    while (cuts_.ptr[from + 1] <= cell) ++from;
-    return {from, lower_[cell]};
-  }
-
- private:
-  float LowerEnd(FeatureIndex f, BinIndex bin) const {
-    if (cuts_.IsCategorical(f)) return static_cast<float>(bin);
-    if (bin != 0) return cuts_.values[cuts_.ptr[f] + bin - 1];
-    float const below = cuts_.min_values[f], above = std::nextafter(below, std::numeric_limits<float>::max());
-    return above < cuts_.values[cuts_.ptr[f]] ? above : below;
-  }
-
-  Cuts const& cuts_;
-  std::vector<float> lower_;  ///< [bins]
-};
 
 /// A block of rows on the host.
 struct Block {
@@ -87,7 +59,7 @@ void ForDense(DeviceMatrix const& matrix, std::vector<std::uint8_t> const& recor
   }
 }
 
-Block ReadDense(DeviceMatrix const& matrix, DeviceMatrixView const& view, Ends const& ends, std::uint64_t first,
+Block ReadDense(DeviceMatrix const& matrix, DeviceMatrixView const& view, BinEnds const& ends, std::uint64_t first,
                 std::uint64_t rows, int threads) {
   std::size_t const bytes = rows * view.record_bytes();
   std::vector<std::uint8_t> records(view.tiles * bytes);
@@ -110,7 +82,8 @@ Block ReadDense(DeviceMatrix const& matrix, DeviceMatrixView const& view, Ends c
   return block;
 }
 
-Block ReadRows(DeviceMatrixView const& view, Ends const& ends, std::uint64_t first, std::uint64_t rows, int threads) {
+Block ReadRows(DeviceMatrixView const& view, BinEnds const& ends, std::uint64_t first, std::uint64_t rows,
+               int threads) {
   Block block{rows};
   auto const row_ptr = Bring(view.row_ptr + first, rows + 1);
   auto const cells = Bring(view.row_cells + row_ptr[0], row_ptr[rows] - row_ptr[0]);
@@ -128,7 +101,7 @@ Block ReadRows(DeviceMatrixView const& view, Ends const& ends, std::uint64_t fir
   return block;
 }
 
-Block ReadTiles(DeviceMatrix const& matrix, DeviceMatrixView const& view, Ends const& ends, std::uint64_t first,
+Block ReadTiles(DeviceMatrix const& matrix, DeviceMatrixView const& view, BinEnds const& ends, std::uint64_t first,
                 std::uint64_t rows) {
   Block block{rows};
   std::vector<std::vector<std::uint32_t>> begins;
@@ -183,7 +156,7 @@ void ForEachView(DeviceMatrix const& matrix, std::uint64_t first, std::uint64_t 
 void VisitLowerEnds(DeviceMatrix const& matrix, std::uint64_t first, std::uint64_t count, int threads,
                     std::function<void(RowBatch const&)> const& visit) {
   DeviceScope const scope{matrix.device};
-  Ends const ends{matrix.cuts};
+  BinEnds const ends{matrix.cuts};
   constexpr std::uint64_t kValues = 1 << 21;
   std::uint64_t const width =
       matrix.view.dense ? matrix.view.features : 1 + matrix.stored / std::max<std::uint64_t>(1, matrix.view.rows);

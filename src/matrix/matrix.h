@@ -3,6 +3,7 @@
 #define XGBGPU_MATRIX_MATRIX_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -106,6 +107,13 @@ namespace host {
 /// Throws  InvalidArgument (no features, more than 2^32 - 2 rows in all shards; a feature twice in one row)
 std::unique_ptr<QuantisedMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts, int threads,
                                                 Collective& collective = NoOtherShards());
+
+/// Reads rows first … first + count - 1 back, numbered from 0 in the batches, with lower ends of bins (bin_ends.h) as
+/// values. Missing values are not stored.
+///
+/// Cost    a pass over the bins; 8 bytes for each of at most 2^21 values, or of one row
+void VisitLowerEnds(QuantisedMatrix const& matrix, std::uint64_t first, std::uint64_t count, int threads,
+                    std::function<void(RowBatch const&)> const& visit);
 
 }  // namespace host
 }  // namespace xgbgpu

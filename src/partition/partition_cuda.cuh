@@ -34,10 +34,9 @@ struct RowTest {
     FeatureIndex const feature = s.feature;
     if (m.dense) {
       symbol_bytes = m.symbol_bytes;
-      std::uint32_t const tile = feature / m.tile_columns;
       record_bytes = m.record_bytes();
-      symbols = m.records + tile * m.rows * record_bytes + feature % m.tile_columns * m.symbol_bytes;
-      split.bins = m.tile[tile].bins;  // the symbol for "missing"
+      symbols = m.records + m.symbol_offset(m.column(feature));
+      split.bins = m.tile_of(feature).bins;  // the symbol for "missing"
     } else {
       split.bins = m.bins(feature);
       csr = {m.row_cells, m.row_ptr, m.cut_ptr};

@@ -50,16 +50,16 @@ __device__ inline void MakePathRoot(GrowingTree const& tree, RowPaths const& pat
   state.path_items = (rows + kPathItemRows - 1) / kPathItemRows;
 }
 
-/// Returns the split of a node's rows in terms of symbols in the records.
+/// Returns the split of a node's rows in terms of columns and symbols in the records.
 __device__ inline PathSplit MakePathSplit(DeviceMatrixView const& matrix, SplitCandidate const& split,
                                           std::uint32_t family) {
   if (split.categorical) {
     return {split.feature, static_cast<std::uint16_t>(split.bin), static_cast<std::uint16_t>(split.bin >> 16),
             family | kByCategories};
   }
-  DeviceTile const tile = matrix.tile[split.feature / matrix.tile_columns];
+  DeviceTile const tile = matrix.tile_of(split.feature);
   bool const missing_left = split.default_left && tile.symbols > tile.bins;
-  return {split.feature, static_cast<std::uint16_t>(split.bin),
+  return {matrix.column(split.feature), static_cast<std::uint16_t>(split.bin),
           missing_left ? static_cast<std::uint16_t>(tile.bins) : kNoSymbol, family};
 }
 

@@ -16,9 +16,11 @@ constexpr PartitionPolicy kPolicy;
 }  // namespace
 
 PathWorkspace::PathWorkspace(DeviceMatrix const& matrix, std::uint64_t all_rows, ClearedWorkspace* workspace)
-    : whole_{matrix.view}, all_rows_{all_rows}, matrix_{matrix.view}, workspace_{workspace} {
-  notes_start_ = !WalksInBytes(whole_, !matrix.cuts.categorical.empty());
-}
+    : whole_{matrix.view},
+      all_rows_{all_rows},
+      matrix_{matrix.view},
+      workspace_{workspace},
+      categorical_{!matrix.cuts.categorical.empty()} {}
 
 /// Returns the number of paths of all groups of a level.
 std::size_t PathWorkspace::PathsOf(TreeShape const& shape, int level) const {
@@ -26,10 +28,11 @@ std::size_t PathWorkspace::PathsOf(TreeShape const& shape, int level) const {
   return shape.Nodes(level - below) << below;
 }
 
-void PathWorkspace::Reserve(TreeShape const& shape, DeviceMatrixView const& matrix) {
+void PathWorkspace::Reserve(TreeShape const& shape, DeviceMatrixView const& matrix, bool sampled) {
   matrix_ = matrix;
+  sampled_ = sampled;
   std::size_t const rows = matrix.rows;
-  std::size_t const bins = whole_.tiles * rows * whole_.record_bytes();
+  std::size_t const bins = matrix.tiles * rows * matrix.record_bytes();
   constexpr int kPathLevels = 8;  // fit a byte
   if (bins >= kPolicy.least_moved_bytes) {
     move_every_ = kPolicy.move_every;
@@ -38,9 +41,9 @@ void PathWorkspace::Reserve(TreeShape const& shape, DeviceMatrixView const& matr
   }
   // Large matrices of several tiles are excluded: rows would be divided again for each tile. So are small ones with an
   // order, whose slots another kernel would have to clear.
-  divides_ = move_every_ == 0 ? !shape.ordered : move_every_ == kPolicy.move_every && whole_.tiles == 1;
+  divides_ = move_every_ == 0 ? !shape.ordered : move_every_ == kPolicy.move_every && matrix.tiles == 1;
   clears_all_ = divides_ && !shape.ordered &&
-                shape.WidestNodes() * whole_.cells * sizeof(GradientSum) <= kPolicy.most_cleared_bytes;
+                shape.WidestNodes() * matrix.cells * sizeof(GradientSum) <= kPolicy.most_cleared_bytes;
   int const moves = move_every_ == 0 ? 0 : (shape.levels - 1) / move_every_;
   // The sample size of other devices is unknown here.
   bool const may_be_narrow = (all_rows_ == whole_.rows ? rows : all_rows_) >= kNarrowMinRows;
@@ -55,7 +58,9 @@ void PathWorkspace::Reserve(TreeShape const& shape, DeviceMatrixView const& matr
     if (move_wide_ || !may_be_narrow) grow(&moved_wide_[store - 1], "moved gradients", rows);
   }
   ordered_ = shape.ordered;
-  starts_ = moves > 0 && !Sampled() && notes_start_ ? 1U << move_every_ : 0;
+  // Rows walk from their group of the first move.
+  bool const notes_start = moves > 0 && !sampled && !WalksInBytes(matrix, categorical_);
+  starts_ = notes_start ? 1U << move_every_ : 0;
   if (starts_ != 0) {
     grow(&start_, "row paths", rows);
     grow(&start_nodes_, "nodes", starts_);
@@ -84,13 +89,14 @@ RowPaths PathWorkspace::View(GradientPair const* gradients, DeviceLimits const& 
   paths.walk = walk_.data();
   paths.jobs = jobs_.data();
   paths.unit_rows = UnitRows(matrix_, limits);
+  paths.walk_whole = sampled_;
   return paths;
 }
 
 /// Lets the view use the store that rows are moved to, too.
 void PathWorkspace::BeginMove(RowPaths* view) const {
   RowPaths& paths = *view;
-  bool const first = paths.store.records == matrix_.records && !Sampled();
+  bool const first = paths.store.records == matrix_.records && !sampled_;
   int const next = paths.store.records == moved_records_[0].data() ? 1 : 0;
   paths.next_records = moved_records_[next].data();
   paths.next_narrow = narrow_[next + 1].data();

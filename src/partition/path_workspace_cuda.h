@@ -19,8 +19,9 @@ class PathWorkspace {
   /// `all_rows`: rows of all devices; the matrix has some or all of them.
   PathWorkspace(DeviceMatrix const& matrix, std::uint64_t all_rows, ClearedWorkspace* workspace);
 
-  /// Makes room for such trees on `matrix`: the whole, or the copy of a sample.
-  void Reserve(TreeShape const& shape, DeviceMatrixView const& matrix);
+  /// Makes room for such trees on `matrix`: the whole, or a copy of columns or of a sample. sampled: some rows are not in
+  /// it, and all rows walk in the whole matrix.
+  void Reserve(TreeShape const& shape, DeviceMatrixView const& matrix, bool sampled);
   /// Sets if later calls of Reserve make room for moved gradients of the wide format.
   void SetMoveWide(bool moves) { move_wide_ = moves; }
   /// Returns the matrix that trees grow on.
@@ -64,13 +65,12 @@ class PathWorkspace {
  private:
   std::size_t PathsOf(TreeShape const& shape, int level) const;
 
-  bool Sampled() const { return matrix_.records != whole_.records; }
-
   DeviceMatrixView const& whole_;
   std::uint64_t all_rows_;
   DeviceMatrixView matrix_;
   ClearedWorkspace* workspace_;
-  bool notes_start_;  ///< rows walk from their group of the first move
+  bool categorical_;  ///< some feature has categories
+  bool sampled_{false};
   bool move_wide_{false};
   int move_every_{0};    ///< levels between moves; 0: rows are not moved
   bool divides_{false};  ///< summing kernels may write rows' paths

@@ -305,7 +305,7 @@ class DividingFeed {
         pair_{kPairs && s.other_slot != kNoSlot},
         tells_{s.tells} {
     PathSplit const split = SplitOf(s.group, s.path);
-    symbols_ = SymbolsOf(split.feature);
+    symbols_ = SymbolsOf(split.column);
     parent_ = MakeParent(split, s.path);
     if (pair_) sibling_ = MakeParent(SplitOf(s.group, s.other_path), s.other_path);
     fetched_ = Fetch();
@@ -352,14 +352,12 @@ class DividingFeed {
   __device__ PathSplit SplitOf(std::uint32_t group, std::uint32_t child) const {
     return source_.paths.splits[(group << source_.paths.depth) + child / 2];
   }
-  __device__ std::uint8_t const* SymbolsOf(FeatureIndex feature) const {
-    DeviceMatrixView const& m = matrix_;
-    return store_.records + std::uint64_t{feature / m.tile_columns} * m.rows * m.record_bytes() +
-           feature % m.tile_columns * m.symbol_bytes;
+  __device__ std::uint8_t const* SymbolsOf(FeatureIndex column) const {
+    return store_.records + matrix_.symbol_offset(column);
   }
   __device__ Parent MakeParent(PathSplit const& split, std::uint32_t child) const {
     return {split.bin | std::uint32_t{split.missing_left} << 16,
-            static_cast<std::uint32_t>(SymbolsOf(split.feature) - symbols_), (split.family & kByCategories) != 0,
+            static_cast<std::uint32_t>(SymbolsOf(split.column) - symbols_), (split.family & kByCategories) != 0,
             child % 2 == 0};
   }
   /// Loads the paths of the lane's next rows, a byte each, with 0, which is no path, beyond the end.

@@ -29,13 +29,13 @@ struct PathPlace {
 
 /// The split of one path's rows.
 struct PathSplit {
-  FeatureIndex feature;        ///< kNoFeature: the node stays a leaf
+  FeatureIndex column;         ///< kNoColumn: the node stays a leaf
   std::uint16_t bin;           ///< first symbol that goes right
   std::uint16_t missing_left;  ///< symbol that goes left although it is not smaller, or kNoSymbol
   std::uint32_t family;        ///< | kByCategories: a split by a set, whose number is in the two members above
 };
 constexpr std::uint32_t kByCategories = 0x80000000U;
-constexpr FeatureIndex kNoFeature = 0xFFFFFFFFU;
+constexpr FeatureIndex kNoColumn = 0xFFFFFFFFU;
 constexpr std::uint16_t kNoSymbol = 0xFFFFU;
 
 /// A node for the last walk.
@@ -94,6 +94,8 @@ struct RowPaths {
   /// [rows] group of each row of the matrix after the first move; kDeadPath: none. nullptr: not recorded
   std::uint8_t* start;
   NodeIndex* start_nodes;  ///< [groups] nodes of the groups in `start`
+  /// Rows walk in the whole matrix, whose columns are the features, and not in the copy of columns that the tree has.
+  bool walk_whole;
 };
 
 /// Renumbers a tree whose nodes were made in another order than the finished tree's. Unused members are nullptr.

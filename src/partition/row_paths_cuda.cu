@@ -50,14 +50,12 @@ __device__ void LoadRules(DeviceMatrixView const& m, RowPaths const& paths, Item
   if (threadIdx.x < (1U << paths.depth)) {
     PathSplit const s = paths.splits[(it.number << paths.depth) + threadIdx.x];
     Rule& rule = rules[threadIdx.x];
-    rule.splits = s.feature != kNoFeature;
+    rule.splits = s.column != kNoColumn;
     rule.family = s.family & ~kByCategories;
     rule.by_categories = (s.family & kByCategories) != 0;
     rule.bin = s.bin;
     rule.missing_left = s.missing_left;
-    FeatureIndex const feature = rule.splits ? s.feature : 0;
-    rule.offset =
-        std::uint64_t{feature / m.tile_columns} * m.rows * m.record_bytes() + feature % m.tile_columns * m.symbol_bytes;
+    rule.offset = m.symbol_offset(rule.splits ? s.column : 0);
   }
   __syncthreads();
 }

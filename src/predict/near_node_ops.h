@@ -29,8 +29,7 @@ struct NearNode {
     std::uint32_t const end = split.missing_left != kNoSymbol ? split.missing_left : 256U;
     std::uint32_t const first = split.bin < end ? split.bin : end;
     std::uint32_t const inner = static_cast<std::uint32_t>(node.left) << kLeftShift | (end - first) << kCountShift |
-                                split.feature / 4 << kWordShift | (first << kFirstShift & kFirstMask) |
-                                split.feature % 4;
+                                split.column / 4 << kWordShift | (first << kFirstShift & kFirstMask) | split.column % 4;
     bool const has_near = node.left != kNoNode && node.left + 1 < static_cast<NodeIndex>(kNodes);
     return {has_near ? inner : static_cast<std::uint32_t>(n) << kLeftShift};
   }

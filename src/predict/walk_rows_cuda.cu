@@ -30,8 +30,8 @@ class OwnRecord {
       for (int w = 0; w < kPieceWords; ++w) words_[(p * kPieceWords + w) * kThreads] = own[w];
     }
   }
-  __device__ std::uint32_t Symbol(FeatureIndex feature) const {
-    std::uint32_t const byte = feature * m_.symbol_bytes;
+  __device__ std::uint32_t Symbol(FeatureIndex column) const {
+    std::uint32_t const byte = column * m_.symbol_bytes;
     std::uint32_t const shifted = words_[byte / 4 * kThreads] >> (byte % 4 * 8);
     return m_.symbol_bytes == 1 ? shifted & 0xFFU : shifted & 0xFFFFU;
   }
@@ -47,9 +47,8 @@ class OwnRecord<0> {
  public:
   __device__ OwnRecord(DeviceMatrixView const& m, std::uint32_t*) : m_{m} {}
   __device__ void Load(std::uint64_t row) { row_ = row; }
-  __device__ std::uint32_t Symbol(FeatureIndex feature) const {
-    std::uint8_t const* const at = m_.records + (feature / m_.tile_columns * m_.rows + row_) * m_.record_bytes() +
-                                   feature % m_.tile_columns * m_.symbol_bytes;
+  __device__ std::uint32_t Symbol(FeatureIndex column) const {
+    std::uint8_t const* const at = m_.records + m_.symbol_offset(column) + row_ * m_.record_bytes();
     return m_.symbol_bytes == 1 ? *at : *reinterpret_cast<std::uint16_t const*>(at);
   }
 
@@ -65,7 +64,7 @@ constexpr NodeIndex kNearNodes = 512;
 template <bool kCategories, typename Record>
 __device__ NodeIndex NextNode(WalkNode const& node, WalkTree const& tree, Record const& record) {
   if (node.left == kNoNode) return kNoNode;
-  std::uint32_t const symbol = record.Symbol(node.split.feature);
+  std::uint32_t const symbol = record.Symbol(node.split.column);
   bool const by_categories = kCategories && (node.split.family & kByCategories) != 0;
   return node.left + (GoesLeft(symbol, node.split, by_categories, tree.categories) ? 0 : 1);
 }

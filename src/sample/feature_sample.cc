@@ -18,6 +18,10 @@ std::uint32_t SizeOf(std::uint32_t from, float fraction) {
 
 }  // namespace
 
+FeatureIndex FeaturesOfTree(TrainParams const& params, FeatureIndex features) {
+  return SizeOf(features, params.colsample_bytree);
+}
+
 FeatureSampler::FeatureSampler(TrainParams const& params, FeatureIndex features, std::uint32_t tree)
     : seed_{params.seed},
       tree_number_{tree},

@@ -1,6 +1,8 @@
 // Copies the features of a tree to a device and makes room for its nodes' sets.
 #include "sample/feature_sets_cuda.h"
 
+#include <algorithm>
+
 namespace xgbgpu::cuda {
 
 bool DeviceFeatureSets::Set(FeatureSampler const& sampler, std::vector<float> const& weights, std::size_t nodes,
@@ -13,10 +15,10 @@ bool DeviceFeatureSets::Set(FeatureSampler const& sampler, std::vector<float> co
   bool changed = false;
   if (has_tree_set_) {
     changed = Reserve(&tree_set_, arena_, kPart, words);
-    std::vector<std::uint32_t> bits(words);
+    std::uint32_t* const bits = upload_.Begin(words);
+    std::fill_n(bits, words, 0U);
     for (FeatureIndex f : sampler.Tree()) bits[f / 32] |= 1U << (f % 32);
-    CopyToDevice(tree_set_.data(), bits.data(), bits.size(), stream, "choosing features");
-    stream.Wait("choosing features");  // the bits are freed next
+    upload_.Send(tree_set_.data(), stream, "choosing features");
   }
   if (has_node_sets_) changed = Reserve(&node_sets_, arena_, kPart, nodes * words) || changed;
   if (has_weights_ && weights != uploaded_) {

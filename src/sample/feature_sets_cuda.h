@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cuda/device.h"
+#include "cuda/pinned_upload.h"
 #include "gradient/gradient_cuda.h"
 #include "sample/feature_ops.h"
 #include "sample/sample.h"
@@ -47,7 +48,7 @@ class DeviceFeatureSets {
   DeviceFeatureSets(FeatureIndex features, DeviceArena* arena) : features_{features}, arena_{arena} {}
 
   /// Copies the next tree's set, and makes room for the sets of `nodes` nodes, which kernels choose. `weights`: of the
-  /// features, or empty. Returns true if the memory has moved. Waits if the tree has a column sample.
+  /// features, or empty. Returns true if the memory has moved.
   bool Set(FeatureSampler const& sampler, std::vector<float> const& weights, std::size_t nodes, Stream const& stream);
   FeatureSetsView View() const;
 
@@ -57,6 +58,7 @@ class DeviceFeatureSets {
   bool has_tree_set_{false}, has_node_sets_{false}, has_weights_{false};
   DeviceBuffer<std::uint32_t> tree_set_, node_sets_;
   DeviceBuffer<float> weights_;
+  PinnedUpload<std::uint32_t> upload_;
   std::vector<float> uploaded_;  ///< weights on the device
 };
 

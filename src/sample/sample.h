@@ -86,6 +86,9 @@ class FeatureSampler {
   std::vector<FeatureIndex> tree_;
 };
 
+/// Returns the size of a tree's set of features: FeatureSampler::Tree().size().
+FeatureIndex FeaturesOfTree(TrainParams const& params, FeatureIndex features);
+
 }  // namespace xgbgpu
 
 #endif  // XGBGPU_SAMPLE_SAMPLE_H_

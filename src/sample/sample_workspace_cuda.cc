@@ -16,15 +16,16 @@ bool SampleWorkspace::ReserveKeys(Stream const& stream) {
   return Grow(&keys_, "sampled rows", KeyCapacity(whole_.rows), stream) || changed;
 }
 
-bool SampleWorkspace::Reserve(std::uint32_t copied, bool weighted, Stream const& stream) {
+bool SampleWorkspace::Reserve(std::uint32_t copied, DeviceMatrixView const& layout, bool weighted,
+                              Stream const& stream) {
   copied_ = copied;
   weighted_ = weighted;
   bool changed = false;
   if (copied != 0) {
-    std::size_t const bins = whole_.tiles * std::size_t{copied} * whole_.record_bytes();
+    std::size_t const bins = layout.tiles * std::size_t{copied} * layout.record_bytes();
     changed = Grow(&rows_, "sampled rows", copied, stream);
     changed = Grow(&bins_, "sampled bins", bins, stream) || changed;
-    copy_ = whole_;
+    copy_ = layout;
     copy_.records = bins_.data();
     copy_.rows = copied;
   }

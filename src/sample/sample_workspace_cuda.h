@@ -16,9 +16,9 @@ class SampleWorkspace {
   /// Rows are sampled from `matrix`. It and `arena` must outlive this object.
   SampleWorkspace(DeviceMatrixView const& matrix, DeviceArena* arena) : whole_{matrix}, copy_{matrix}, arena_{arena} {}
 
-  /// Makes room for samples of at most `copied` contiguous rows, or, with 0, of any size, listed elsewhere. weighted:
-  /// gradients decide on chances, and are divided by them. Returns true if the memory has moved.
-  bool Reserve(std::uint32_t copied, bool weighted, Stream const& stream);
+  /// Makes room for samples of at most `copied` contiguous rows, or, with 0, of any size, listed elsewhere. `layout`: of
+  /// the copy. weighted: gradients decide on chances, and are divided by them. Returns true if the memory has moved.
+  bool Reserve(std::uint32_t copied, DeviceMatrixView const& layout, bool weighted, Stream const& stream);
   /// Makes room for samples of any size by marks (MarkRows). Returns true if the memory has moved.
   bool ReserveMarks(bool weighted, Stream const& stream);
   std::uint32_t copied() const { return copied_; }

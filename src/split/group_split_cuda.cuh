@@ -45,9 +45,11 @@ __device__ inline BinSegment SegmentOf(SplitView const& view, SplitGroup const& 
   auto const per_part = [&](FeatureIndex f) { return (view.matrix.bins(f) + group.segments - 1) >> segment_bits; };
   BinSegment s{};
   s.columns = 1U << column_bits;
-  s.feature = group.first + s.column();
-  s.runs = max((per_part(group.first) + kSplitBins - 1) / kSplitBins, 1U);  // only a single feature has more than one
-  if (group.categorical || s.column() >= group.features || !IsIn(view.features.of_tree, s.feature)) return s;
+  // Only a single feature has more than one.
+  s.runs = max((per_part(view.matrix.feature(group.first)) + kSplitBins - 1) / kSplitBins, 1U);
+  if (group.categorical || s.column() >= group.features) return s;
+  s.feature = view.matrix.feature(group.first + s.column());
+  if (!IsIn(view.features.of_tree, s.feature)) return s;
   std::uint32_t const bins = view.matrix.bins(s.feature);
   s.first = min((threadIdx.x >> column_bits) * per_part(s.feature), bins);
   s.n = min(per_part(s.feature), bins - s.first);

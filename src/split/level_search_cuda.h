@@ -94,6 +94,7 @@ class LevelSearchWorkspace {
   DeviceBuffer<double> scores_;
   DeviceBuffer<LevelBest> bests_;
   DeviceBuffer<std::uint32_t> features_;
+  PinnedUpload<std::uint32_t> upload_;
 };
 
 }  // namespace xgbgpu::cuda

@@ -1,6 +1,5 @@
 // Reserves the memory of the search for splits of whole levels on a device.
 #include <algorithm>
-#include <vector>
 
 #include "split/level_search_cuda.h"
 #include "split/split_policy.h"
@@ -46,14 +45,15 @@ void LevelSearchWorkspace::Reserve(std::size_t nodes, std::size_t widest) {
 bool LevelSearchWorkspace::SetFeatures(FeatureSampler const& sampler, int levels) {
   has_features_ = !sampler.all();
   if (!has_features_) return false;
-  std::vector<std::uint32_t> sets(static_cast<std::size_t>(levels) * words_);
+  std::size_t const size = static_cast<std::size_t>(levels) * words_;
+  std::uint32_t* const sets = upload_.Begin(size);
+  std::fill_n(sets, size, 0U);
   for (int level = 0; level < levels; ++level) {
-    std::uint32_t* const set = sets.data() + static_cast<std::size_t>(level) * words_;
+    std::uint32_t* const set = sets + static_cast<std::size_t>(level) * words_;
     for (FeatureIndex const f : sampler.Node(level, level)) set[f / 32] |= 1U << (f % 32);
   }
-  bool const moved = xgbgpu::Reserve(&features_, workspace_->arena(), "features", sets.size());
-  CopyToDevice(features_.data(), sets.data(), sets.size(), workspace_->stream(), "telling the features of a tree");
-  workspace_->stream().Wait("telling the features of a tree");
+  bool const moved = xgbgpu::Reserve(&features_, workspace_->arena(), "features", size);
+  upload_.Send(features_.data(), workspace_->stream(), "telling the features of a tree");
   return moved;
 }
 

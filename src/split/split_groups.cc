@@ -3,26 +3,24 @@
 
 #include <algorithm>
 
-#include "matrix/device_matrix.h"
-
 namespace xgbgpu::cuda {
 
-std::vector<SplitGroup> MakeSplitGroups(DeviceMatrix const& matrix) {
-  DeviceMatrixView const& m = matrix.view;
+std::vector<SplitGroup> MakeSplitGroups(DeviceMatrixView const& m, std::vector<DeviceTile> const& tiles,
+                                        Cuts const& cuts) {
   std::vector<SplitGroup> groups;
-  for (FeatureIndex first = 0; first < m.features;) {
-    if (matrix.cuts.IsCategorical(first)) {
+  for (FeatureIndex first = 0; first < m.columns();) {
+    if (cuts.IsCategorical(first)) {
       groups.push_back({first, 1, 1, true});
       ++first;
       continue;
     }
-    FeatureIndex limit = m.dense ? std::min(m.features, (first / m.tile_columns + 1) * m.tile_columns) : m.features;
-    BinIndex bins = m.dense ? matrix.tiles[first / m.tile_columns].bins : matrix.cuts.bins(first);
-    if (!matrix.cuts.categorical.empty()) {  // up to the next categorical feature, whose bins do not count
+    FeatureIndex limit = m.dense ? std::min(m.columns(), (first / m.tile_columns + 1) * m.tile_columns) : m.columns();
+    BinIndex bins = m.dense ? tiles[first / m.tile_columns].bins : cuts.bins(first);
+    if (!cuts.categorical.empty()) {  // up to the next categorical feature, whose bins do not count
       FeatureIndex const most = std::min(limit, first + FeatureIndex{kSplitThreads});
       BinIndex largest = 0;
-      for (limit = first; limit < most && !matrix.cuts.IsCategorical(limit); ++limit) {
-        largest = std::max(largest, matrix.cuts.bins(limit));
+      for (limit = first; limit < most && !cuts.IsCategorical(limit); ++limit) {
+        largest = std::max(largest, cuts.bins(limit));
       }
       if (m.dense) bins = largest;
     }
@@ -31,7 +29,7 @@ std::vector<SplitGroup> MakeSplitGroups(DeviceMatrix const& matrix) {
     FeatureIndex end = std::min<FeatureIndex>(limit, first + FeatureIndex{kSplitThreads} / segments);
     if (!m.dense) {  // a feature with many more bins than the first begins a new group
       FeatureIndex f = first;
-      while (f < end && matrix.cuts.bins(f) <= segments * BinIndex{kSplitBins}) ++f;
+      while (f < end && cuts.bins(f) <= segments * BinIndex{kSplitBins}) ++f;
       end = std::max(first + 1, f);
     }
     groups.push_back({first, static_cast<std::uint16_t>(end - first), static_cast<std::uint16_t>(segments), false});

@@ -6,12 +6,9 @@
 #include <vector>
 
 #include "base/hd.h"
+#include "matrix/device_matrix.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/types.h"
-
-namespace xgbgpu {
-class DeviceMatrix;
-}
 
 namespace xgbgpu::cuda {
 
@@ -22,16 +19,18 @@ constexpr int kSplitBins = 4;       ///< neighbouring bins of a feature that one
 /// Most rows of matrices whose split kernel starts early: their levels are little more than launches.
 constexpr std::uint64_t kMostEarlyRows = 1 << 20;
 
-/// The features of one item of the split kernel.
+/// The features of one item of the split kernel, by their columns.
 struct SplitGroup {
-  FeatureIndex first;
+  FeatureIndex first;  ///< column
   std::uint16_t features;
   std::uint16_t segments;  ///< threads that share the bins of a feature: a power of two
   bool categorical;        ///< one feature, for the whole block
 };
 
-/// Returns groups of neighbouring features, ascending. A group has features of one tile only.
-std::vector<SplitGroup> MakeSplitGroups(DeviceMatrix const& matrix);
+/// Returns groups of neighbouring columns, ascending. A group has columns of one tile only. `view` and `tiles` are of a
+/// whole matrix or of a copy of some columns; `cuts` are of all features.
+std::vector<SplitGroup> MakeSplitGroups(DeviceMatrixView const& view, std::vector<DeviceTile> const& tiles,
+                                        Cuts const& cuts);
 
 /// Most groups for which the block that plans the next level finds the best of each node's candidates.
 constexpr std::uint32_t kMostReducedGroups = 16;

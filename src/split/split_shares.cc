@@ -25,12 +25,11 @@ std::size_t TileNear(std::vector<DeviceTile> const& tiles, std::uint64_t cell, s
 
 }  // namespace
 
-SplitShares MakeSplitShares(DeviceMatrix const& matrix, std::vector<SplitGroup> const& groups, int devices,
-                            std::size_t least_bytes) {
-  DeviceMatrixView const& m = matrix.view;
+SplitShares MakeSplitShares(DeviceMatrixView const& m, std::vector<DeviceTile> const& tiles, Cuts const& cuts,
+                            std::vector<SplitGroup> const& groups, int devices, std::size_t least_bytes) {
   auto const n = static_cast<std::size_t>(std::max(devices, 0));
-  if (n < 2 || devices > CellShares::kMost || !m.dense || !matrix.cuts.categorical.empty() ||
-      m.cells * sizeof(GradientSum) < LeastSharedBytes(least_bytes, devices) || matrix.tiles.size() < n) {
+  if (n < 2 || devices > CellShares::kMost || !m.dense || !cuts.categorical.empty() ||
+      m.cells * sizeof(GradientSum) < LeastSharedBytes(least_bytes, devices) || tiles.size() < n) {
     return {};
   }
   SplitShares shares;
@@ -38,10 +37,10 @@ SplitShares MakeSplitShares(DeviceMatrix const& matrix, std::vector<SplitGroup> 
   shares.group = {0};
   std::size_t tile = 0;
   for (std::size_t d = 1; d < n; ++d) {
-    tile = TileNear(matrix.tiles, m.cells / n * d, tile + 1, matrix.tiles.size() - (n - d));
-    shares.cells.first[d] = matrix.tiles[tile].first_cell;
-    auto const feature = static_cast<FeatureIndex>(tile * m.tile_columns);
-    auto const group = std::find_if(groups.begin(), groups.end(), [&](auto const& g) { return g.first >= feature; });
+    tile = TileNear(tiles, m.cells / n * d, tile + 1, tiles.size() - (n - d));
+    shares.cells.first[d] = tiles[tile].first_cell;
+    auto const column = static_cast<FeatureIndex>(tile * m.tile_columns);
+    auto const group = std::find_if(groups.begin(), groups.end(), [&](auto const& g) { return g.first >= column; });
     shares.group.push_back(static_cast<std::uint32_t>(group - groups.begin()));
   }
   shares.cells.first[n] = m.cells;

@@ -20,16 +20,16 @@ struct SplitShares {
 };
 
 /// Divides the tiles of a dense matrix among `devices` devices: neighbouring tiles, with about equal numbers of cells,
-/// at least one tile each. A tile's cells are not in the order of its features, so tiles stay whole. `groups` are from
-/// MakeSplitGroups.
+/// at least one tile each. A tile's cells are not in the order of its features, so tiles stay whole. `groups` are what
+/// MakeSplitGroups makes of the three arguments before.
 ///
 /// There are no shares (every device searches all features) in five cases: one device, or more than CellShares::kMost;
 /// histograms smaller than LeastSharedBytes(least_bytes, devices); sparse matrices, whose rows lie where their values
 /// do; categorical features, whose sets are written by the device with all sums; fewer tiles than devices.
 ///
 /// Same    on all devices: a function of the common layout and the number of devices
-SplitShares MakeSplitShares(DeviceMatrix const& matrix, std::vector<SplitGroup> const& groups, int devices,
-                            std::size_t least_bytes);
+SplitShares MakeSplitShares(DeviceMatrixView const& view, std::vector<DeviceTile> const& tiles, Cuts const& cuts,
+                            std::vector<SplitGroup> const& groups, int devices, std::size_t least_bytes);
 
 }  // namespace xgbgpu::cuda
 

@@ -5,19 +5,31 @@ namespace xgbgpu::cuda {
 
 SplitWorkspace::SplitWorkspace(DeviceMatrix const& matrix, DeviceLimits const& limits, ClearedWorkspace* workspace)
     : workspace_{workspace},
-      groups_{MakeSplitGroups(matrix)},
+      cuts_{matrix.cuts},
       categories_{matrix, static_cast<std::uint32_t>(limits.processors * kSplitResident), workspace->arena()},
       features_{matrix.view.features, workspace->arena()} {
-  group_array_ = Upload(workspace->arena(), "state", groups_.data(), groups_.size());
-  if (!matrix.view.dense && groups_.size() > kMostReducedGroups && WarpSplitsFit(limits)) {
-    warp_groups_ = MakeWarpGroups(matrix.cuts, groups_.size());
+  whole_.list = MakeSplitGroups(matrix.view, matrix.tiles, matrix.cuts);
+  whole_.array = Upload(workspace->arena(), "state", whole_.list.data(), whole_.list.size());
+  if (!matrix.view.dense && whole_.list.size() > kMostReducedGroups && WarpSplitsFit(limits)) {
+    warp_groups_ = MakeWarpGroups(matrix.cuts, whole_.list.size());
   }
   warp_group_array_ = Upload(workspace->arena(), "state", warp_groups_.data(), warp_groups_.size());
 }
 
+void SplitWorkspace::SetColumns(ColumnCopy const* columns) {
+  columns_ = columns != nullptr ? columns->columns() : 0;
+  if (columns_ == 0 || columns_ == grouped_) return;
+  of_copy_.list = MakeSplitGroups(columns->view(), columns->tiles(), cuts_);
+  workspace_->Reserve(&of_copy_.array, "state", of_copy_.list.size());
+  CopyToDevice(of_copy_.array.data(), of_copy_.list.data(), of_copy_.list.size(), workspace_->stream(),
+               "copying to the device");
+  workspace_->stream().Wait("copying to the device");
+  grouped_ = columns_;
+}
+
 void SplitWorkspace::Reserve(std::size_t nodes, std::size_t tree_nodes) {
   workspace_->Note([&] { return categories_.Reserve(tree_nodes, 0, workspace_->stream()); });
-  workspace_->Reserve(&candidates_, "split candidates", nodes * groups_.size());
+  workspace_->Reserve(&candidates_, "split candidates", nodes * groups().size());
 }
 
 SplitView SplitWorkspace::View(GrowingTree const& tree, DeviceMatrixView const& matrix,
@@ -28,8 +40,8 @@ SplitView SplitWorkspace::View(GrowingTree const& tree, DeviceMatrixView const& 
           histograms,
           params,
           gradient,
-          group_array_.data(),
-          static_cast<std::uint32_t>(groups_.size()),
+          searched().array.data(),
+          static_cast<std::uint32_t>(groups().size()),
           warp_group_array_.data(),
           static_cast<std::uint32_t>(warp_groups_.size()),
           candidates_.data(),

@@ -129,8 +129,12 @@ Cuts const& Dataset::cuts() const {
 
 void Dataset::VisitLowerEnds(std::uint64_t first, std::uint64_t count, int threads,
                              std::function<void(RowBatch const&)> const& visit) const {
+  if (auto const* const bins = std::get_if<HostBins>(&impl_->matrix.form)) {
+    host::VisitLowerEnds(*bins->matrix, first, count, threads, visit);
+    return;
+  }
   auto const* const bins = std::get_if<DeviceBins>(&impl_->matrix.form);
-  if (bins == nullptr) throw Unsupported{"The dataset has no bins on a device that could be read back"};
+  if (bins == nullptr) throw Unsupported{"The dataset has no bins in memory that could be read back"};
   DeviceBackend::Get().VisitLowerEnds(*bins, first, count, threads, visit);
 }
 

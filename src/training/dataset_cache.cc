@@ -53,6 +53,12 @@ std::pair<std::shared_ptr<Dataset const>, std::int64_t> DatasetCache::FindLocked
   return {nullptr, 0};
 }
 
+std::pair<std::shared_ptr<Dataset const>, std::int64_t> DatasetCache::Find(DatasetRequest const& request) {
+  DropExpired();
+  std::lock_guard<std::mutex> lock{mutex_};
+  return FindLocked(request);
+}
+
 std::shared_ptr<Dataset const> DatasetCache::Get(DatasetRequest const& request) {
   if (request.place.shards != nullptr) return GetWithShards(request);
   DropExpired();
@@ -72,12 +78,7 @@ std::shared_ptr<Dataset const> DatasetCache::Get(DatasetRequest const& request) 
 
 std::shared_ptr<Dataset const> DatasetCache::GetWithShards(DatasetRequest const& request) {
   Collective* const shards = request.place.shards;
-  std::pair<std::shared_ptr<Dataset const>, std::int64_t> found;
-  DropExpired();
-  {
-    std::lock_guard<std::mutex> lock{mutex_};
-    found = FindLocked(request);
-  }
+  auto const found = Find(request);
   std::int64_t most[] = {found.second, -found.second};
   shards->Max({most, 2});
   if (found.second != 0 && most[0] == -most[1]) return found.first;

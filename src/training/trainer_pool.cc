@@ -36,6 +36,20 @@ Training& TrainerPool::Get(DatasetRequest const& request, int threads, std::func
   return *slots_.front().training;
 }
 
+std::pair<Training*, std::int64_t> TrainerPool::Find(DatasetRequest const& request, int threads) {
+  DropExpired();
+  auto const [dataset, number] = DatasetCache::Instance().Find(request);
+  if (dataset == nullptr) return {nullptr, 0};
+  std::lock_guard<std::mutex> lock{mutex_};
+  for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
+    if (slot->training->dataset != dataset || slot->training->threads != threads) continue;
+    if (slot->training->trainer->lost()) break;
+    std::rotate(slots_.begin(), slot, slot + 1);
+    return {slots_.front().training.get(), number};
+  }
+  return {nullptr, 0};
+}
+
 Training* TrainerPool::FindMargins(DataKey const& key, std::uint32_t rounds) {
   std::lock_guard<std::mutex> lock{mutex_};
   for (auto const& slot : slots_) {

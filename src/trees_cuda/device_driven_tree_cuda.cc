@@ -42,35 +42,35 @@ bool DeviceDrivenTree::CanGrow(TrainParams const& params) const {
   return slots <= parts_.histograms.most_slots() && parts_.splits.CanChoose(params, slots);
 }
 
-bool DeviceDrivenTree::CanCopySample(TrainParams const& params) const {
-  if (!params.SamplesRows() || !CanGrow(params) || !parts_.matrix.view.dense) return false;
-  TrainParams asked = params;  // but for what changes from round to round and takes no memory
-  asked.learning_rate = 0;
-  asked.seed = 0;
-  if (sample_of_ && *sample_of_ == asked) return has_memory_for_sample_;
-  TreeShape const shape = ShapeOf(params, device_.shard.all_rows());
-  std::uint64_t const widest = shape.WidestNodes();
-  std::uint64_t const bytes = parts_.rows.BytesOfSample(params, shape) + widest * parts_.histograms.bytes_of_one() +
-                              parts_.splits.BytesFor(params, shape.NodesAfter(shape.levels), widest);
-  has_memory_for_sample_ = parts_.rows.AllDevicesHave(bytes);
-  sample_of_ = asked;
-  return has_memory_for_sample_;
+bool DeviceDrivenTree::CanCopyPages(TrainParams const& params) const {
+  bool const copies = params.SamplesRows() || parts_.rows.CopiesColumns(params);
+  if (!copies || !CanGrow(params) || !parts_.matrix.view.dense) return false;
+  return has_memory_.Answer(params, [&] {
+    TreeShape const shape = ShapeOf(params, device_.shard.all_rows());
+    std::uint64_t const widest = shape.WidestNodes();
+    return parts_.rows.AllDevicesHave(parts_.rows.BytesOfCopy(params) + widest * parts_.histograms.bytes_of_one() +
+                                      parts_.splits.BytesFor(params, shape.NodesAfter(shape.levels), widest));
+  });
 }
 
 void DeviceDrivenTree::Reserve(SpeculativeMargins const& speculative) {
   shape_ = ShapeOf(parts_.request.params, device_.shard.all_rows());
-  parts_.rows.ReserveSample();
+  parts_.rows.ReserveCopy();
+  parts_.splits.SearchTree();
   std::size_t const widest = shape_.WidestNodes(), nodes = shape_.NodesAfter(shape_.levels);
   parts_.memory.Reserve(nodes, widest, shape_.ReturnedAfter(shape_.levels));
   parts_.gradients.Reserve();
-  parts_.histograms.Reserve(widest);
+  parts_.histograms.Reserve(widest, parts_.rows.matrix());
   parts_.splits.ReserveLevels(nodes, widest);
   parts_.order.Reserve(shape_, nodes);
   leaves_.BeginDeviceDriven(shape_, speculative);
   parts_.rows.ReserveLevels(shape_);
 }
 
-void DeviceDrivenTree::SetFeatures() { parts_.splits.SetFeatures(shape_.WidestNodes(), shape_.levels); }
+void DeviceDrivenTree::SetFeatures() {
+  parts_.splits.SetFeatures(shape_.WidestNodes(), shape_.levels);
+  parts_.rows.TellColumns();
+}
 
 GrowthLimits DeviceDrivenTree::limits() const {
   TrainParams const& params = parts_.request.params;

@@ -54,8 +54,9 @@ class DeviceDrivenTree : public TreeGrowth {
 
   /// Tells whether a tree of `params` would be device-driven.
   bool CanGrow(TrainParams const& params) const;
-  /// Tells whether trees of `params` can be grown on a copy of a sample, in core, where the matrix is in pages.
-  bool CanCopySample(TrainParams const& params) const;
+  /// Tells whether trees of `params` can be grown on a copy of a sample or of columns, in core, where the matrix is in
+  /// pages.
+  bool CanCopyPages(TrainParams const& params) const;
 
   void Reserve(SpeculativeMargins const& speculative) override;
   void SetFeatures() override;
@@ -88,10 +89,9 @@ class DeviceDrivenTree : public TreeGrowth {
   LevelForecast forecast_;
   int enqueued_levels_{0};
   RecordedGraph graph_;
-  std::optional<GraphKey> recorded_;              ///< what graph_ depends on
-  Event returned_;                                ///< the tree is back on the host
-  mutable std::optional<TrainParams> sample_of_;  ///< the last parameters of CanCopySample
-  mutable bool has_memory_for_sample_{false};     ///< its answer for sample_of_
+  std::optional<GraphKey> recorded_;  ///< what graph_ depends on
+  Event returned_;                    ///< the tree is back on the host
+  mutable AnswerFor has_memory_;      ///< of CanCopyPages
 };
 
 }  // namespace xgbgpu::cuda

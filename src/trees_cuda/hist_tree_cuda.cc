@@ -31,13 +31,13 @@ HistTree::~HistTree() {
 bool HistTree::ComputesGradients(TrainParams const& params) const {
   // With a timeline gradients are computed before the tree, so that stages are timed one by one. Where rows cannot go
   // by paths, the gradients take their memory before the sample does.
-  return (params.SamplesRows() || parts_.device.shard.all_rows() >= kNarrowMinRows) && parts_.rows.CanUsePaths() &&
-         CanGrowDeviceDriven(params) && !has_timeline();
+  return (params.SamplesRows() || parts_.device.shard.all_rows() >= kNarrowMinRows) &&
+         parts_.rows.CanUsePaths(params) && CanGrowDeviceDriven(params) && !has_timeline();
 }
 
 bool HistTree::CanGrowDeviceDriven(TrainParams const& params) const {
   if (parts_.rows.in_core()) return device_driven_.CanGrow(params);
-  return !together_ && device_driven_.CanCopySample(params);
+  return !together_ && device_driven_.CanCopyPages(params);
 }
 
 void HistTree::Begin(TreeRequest request, DeviceGradients const& gradients, SpeculativeMargins const& speculative) {

@@ -31,9 +31,11 @@ void HostDrivenSymmetricTree::Reserve(SpeculativeMargins const&) {
   std::uint64_t const families = divided(std::max(0, levels - 1));
   std::uint64_t const histograms = levels < 2 ? 1 : 2 * divided(levels - 2);
   parts_.rows.ReserveBatches(families);
+  parts_.splits.SearchTree();
   parts_.memory.Reserve(nodes, families, nodes);
   parts_.histograms.Reserve(
-      std::max<std::uint64_t>(1, std::min<std::uint64_t>(histograms, parts_.histograms.most_slots())));
+      std::max<std::uint64_t>(1, std::min<std::uint64_t>(histograms, parts_.histograms.most_slots())),
+      parts_.rows.matrix());
   parts_.splits.ReserveCategories(kMostSymmetricLevels, 0);  // one set a level
   parts_.order.Leave();
   leaves_.BeginHostDriven();

@@ -31,8 +31,9 @@ void HostDrivenTree::Reserve(SpeculativeMargins const&) {
                    std::size_t{policy.host_driven_slots}}));
   batch_ = std::min(policy.host_driven_batch, parts_.splits.MostFamilies());
   parts_.rows.ReserveBatches(batch_);
+  parts_.splits.SearchTree();
   parts_.memory.Reserve(1 + 2 * batch_, batch_, 1 + 2 * batch_);
-  parts_.histograms.Reserve(slots);
+  parts_.histograms.Reserve(slots, parts_.rows.matrix());
   parts_.splits.ReserveBatches(2 * batch_);
   parts_.order.Leave();
   leaves_.BeginHostDriven();

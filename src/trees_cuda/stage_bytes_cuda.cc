@@ -17,14 +17,14 @@ void HistTree::ReportBytes(Span<Node const> nodes) {
   TreeShape const& shape = device_driven_.shape();
   double const all_rows = static_cast<double>(matrix.view.rows);
   double const rows = parts_.rows.copies_sample() ? nodes[0].rows : all_rows;  // rows of the tree's matrix
-  DeviceMatrixView const& m = matrix.view;
+  DeviceMatrixView const& m = parts_.rows.matrix();
   // Bytes that tell where a sparse row begins.
   double const places = m.sparse_in_tiles() ? m.tiles * sizeof(std::uint32_t) : sizeof(std::uint64_t);
   double const record =
       m.dense ? m.tiles * m.record_bytes() : static_cast<double>(matrix.stored) * m.symbol_bytes / all_rows + places;
   double const sector = std::min(32.0, record);  // bytes read for a row's symbol
   double const gradient = by_paths ? sizeof(NarrowGradient) : sizeof(RowRecord);
-  auto const histogram = static_cast<double>(parts_.histograms.bytes_of_one());
+  auto const histogram = static_cast<double>(parts_.histograms.View().cells * sizeof(GradientSum));
   auto const rows_of = [&](Node const& node) {
     if (!by_paths) return static_cast<double>(node.rows);
     return rows *

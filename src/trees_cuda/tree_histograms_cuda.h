@@ -17,16 +17,18 @@ namespace xgbgpu::cuda {
 /// Sums of gradients, in slots that nodes use in turn.
 class TreeHistograms {
  public:
-  /// `device` and `memory` must outlive this object. `cells`: of one histogram. `budget`: the most bytes of all, the
+  /// `device` and `memory` must outlive this object. `cells`: of one histogram of all features. `budget`: the most bytes of all, the
   /// same on all devices.
   TreeHistograms(std::uint64_t cells, std::size_t budget, TreeDevice* device, TreeMemory const& memory)
       : device_{*device}, memory_{memory}, workspace_{cells, budget, &device->workspace} {}
 
+  /// Returns the bytes of a histogram of all features.
   std::size_t bytes_of_one() const { return workspace_.bytes_of_one(); }
   /// Slots that fit the budget.
   std::size_t most_slots() const { return workspace_.most_slots(); }
   std::uint32_t slots() const { return workspace_.slots(); }
-  void Reserve(std::size_t slots) { workspace_.Reserve(slots); }
+  /// Makes room for `slots` histograms of the next tree, which grows on `matrix`.
+  void Reserve(std::size_t slots, DeviceMatrixView const& matrix) { workspace_.Reserve(slots, matrix.cells); }
 
   DeviceHistograms View() const { return workspace_.View(); }
   /// Returns the view for kernels that sum rows of this page.

@@ -60,8 +60,10 @@ WalkTree TreeLeaves::Walk() const {
 void TreeLeaves::EnqueueWalk(int levels) {
   levels_ = levels;
   if (margins_are_speculative_) {
-    AddLeavesOfAll(parts_.matrix.view, Walk(), leaf_values_.data(), speculative_.from, speculative_.to, 1,
-                   device_.limits, device_.stream);
+    parts_.rows.walked_pages().ForEach([&](Page<DeviceMatrixView> const& page) {  // one, in core
+      AddLeavesOfAll(page.matrix, Walk(), leaf_values_.data(), speculative_.from, speculative_.to, 1, device_.limits,
+                     device_.stream);
+    });
   } else if (parts_.rows.by_paths() && !parts_.request.sampled()) {
     WriteLeaves();
   }
@@ -77,7 +79,9 @@ void TreeLeaves::WriteLeaves() const {
       });
       MarkSampled(parts_.rows.Sample(), positions, device_.limits, device_.stream);
     } else {
-      WriteLeavesOfAll(parts_.matrix.view, Walk(), positions, device_.limits, device_.stream);
+      parts_.rows.walked_pages().ForEach([&](Page<DeviceMatrixView> const& page) {
+        WriteLeavesOfAll(page.matrix, Walk(), positions + page.first_row, device_.limits, device_.stream);
+      });
     }
   });
 }
@@ -167,7 +171,7 @@ void TreeLeaves::AddLeafValues(float const* node_values, float* margins, std::si
                                DeviceLimits const& limits) const {
   if (WalksLate()) {
     if (IsCutLate()) node_values = SpreadValues(node_values);
-    parts_.rows.pages_of_all().ForEach([&](Page<DeviceMatrixView> const& page) {
+    parts_.rows.walked_pages().ForEach([&](Page<DeviceMatrixView> const& page) {
       float* const of_page = margins + page.first_row * stride;
       AddLeavesOfAll(page.matrix, Walk(), node_values, of_page, of_page, stride, limits, device_.stream);
     });

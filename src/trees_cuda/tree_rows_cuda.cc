@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "base/stages.h"
+#include "growth/choose_shape.h"
 #include "histogram/histogram_cuda.h"
 #include "partition/partition_policy.h"
+#include "sample/column_copy_policy.h"
 #include "sample/sample_ops.h"
 #include "sample/sample_policy.h"
 
@@ -23,41 +25,78 @@ TreeRows::TreeRows(DeviceMatrix const& matrix, PageStream* pages, TreeDevice* de
       paths_{matrix, device->shard.all_rows(), &device->workspace},
       paged_rows_{matrix.pages ? matrix.pages->most_rows() : 0, &device->workspace},
       sample_{matrix.view, device->workspace.arena()},
+      columns_{matrix, &device->workspace},
       positions_{device->workspace.arena(), "positions", matrix.view.rows} {
   for (DeviceTile const& tile : matrix.tiles) symbols_ = std::max(symbols_, tile.symbols);
 }
 
-bool TreeRows::CanUsePaths() const {
-  return SumsFitShared(matrix_.view, symbols_, device_.limits) &&
-         matrix_.view.tiles <= PartitionPolicy{}.most_path_tiles;
+/// Returns the layout of the matrix that trees of `params` are grown on.
+DeviceMatrixView TreeRows::LayoutFor(TrainParams const& params) const {
+  return CopiesColumns(params) ? columns_.LayoutOf(ColumnsFor(params)) : matrix_.view;
 }
 
-/// Returns how many of its rows the device is expected to have memory for, in the sample of a tree.
-std::uint32_t TreeRows::LikelySample(TrainParams const& params) const {
+/// Returns the number of columns that trees of `params` may use.
+FeatureIndex TreeRows::ColumnsFor(TrainParams const& params) const {
+  return FeaturesOfTree(params, matrix_.view.features);
+}
+
+bool TreeRows::CopiesColumns(TrainParams const& params) const {
+  FeatureIndex const columns = ColumnsFor(params);
+  if (columns == matrix_.view.features || !columns_.Pays(columns)) return false;
+  return fits_columns_.Answer(params, [&] { return AllDevicesHave(BytesOf(columns_.LayoutOf(columns), params)); });
+}
+
+/// Tells whether rows of a matrix of so many tiles can go by paths.
+bool TreeRows::CanUsePaths(std::uint32_t tiles) const {
+  return SumsFitShared(matrix_.view, symbols_, device_.limits) && tiles <= PartitionPolicy{}.most_path_tiles;
+}
+
+bool TreeRows::CanUsePaths(TrainParams const& params) const { return CanUsePaths(LayoutFor(params).tiles); }
+
+bool TreeRows::AllDevicesHave(std::uint64_t bytes) const {
+  auto const in_core = [] {
+    return static_cast<std::uint64_t>(ColumnCopyPolicy{}.most_free * static_cast<double>(CurrentMemory().free));
+  };
+  return !device_.AnyDevice(bytes > (pages_ != nullptr ? pages_->room() : in_core()));
+}
+
+/// Returns how many of its rows the device is expected to have memory for, in the copy of a tree.
+std::uint32_t TreeRows::LikelyRows(TrainParams const& params) const {
   DeviceShard const& shard = device_.shard;
+  if (!params.SamplesRows()) return static_cast<std::uint32_t>(matrix_.view.rows);
   double const of_all = MakeSampleTarget(params, shard.all_rows()).expected;
   double const share = static_cast<double>(shard.rows) / static_cast<double>(shard.all_rows());
   return SampleCapacity(of_all * share, shard.rows);
 }
 
-std::uint64_t TreeRows::BytesOfSample(TrainParams const& params, TreeShape const& shape) const {
-  DeviceMatrixView const& m = matrix_.view;
+std::uint64_t TreeRows::BytesOfCopy(TrainParams const& params) const { return BytesOf(LayoutFor(params), params); }
+
+/// BytesOfCopy of this layout.
+std::uint64_t TreeRows::BytesOf(DeviceMatrixView const& m, TrainParams const& params) const {
+  TreeShape const shape = ShapeOf(params, device_.shard.all_rows());
   std::uint64_t const bins = m.tiles * m.record_bytes();
   std::uint64_t row_bytes = bins + sizeof(RowRecord) + sizeof(GradientPair);
-  if (CanUsePaths()) {
+  if (CanUsePaths(m.tiles)) {
     auto const moves = static_cast<std::uint64_t>(std::min(2, (shape.levels - 1) / PartitionPolicy{}.move_every));
     row_bytes += moves * bins + (1 + moves) * sizeof(NarrowGradient) + 3;
   } else {
     row_bytes += 2 * sizeof(RowRecord);
   }
-  bool const has_keys = params.sampling_method != SamplingMethod::kUniform;
-  return LikelySample(params) * row_bytes + (has_keys ? KeyCapacity(m.rows) * sizeof(std::uint16_t) : 0);
+  bool const has_keys = params.SamplesRows() && params.sampling_method != SamplingMethod::kUniform;
+  return LikelyRows(params) * row_bytes + (has_keys ? KeyCapacity(m.rows) * sizeof(std::uint16_t) : 0);
 }
 
-void TreeRows::ReserveSample() {
-  by_paths_ = CanUsePaths();
-  copies_sample_ = request_.sampled() && (by_paths_ || pages_ != nullptr);
-  ReserveSampleOf(LikelySample(request_.params));
+void TreeRows::ReserveCopy() {
+  TrainParams const& params = request_.params;
+  by_paths_ = CanUsePaths(params);
+  copies_columns_ = CopiesColumns(params);
+  if (copies_columns_) columns_.Reserve(ColumnsFor(params), request_.sampled() ? 0 : matrix_.view.rows);
+  copies_sample_ = request_.sampled() && (by_paths_ || pages_ != nullptr || copies_columns_);
+  ReserveSampleOf(LikelyRows(params));
+}
+
+void TreeRows::TellColumns() {
+  if (copies_columns_) columns_.Tell(request_.features->Tree());
 }
 
 /// Reserves a sample of `rows` rows, if the sample is copied. Otherwise lists have memory for all rows. In pages a sample
@@ -66,14 +105,15 @@ void TreeRows::ReserveSampleOf(std::uint32_t rows) {
   bool const weighted = request_.weighted();
   device_.workspace.Note([&] {
     return in_pages() ? sample_.ReserveMarks(weighted, device_.stream)
-                      : sample_.Reserve(copies_sample_ ? rows : 0, weighted, device_.stream);
+                      : sample_.Reserve(copies_sample_ ? rows : 0, copies_columns_ ? columns_.view() : matrix_.view,
+                                        weighted, device_.stream);
   });
   if (in_pages() && weighted) paged_rows_.ReserveWeighed();
 }
 
 void TreeRows::ReserveLevels(TreeShape const& shape) {
   if (by_paths_) {
-    paths_.Reserve(shape, matrix());
+    paths_.Reserve(shape, matrix(), copies_sample_);
   } else {
     std::size_t const widest = shape.WidestNodes();
     lists_.Reserve(matrix().rows, widest, widest);
@@ -81,7 +121,7 @@ void TreeRows::ReserveLevels(TreeShape const& shape) {
 }
 
 void TreeRows::ReserveBatches(std::size_t families) {
-  by_paths_ = copies_sample_ = false;
+  by_paths_ = copies_sample_ = copies_columns_ = false;
   ReserveSampleOf(0);
   if (in_pages()) {
     lists_.ReserveJobs(families);
@@ -163,6 +203,7 @@ void TreeRows::EnqueueRootOfAll(PartitionView const& view) const {
   Stream const& stream = device_.stream;
   device_.timer.Run(kGradients, 0, [&] {
     gradients_.EnqueueFormat(draw, RootPaths().next_path, paths_.narrow(), &memory_.header()->gradient);
+    if (copies_columns_) CopyRecords(nullptr);
   });
   device_.timer.Run(kRoot, 0, [&] {
     if (in_pages()) {
@@ -191,6 +232,19 @@ void TreeRows::MarkSample(PartitionView const& view) const {
   });
 }
 
+/// Copies the records of the sample, or of all rows if there is none, from the pages of the matrix.
+void TreeRows::CopyRecords(SampleView const* sample) const {
+  DeviceLimits const& limits = device_.limits;
+  std::uint8_t* const records = sample != nullptr ? sample->records : columns_.records();
+  pages_of_all().ForEach([&](Page<DeviceMatrixView> const& page) {
+    if (copies_columns_) {
+      CopyColumns(page.matrix, page.first_row, sample, matrix(), records, limits, device_.stream);
+    } else {
+      CopySampledRecords(page.matrix, page.first_row, *sample, limits, device_.stream);
+    }
+  });
+}
+
 /// Rows of the sample are listed, or copied side by side.
 void TreeRows::EnqueueRootOfSample(PartitionView const& view) const {
   SampleView const sample = Sample();
@@ -198,14 +252,12 @@ void TreeRows::EnqueueRootOfSample(PartitionView const& view) const {
   DeviceLimits const& limits = device_.limits;
   Stream const& stream = device_.stream;
   device_.timer.Run(kGradients, 0, [&] {
+    bool const copies_later = pages_ != nullptr || copies_columns_;  // page by page, or column by column
     SampleView drawn = sample;
-    if (pages_) drawn.records = nullptr;  // they are copied page by page
+    if (copies_later) drawn.records = nullptr;
     SampleRows(gradients_.all_rows(), gradients_.losses(), matrix_.view, draw, drawn, &memory_.header()->gradient,
                device_.shard, limits, stream);
-    if (!pages_) return;
-    pages_->ForEach([&](Page<DeviceMatrixView> const& page) {
-      CopySampledRecords(page.matrix, page.first_row, sample, limits, stream);
-    });
+    if (copies_later) CopyRecords(&sample);
   });
   device_.timer.Run(kRoot, 0, [&] {
     if (by_paths_) {

@@ -13,16 +13,18 @@
 #include "partition/list_workspace_cuda.h"
 #include "partition/paged_rows_cuda.h"
 #include "partition/path_workspace_cuda.h"
+#include "sample/column_copy_cuda.h"
 #include "sample/sample_workspace_cuda.h"
 #include "tree/tree_shape.h"
+#include "trees_cuda/answer_for.h"
 #include "trees_cuda/tree_device_cuda.h"
 #include "trees_cuda/tree_gradients_cuda.h"
 #include "trees_cuda/tree_request.h"
 
 namespace xgbgpu::cuda {
 
-/// A tree is grown on all rows of the matrix, or on a copy of a sample. Rows go in lists or by paths. Rows in pages
-/// stay there, and each knows its node.
+/// A tree is grown on all rows of the matrix, or on a copy: of a sample, of the columns that it may use, or of both.
+/// Rows go in lists or by paths. Rows in pages stay there, and each knows its node.
 class TreeRows {
  public:
   /// All arguments must outlive this object. `pages`: the pages of the matrix; null: the matrix is in core.
@@ -31,15 +33,20 @@ class TreeRows {
 
   // Before a tree.
 
-  /// Tells whether the rows of device-driven trees can go by paths.
-  bool CanUsePaths() const;
-  /// Returns about how many bytes are taken by the copy of a sample of `params`, and by what tells where its rows are.
-  std::uint64_t BytesOfSample(TrainParams const& params, TreeShape const& shape) const;
-  /// Tells whether all devices have `bytes` beside their pages. All devices call this at the same time.
-  bool AllDevicesHave(std::uint64_t bytes) const { return !device_.AnyDevice(bytes > pages_->room()); }
+  /// Tells whether device-driven trees of `params` are grown on a copy of their columns. All devices call this at the
+  /// same time.
+  bool CopiesColumns(TrainParams const& params) const;
+  /// Tells whether the rows of device-driven trees of `params` can go by paths. All devices call this at the same time.
+  bool CanUsePaths(TrainParams const& params) const;
+  /// Returns about how many bytes are taken by the copy of a tree of `params`, and by what tells where its rows are.
+  std::uint64_t BytesOfCopy(TrainParams const& params) const;
+  /// Tells whether all devices have `bytes`, beside their pages or in core. All devices call this at the same time.
+  bool AllDevicesHave(std::uint64_t bytes) const;
 
-  /// The next tree is device-driven: chooses how its rows go, and reserves its sample.
-  void ReserveSample();
+  /// The next tree is device-driven: chooses how its rows go, and reserves its copy.
+  void ReserveCopy();
+  /// Tells the device the columns of the next tree, if they are copied. Enqueued.
+  void TellColumns();
   /// Reserves what its rows take in levels of this shape.
   void ReserveLevels(TreeShape const& shape);
   /// The next tree is host-driven, with at most `families` families at a time: its rows go in lists, or are in pages.
@@ -60,10 +67,12 @@ class TreeRows {
   bool ReserveMore(TreeHeader const& returned, TreeShape const& shape);
 
   bool in_core() const { return pages_ == nullptr; }
-  /// Tells whether the matrix of the tree is in pages. The copy of a sample is in core.
-  bool in_pages() const { return pages_ != nullptr && !copies_sample_; }
+  /// Tells whether the matrix of the tree is in pages. A copy is in core.
+  bool in_pages() const { return pages_ != nullptr && !copies_sample_ && !copies_columns_; }
   bool by_paths() const { return by_paths_; }
   bool copies_sample() const { return copies_sample_; }
+  /// Returns the copy of columns that the tree is grown on, or that has its layout; null: all columns.
+  ColumnCopy const* columns() const { return copies_columns_ ? &columns_ : nullptr; }
   /// Tells whether the tree has rows that it was not grown on, and that are in the order of the matrix.
   bool HasUnsampled() const { return request_.sampled() && !copies_sample_; }
   /// Tells whether the histograms of all slots must be cleared before the tree.
@@ -73,13 +82,20 @@ class TreeRows {
   /// The number of symbols of the largest tile.
   std::uint32_t symbols() const { return symbols_; }
 
-  /// Returns the matrix that the tree is grown on: a copy of the rows of the sample, or all rows.
-  DeviceMatrixView const& matrix() const { return copies_sample_ ? sample_.copy() : matrix_.view; }
+  /// Returns the matrix that the tree is grown on: a copy, or the whole.
+  DeviceMatrixView const& matrix() const {
+    if (copies_sample_) return sample_.copy();
+    return copies_columns_ ? columns_.view() : matrix_.view;
+  }
   /// Returns the pages of matrix(). In core there is one.
   Pages<DeviceMatrixView> pages() const { return in_pages() ? pages_of_all() : Pages<DeviceMatrixView>{matrix()}; }
   /// Returns the pages of all rows.
   Pages<DeviceMatrixView> pages_of_all() const {
     return pages_ ? Pages<DeviceMatrixView>{*pages_} : Pages<DeviceMatrixView>{matrix_.view};
+  }
+  /// Returns the pages in which all rows walk through a tree by paths: the tree's, if it has all rows.
+  Pages<DeviceMatrixView> walked_pages() const {
+    return copies_columns_ && !copies_sample_ ? Pages<DeviceMatrixView>{matrix()} : pages_of_all();
   }
   /// Returns [rows] on the device: the leaf of each row, where it has been written; in pages the node of each row.
   DeviceBuffer<NodeIndex> const& positions() const { return positions_; }
@@ -92,14 +108,21 @@ class TreeRows {
   PathWorkspace const& paths() const { return paths_; }
 
   /// Returns what a recorded tree depends on.
-  auto RecordingKey() const { return std::tuple{by_paths_, sample_.copied()}; }
+  auto RecordingKey() const {
+    return std::tuple{by_paths_, sample_.copied(), copies_columns_ ? columns_.columns() : 0};
+  }
 
  private:
-  std::uint32_t LikelySample(TrainParams const& params) const;
+  FeatureIndex ColumnsFor(TrainParams const& params) const;
+  DeviceMatrixView LayoutFor(TrainParams const& params) const;
+  bool CanUsePaths(std::uint32_t tiles) const;
+  std::uint64_t BytesOf(DeviceMatrixView const& layout, TrainParams const& params) const;
+  std::uint32_t LikelyRows(TrainParams const& params) const;
   void ReserveSampleOf(std::uint32_t rows);
   void EnqueueRootOfAll(PartitionView const& view) const;
   void EnqueueRootOfSample(PartitionView const& view) const;
   void MarkSample(PartitionView const& view) const;
+  void CopyRecords(SampleView const* sample) const;
 
   DeviceMatrix const& matrix_;
   PageStream* pages_;
@@ -110,11 +133,14 @@ class TreeRows {
   std::uint32_t symbols_{1};
   bool by_paths_{false};
   bool copies_sample_{false};
+  bool copies_columns_{false};
+  mutable AnswerFor fits_columns_;
 
   ListWorkspace lists_;
   PathWorkspace paths_;
   PagedRowsWorkspace paged_rows_;
   SampleWorkspace sample_;
+  ColumnCopy columns_;
   DeviceBuffer<NodeIndex> positions_;
 };
 

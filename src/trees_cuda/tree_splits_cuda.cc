@@ -15,10 +15,23 @@ TreeSplits::TreeSplits(DeviceMatrix const& matrix, TreeDevice* device, TreeReque
       memory_{memory},
       rows_{rows},
       histograms_{histograms},
+      cuts_{matrix.cuts},
       workspace_{matrix, device->limits, &device->workspace},
-      shares_{MakeSplitShares(matrix, workspace_.groups(), device->shard.devices->devices(),
-                              device->shard.least_shared_bytes)},
+      shares_of_whole_{SharesOf(matrix.view, matrix.tiles)},
+      shares_{shares_of_whole_},
       level_search_{matrix, &device->workspace} {}
+
+/// Returns the shares of the devices in the groups that are searched.
+SplitShares TreeSplits::SharesOf(DeviceMatrixView const& view, std::vector<DeviceTile> const& tiles) const {
+  DeviceShard const& shard = device_.shard;
+  return MakeSplitShares(view, tiles, cuts_, workspace_.groups(), shard.devices->devices(), shard.least_shared_bytes);
+}
+
+void TreeSplits::SearchTree() {
+  ColumnCopy const* const columns = rows_.columns();
+  workspace_.SetColumns(columns);
+  shares_ = columns != nullptr ? SharesOf(columns->view(), columns->tiles()) : shares_of_whole_;
+}
 
 bool TreeSplits::CanChoose(TrainParams const& params, std::size_t nodes) const {
   bool const symmetric = params.grow_policy == GrowPolicy::kSymmetric;

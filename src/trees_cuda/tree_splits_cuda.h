@@ -32,6 +32,8 @@ class TreeSplits {
   bool CanChoose(TrainParams const& params, std::size_t nodes) const;
   /// Returns how many families of a batch the host may choose, at least one: their candidates take memory.
   std::size_t MostFamilies() const;
+  /// The next tree is searched in the matrix that it is grown on, which has been reserved.
+  void SearchTree();
   /// Returns the bytes that ReserveLevels takes for a tree of `params`, at most.
   std::uint64_t BytesFor(TrainParams const& params, std::size_t tree_nodes, std::uint64_t widest) const;
   /// Reserves the search of levels of at most `widest` nodes, in a device-driven tree of `tree_nodes` nodes.
@@ -62,7 +64,7 @@ class TreeSplits {
   CategorySets ReadCategories(std::size_t nodes);
 
   /// Tells whether each device searches a share of the features, in trees whose nodes are searched one by one.
-  bool deals_features() const { return shares_.used(); }
+  bool deals_features() const { return shares_of_whole_.used(); }
   /// Returns the cells that each device searches in the tree that grows now; null: all.
   CellShares const* shares() const { return searches_share() ? &shares_.cells : nullptr; }
   /// GrowthView::reduces
@@ -76,6 +78,7 @@ class TreeSplits {
   }
 
  private:
+  SplitShares SharesOf(DeviceMatrixView const& view, std::vector<DeviceTile> const& tiles) const;
   bool searches_share() const { return shares_.used() && !request_.symmetric(); }
 
   TreeDevice& device_;
@@ -83,8 +86,10 @@ class TreeSplits {
   TreeMemory const& memory_;
   TreeRows const& rows_;
   TreeHistograms const& histograms_;
+  Cuts const& cuts_;
   SplitWorkspace workspace_;
-  SplitShares shares_;
+  SplitShares shares_of_whole_;
+  SplitShares shares_;  ///< of what the tree is grown on
   LevelSearchWorkspace level_search_;
 };
 

@@ -4,6 +4,7 @@ Every function here runs in each worker; which rows it has, it knows from its ra
 """
 
 import contextlib
+import ctypes
 import io
 import json
 import os
@@ -238,6 +239,35 @@ def places(shares: List[float]) -> Dict[str, Any]:
     booster = xgb.Booster(settings(dict(objective="binary:logistic")), [matrix])
     booster.update(matrix, 0)
     return xgboost_gpu.memory_report()[-1]
+
+
+class Messages(xgb.callback.TrainingCallback):
+    """Counts the messages of each round. The process has preloaded message_counter.cc."""
+
+    def __init__(self) -> None:
+        self.sent = ctypes.CDLL(None).messages_of_group
+        self.totals = [self.sent()]
+        super().__init__()
+
+    def after_iteration(self, model: xgb.Booster, epoch: int, evals_log: Any) -> bool:
+        self.totals.append(self.sent())
+        return False
+
+
+def messages(shares: List[float], changes: Dict[int, Dict[str, Any]]) -> List[int]:
+    """Returns the number of messages of each round. `changes`: parameters that all workers set before a round."""
+    data = Data(dict(objective="binary:logistic"))
+    matrix = data.matrix(*own_rows(data, shares))
+    counts = Messages()
+
+    class Changes(xgb.callback.TrainingCallback):
+        def before_iteration(self, model: xgb.Booster, epoch: int, evals_log: Any) -> bool:
+            model.set_param(changes.get(epoch, {}))
+            return False
+
+    how = {**settings(dict(objective="binary:logistic")), "max_depth": 3}
+    xgb.train(how, matrix, 6, callbacks=[Changes(), counts])
+    return [int(n) for n in np.diff(counts.totals)]
 
 
 def several(scenarios: List[Dict[str, Any]], shares: Optional[List[float]]) -> List[Dict[str, Any]]:

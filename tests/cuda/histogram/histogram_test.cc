@@ -136,7 +136,7 @@ class SumStage {
     FillBytes(sums_.data(), 0, sums_.size(), stream_, "clearing");
     auto const device_jobs = UploadJobs(jobs);
     std::uint32_t const bin = c_.bins / 3 + 1;
-    std::vector<PathSplit> splits(std::size_t{1} << depth, PathSplit{kNoFeature, 0, kNoSymbol, 0});
+    std::vector<PathSplit> splits(std::size_t{1} << depth, PathSplit{kNoColumn, 0, kNoSymbol, 0});
     splits[parent] = {0, static_cast<std::uint16_t>(bin), kNoSymbol, 0};
     splits[parent + 1] = {second, static_cast<std::uint16_t>(bin / 2), kNoSymbol, 0};
     auto const device_splits = Upload(&arena_, "splits", splits.data(), splits.size());
@@ -172,7 +172,7 @@ class SumStage {
     std::vector<PathJob> jobs = MakePathJobs(2 * parent + (left ? 0 : 1));
     auto const device_jobs = UploadJobs(jobs);
     std::uint32_t const bin = c_.bins / 3 + 1;
-    std::vector<PathSplit> splits(std::size_t{1} << depth, PathSplit{kNoFeature, 0, kNoSymbol, 0});
+    std::vector<PathSplit> splits(std::size_t{1} << depth, PathSplit{kNoColumn, 0, kNoSymbol, 0});
     splits[parent] = {0, static_cast<std::uint16_t>(bin), kNoSymbol, 0};
     auto const device_splits = Upload(&arena_, "splits", splits.data(), splits.size());
     DeviceBuffer<std::uint8_t> const device_path = UploadPaths(path), next = UploadPaths({});

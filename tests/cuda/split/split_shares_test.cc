@@ -29,11 +29,11 @@ struct Layout {
     matrix.view.tile_columns = layout.tile_columns;
     matrix.view.tiles = layout.tiles;
     matrix.view.cells = layout.cells;
-    groups = MakeSplitGroups(matrix);
+    groups = MakeSplitGroups(matrix.view, matrix.tiles, matrix.cuts);
   }
 
   SplitShares Shares(int devices) const {
-    return MakeSplitShares(matrix, groups, devices, CollectivePolicy{}.least_shared_bytes);
+    return MakeSplitShares(matrix.view, matrix.tiles, matrix.cuts, groups, devices, CollectivePolicy{}.least_shared_bytes);
   }
 
   DeviceMatrix matrix{0};

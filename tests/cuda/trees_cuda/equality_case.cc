@@ -195,7 +195,17 @@ constexpr Corner kCorners[] = {
     {70000, 2, 1, kMaxBinLimit, {kSymmetric, 5, 0}, "_mostbins"},
     {200, 20000, 0.01, 64, {kSymmetric, 5, 0}, "_wide_constrained"},
     {5000, 300, 0.02, 64, {kSymmetric, 8, 0}, "_sampled"},
-    {20, 5, 0.9, 16, {kSymmetric, 16, 0}, ""}};
+    {20, 5, 0.9, 16, {kSymmetric, 16, 0}, ""},
+    // Trees on copies of their columns (sample/column_copy_cuda.h), by paths and by lists, with and without a sample.
+    {100000, 100, 1, 64, {kDepthWise, 9, 0}, "_columns_moved"},
+    {100000, 100, 0.9, 64, {kDepthWise, 8, 0}, "_columns_moved_sampled_wideformat"},
+    {5000, 100, 0.9, 256, {kDepthWise, 8, 0}, "_columns_constrained"},
+    {5000, 700, 1, 64, {kDepthWise, 6, 0}, "_columns"},
+    {5000, 700, 0.9, 64, {kLossGuide, 0, 31}, "_columns_sampled_constrained"},
+    {70000, 100, 1, 64, {kLossGuide, 0, 255}, "_columns_ordered"},
+    {70000, 100, 1, 64, {kLossGuide, 8, 100}, "_columns_sampled"},
+    {5000, 700, 1, 64, {kSymmetric, 6, 0}, "_columns"},
+    {5000, 700, 0.9, 64, {kSymmetric, 5, 0}, "_columns_sampled"}};
 
 void AddCorners(std::vector<EqualityCase>* cases) {
   for (Corner const& corner : kCorners) {
@@ -209,6 +219,7 @@ void AddCorners(std::vector<EqualityCase>* cases) {
     c.max_bin = corner.max_bin;
     c.loss = name.find("_wideformat") == std::string::npos ? Loss::kLogistic : Loss::kHeavyTail;
     if (name.find("_sampled") != std::string::npos) c.params.subsample = 0.7f;
+    if (name.find("_columns") != std::string::npos) c.params.colsample_bytree = 0.2f;
     if (name.find("_constrained") != std::string::npos) {
       SetDirections(&c.params, c.columns);
       SetInteractions(&c.params, c.columns);

@@ -68,6 +68,11 @@ std::vector<LaneCase> LaneCases() {
                      p->colsample_bytree = 0.6f;
                      p->colsample_bylevel = 0.5f;
                    })});
+  cases.push_back({"CopiedColumns", 3, 2, 3000, 300, 1.0, With([](TrainParams* p) { p->colsample_bytree = 0.2f; })});
+  cases.push_back({"CopiedColumnsOfSamples", 3, 2, 3000, 100, 0.9, With([](TrainParams* p) {
+                     p->colsample_bytree = 0.2f;
+                     p->subsample = 0.6f;
+                   })});
   cases.push_back({"RowsSampledByGradient", 5, 2, 3000, 9, 1.0, With([](TrainParams* p) {
                      p->sampling_method = SamplingMethod::kGradientBased;
                      p->subsample = 0.3f;

@@ -392,6 +392,34 @@ class WideSampleTest : public ::testing::Test {
   void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
 };
 
+// The columns of a tree are copied in one visit. Its rows walk through the copy.
+TEST_F(WideSampleTest, TreesOfSomeColumnsVisitThePagesOnce) {
+  for (auto const policy : {GrowPolicy::kDepthWise, GrowPolicy::kLossGuide, GrowPolicy::kSymmetric}) {
+    for (float const share : {0.1f, 0.45f}) {  // rows go by paths, and in lists
+      SCOPED_TRACE(std::string{NameOf(policy)} + ", " + std::to_string(share) + " of the columns");
+      TreeCase const c = MakeWide(WithParams("", [&](TrainParams* p) {
+        *p = {};
+        p->max_depth = 6;
+        p->grow_policy = policy;
+        p->colsample_bytree = share;
+      }));
+      auto const paged = PagedMatrix(SourceOf(c), c.max_bin, 2, Limits(false), SmallPages(0));
+      ASSERT_NE(paged->pages, nullptr);
+      WidePair pair{c, MakeCudaTreeBuilder(paged, 2)};
+      std::uint64_t before = 0;
+      for (std::uint32_t t = 0; t < 3; ++t) {
+        SCOPED_TRACE("tree " + std::to_string(t));
+        ASSERT_NO_FATAL_FAILURE(pair.Compare({t / 2, t % 2}));
+        std::uint64_t const copied = pair.copied_bytes();
+        if (t > 0) {
+          EXPECT_EQ(copied - before, paged->pages->all_bytes());
+        }
+        before = copied;
+      }
+    }
+  }
+}
+
 // Trees of several kinds take turns in the same memory: samples of several sizes and methods, all rows, and trees that
 // the host attends.
 TEST_F(WideSampleTest, TreesOfAllKindsTakeTurns) {

@@ -437,6 +437,17 @@ TEST_P(ParallelTest, AnExceptionComesOutUnchanged) {
   EXPECT_EQ(testing::WhatIsWrong<std::out_of_range>(run, {"task 41"}), "");
 }
 
+TEST_P(ParallelTest, ChunksOfNewMemoryAreOfSeveralHugePages) {
+  constexpr std::size_t kHugePage = std::size_t{1} << 21, kGiB = std::size_t{1} << 30;
+  for (std::size_t const bytes : {std::size_t{1}, std::size_t{8}, std::size_t{512}}) {
+    std::size_t const grain = GrainOfNewMemory(8 * kGiB / bytes, bytes, GetParam());
+    EXPECT_EQ(grain * bytes, 8 * kHugePage);  // a page in eight is of two threads
+    EXPECT_EQ(GrainOfNewMemory(1000, bytes, GetParam()) * bytes, std::size_t{1} << 19);
+  }
+  EXPECT_EQ(GrainOfNewMemory(1000, kGiB, GetParam()), 1U);
+  EXPECT_EQ(GrainOfNewMemory(0, 8, GetParam()) * 8, std::size_t{1} << 19);
+}
+
 INSTANTIATE_TEST_SUITE_P(Threads, ParallelTest, ::testing::Values(1, 2, 3, 7));
 
 constexpr WorkSizes kSizes{3, 10500000, 28, 534773760};

@@ -67,6 +67,29 @@ TEST_P(MatrixTest, EveryValueLiesBetweenTheEndsOfItsBin) {
   }
 }
 
+TEST_P(MatrixTest, LowerEndsHaveTheBinsOfTheValues) {
+  auto const values = testing::RandomValues(GetParam().shape, 53);
+  auto const m =
+      host::QuantiseMatrix(MemorySource{values}, host::ComputeCuts(MemorySource{values}, {}, GetParam().max_bin, 2), 2);
+  for (int const threads : {1, 3}) {
+    std::uint64_t const first = 3, count = m->rows - 5;
+    std::uint64_t next = 0;
+    Values ends{count, m->features()};
+    host::VisitLowerEnds(*m, first, count, threads, [&](RowBatch const& batch) {
+      ASSERT_EQ(batch.first_row, next);
+      next += batch.rows();
+      for (std::uint64_t r = 0; r < batch.rows(); ++r) {
+        for (Entry const& e : batch.row(r)) ends(batch.first_row + r, e.feature) = e.value;
+      }
+    });
+    ASSERT_EQ(next, count);
+    auto const expected = ReadBack(*m), read = reference::MakeBins(ends, m->cuts);
+    for (std::size_t r = 0; r < count; ++r) {
+      for (FeatureIndex f = 0; f < m->features(); ++f) ASSERT_EQ(read(r, f), expected(first + r, f)) << r << ", " << f;
+    }
+  }
+}
+
 TEST_P(MatrixTest, CountsWhatItHolds) {
   auto const values = testing::RandomValues(GetParam().shape, 53);
   auto const m = testing::MakeMatrix(values, GetParam().max_bin);

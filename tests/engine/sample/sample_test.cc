@@ -174,6 +174,14 @@ TEST(FeatureSampleTest, TheShareIsReadAsTheUserWroteIt) {
   }
 }
 
+TEST(FeatureSampleTest, TheSizeOfATreesSetIsKnownBefore) {
+  for (float const share : {1.0f, 0.7f, 0.1f, 0.001f}) {
+    TrainParams params;
+    params.colsample_bytree = share;
+    EXPECT_EQ(FeaturesOfTree(params, 70), (FeatureSampler{params, 70, 3}.Tree().size()));
+  }
+}
+
 TEST(FeatureSampleTest, AtLeastOne) {
   EXPECT_EQ((FeatureSampler{ColumnParams(0.01f, 0.01f, 0.01f), 3, 0}.Node(0, 0).size()), 1U);
 }

@@ -1,6 +1,7 @@
 """Process groups: the model of one to four processes is that of one process with all rows, in the order of ranks."""
 
 import json
+import os
 import pathlib
 from typing import Any, Dict, Iterator, List, Tuple
 
@@ -81,6 +82,20 @@ def test_columns_that_only_one_worker_has(groups: Dict[int, Group], kind: str) -
     expected = group_scenarios.columns_of_one(None, kind)
     for workers, shares in ((2, [0, 0.5, 1]), (3, [0, 0.2, 0.5, 1])):
         assert groups[workers].results(group_scenarios.columns_of_one, shares, kind) == [expected] * workers
+
+
+@pytest.mark.skipif("XGBGPU_MESSAGE_COUNTER" not in os.environ or SERIES >= 200, reason="needs message_counter.cc")
+def test_a_round_like_the_one_before_takes_two_messages_beside_its_tree() -> None:
+    group = Group(2, [["env", f"LD_PRELOAD={os.environ['XGBGPU_MESSAGE_COUNTER']}"]] * 2)
+    try:
+        counts = group.results(group_scenarios.messages, SHARES[2], {3: {"eta": 0.1}, 4: {"max_bin": 20}})
+    finally:
+        group.end()
+    assert counts[0] == counts[1]
+    first, *others, of_new_bins, last = counts[0]
+    # The gradients and the trees of a round; the tree's own: sampled rows, format, root, and the sums of three levels.
+    assert others == [2 + 3 + 3] * 3 and last == 2 + 3 + 3, counts[0]
+    assert first > 2 * last and of_new_bins > 2 * last
 
 
 def test_early_stopping_is_that_of_one_process(groups: Dict[int, Group]) -> None:
