@@ -51,10 +51,10 @@ XGBGPU_HD std::int64_t ToInteger(double x) {
 /// Returns the shift of the unit 2^-shift of pairs' gradients. A pair adds at most 1 to either sum, rounded up to one
 /// unit, and a row is in at most rows · samples pairs: sums stay below 2^63. For up to 2^17 pairs a row the unit is
 /// 2^-45. A pair's gradient term is off by at most half a unit, and its hessian term by a unit, relative to a pair of
-/// weight 1. With `bits` a pair may have a weight of up to 2^bits.
+/// weight 1. With `bits` a pair may have a weight of up to 2^bits; its terms are at most 2^51 units (ToInteger).
 XGBGPU_HD int PairShift(std::uint32_t rows, std::uint32_t samples, int bits = 0) {
-  int const room = 62 - bits - CeilLog2(std::uint64_t{rows} * samples);
-  return room < 45 ? room : 45;
+  int const room = 62 - bits - CeilLog2(std::uint64_t{rows} * samples), finest = bits > 6 ? 51 - bits : 45;
+  return room < finest ? room : finest;
 }
 
 struct RankSum {
