@@ -39,6 +39,24 @@ enum class Objective : std::uint8_t {
 
 inline bool IsRanking(Objective kind) { return kind >= Objective::kRankPairwise; }
 
+/// The ranking objectives as XGBoost 2.0 and later have them. Defaults are those of XGBoost 3.
+struct LambdaRank {
+  bool is_used{false};             ///< false: as in 1.7
+  bool has_top{true};              ///< lambdarank_pair_method: topk, the first rows by margin with all below; or mean
+  std::uint32_t pairs{32};         ///< lambdarank_num_pair_per_sample: the first rows, or draws of each row; 1 or more
+  bool normalizes{true};           ///< lambdarank_normalization: by log2(1 + s) / s, s the sum of a group; by the draws
+  bool normalizes_by_score{true};  ///< lambdarank_score_normalization: a pair by the difference of its margins
+  bool has_exp_gain{true};         ///< ndcg_exp_gain: gains are 2^label - 1, or labels
+};
+
+inline bool operator==(LambdaRank const& a, LambdaRank const& b) {
+  auto const fields = [](LambdaRank const& params) {
+    auto const& [c, d, e, f, g, h] = params;
+    return std::tie(c, d, e, f, g, h);
+  };
+  return fields(a) == fields(b);
+}
+
 /// Parameters of an objective. Ranges are checked by their reader (XGBoost), not here.
 struct ObjectiveParams {
   Objective kind;
@@ -52,12 +70,13 @@ struct ObjectiveParams {
   float fix_list_weight{0};         ///< ranking: total weight of the pairs of a group; 0: their number
   std::uint32_t iteration{0};       ///< rounds of the model; decides with the seed which pairs are drawn
   std::uint64_t seed{0};
+  LambdaRank lambdarank{};  ///< ranking: if it is used, num_pairsample and fix_list_weight are not
 };
 
 inline bool operator==(ObjectiveParams const& a, ObjectiveParams const& b) {
   auto const fields = [](ObjectiveParams const& params) {
-    auto const& [c, d, e, f, g, h, i, j, k, l, m] = params;  // all that there are
-    return std::tie(c, d, e, f, g, h, i, j, k, l, m);
+    auto const& [c, d, e, f, g, h, i, j, k, l, m, n] = params;  // all that there are
+    return std::tie(c, d, e, f, g, h, i, j, k, l, m, n);
   };
   return fields(a) == fields(b);
 }
@@ -75,7 +94,8 @@ XGBGPU_API char const* NameOf(Objective kind);
 /// Throws  InvalidArgument with the words of XGBoost: a label out of range (with the first such row, its label and the
 ///         range), no labels, not one label for each margin (kSoftmax: for each row), huber_slope 0. kAft takes any
 ///         bounds and no labels; it throws if bounds are missing. kAft, kCox and kAbsoluteError throw if outputs are
-///         not 1. Ranking: groups do not cover the rows one after another, more than 2^31 - 1 rows, num_pairsample 0.
+///         not 1. Ranking: groups do not cover the rows one after another, more than 2^31 - 1 rows, num_pairsample or
+///         the pairs of LambdaRank 0.
 ///         No error, as in XGBoost: a max_delta_step of kPoisson whose e^max_delta_step is not finite
 XGBGPU_API void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows,
                              std::uint32_t outputs, int threads);
@@ -92,7 +112,8 @@ namespace host {
 ///         row's largest. Ranking: each row draws num_pairsample rows with another label from its group, uniformly, by
 ///         (seed, iteration, row). XGBoost draws from one generator a thread: the same distribution, other pairs.
 ///         Before the factor of the group, the term of a pair has an error of at most 2^-45 beside the rounding of p.
-///         Pairs with a NaN margin are left out.
+///         Pairs with a NaN margin are left out. With LambdaRank the pairs of topk are XGBoost's; the sums of their
+///         terms are exact where XGBoost adds floats.
 ///         kCox: sums in double over rows in order of time. The relative error is 2^-46. XGBoost subtracts from
 ///         a sum over all rows, of powers rounded to float, which is less accurate for late rows. Margins count as at
 ///         most 300 below the largest.

@@ -108,7 +108,12 @@ std::vector<Fact> FactsOf(ObjectiveParams const& p) {
           {"parameter aft_loss_distribution", DistributionName(p.aft_distribution)},
           {"parameter aft_loss_distribution_scale", BitsOf(p.aft_scale)},
           {"parameter num_pairsample", std::to_string(p.num_pairsample)},
-          {"parameter fix_list_weight", BitsOf(p.fix_list_weight)}};
+          {"parameter fix_list_weight", BitsOf(p.fix_list_weight)},
+          {"parameter lambdarank_pair_method", p.lambdarank.has_top ? "topk" : "mean"},
+          {"parameter lambdarank_num_pair_per_sample", std::to_string(p.lambdarank.pairs)},
+          {"parameter lambdarank_normalization", p.lambdarank.normalizes ? "1" : "0"},
+          {"parameter lambdarank_score_normalization", p.lambdarank.normalizes_by_score ? "1" : "0"},
+          {"parameter ndcg_exp_gain", p.lambdarank.has_exp_gain ? "1" : "0"}};
 }
 
 std::vector<float> GroupRounds::AgreeOnFeatureWeights(ProcessGroup* group, bool has_rows,

@@ -22,6 +22,17 @@ namespace xgbgpu::plugin {
 
 namespace {
 
+/// True for a ranking objective of an XGBoost that has no LambdaRank.
+bool LacksLambdaRank(xgboost::Json const& config) {
+  return kSeries < 200 && xgboost::get<xgboost::String const>(config["name"]).rfind("rank:", 0) == 0;
+}
+
+bool AsksForOurs(xgboost::Args const& args) {
+  return std::any_of(args.cbegin(), args.cend(), [](auto const& arg) {
+    return arg.first == "tree_method" && (arg.second == "gpu_hist" || arg.second == "gpu_exact");
+  });
+}
+
 /// Throws for gpu_backend=cuda with gblinear: that booster is XGBoost's alone, but its objective is decorated.
 void CheckIsNotLinear(xgboost::Args const& args) {
   auto const has = [&](char const* name, char const* value) {
@@ -38,6 +49,25 @@ void CheckIsNotLinear(xgboost::Args const& args) {
 void DecoratedObjective::CheckParams(xgboost::Args const& args) const {
   AtBoundary("reading parameters", [&] { CheckIsNotLinear(args); });
 }
+
+void DecoratedObjective::ParamsChanged(xgboost::Args const& args) {
+  is_current_ = false;
+  if (kSeries >= 200 || !AsksForOurs(args)) return;
+  AtBoundary("reading parameters", [&] {
+    xgboost::Json config{xgboost::Object{}};
+    SaveConfig(&config);
+    if (LacksLambdaRank(config)) lambdarank_.Take(args);
+  });
+}
+
+void DecoratedObjective::ConfigLoaded(xgboost::Json const& config) {
+  is_current_ = false;
+  AtBoundary("reading a configuration", [&] {
+    if (LacksLambdaRank(config)) lambdarank_.Load(config);
+  });
+}
+
+void DecoratedObjective::AddToConfig(xgboost::Json* config) const { lambdarank_.Save(config); }
 
 std::optional<ObjectiveParams> const& DecoratedObjective::params() const {
   if (!is_current_ && maker_ == Maker::kKnown) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "group/process_group.h"
+#include "params/lambdarank_words.h"
 #include "xgb/objective.h"
 #include "xgb/registry.h"
 #include "xgb/types.h"
@@ -26,7 +27,9 @@ class DecoratedObjective final : public XgbObjective {
 
  private:
   void CheckParams(xgboost::Args const& args) const override;
-  void ParamsChanged() override { is_current_ = false; }
+  void ParamsChanged(xgboost::Args const& args) override;
+  void ConfigLoaded(xgboost::Json const& config) override;
+  void AddToConfig(xgboost::Json* config) const override;
   void ComputeGradients(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info,
                         XgbGradientMatrix* out, StockGradients const& by_stock) override;
   void TransformForMetrics(xgboost::HostDeviceVector<float>* predictions, StockCall const& by_stock) override;
@@ -48,6 +51,7 @@ class DecoratedObjective final : public XgbObjective {
   void AgreeOnObjective(ProcessGroup* group, std::string const& step) const;
 
   Maker maker_;
+  LambdaRankWords lambdarank_;  ///< stay empty in an XGBoost that has them
   /// Labels of the last gradients. Rankings of XGBoost know labels by their address, so the next labels lie elsewhere.
   std::unique_ptr<xgboost::MetaInfo> labels_of_all_;
   mutable bool is_current_{false};  ///< params_ are the newest

@@ -123,13 +123,8 @@ constexpr ForeignName kNames[] = {
     {"leaf_estimation_iterations", kCatBoost, nullptr},
     {"leaf_estimation_method", kCatBoost, nullptr},
     // XGBoost 2 and newer
-    {"lambdarank_pair_method", kXgboost2, "rank:pairwise or rank:ndcg as they are: pairs are drawn", 200},
-    {"lambdarank_num_pair_per_sample", kXgboost2, "num_pairsample", 200},
-    {"lambdarank_normalization", kXgboost2, nullptr, 201},
-    {"lambdarank_score_normalization", "XGBoost 3", nullptr, 300},
     {"lambdarank_unbiased", kXgboost2, nullptr, 200},
     {"lambdarank_bias_norm", kXgboost2, nullptr, 200},
-    {"ndcg_exp_gain", kXgboost2, nullptr, 200},
     {"quantile_alpha", kXgboost2, nullptr, 200},
     {"expectile_alpha", "XGBoost 3", nullptr, 303},
     {"max_cached_hist_node", kXgboost2, nullptr, 200},

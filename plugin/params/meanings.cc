@@ -43,10 +43,11 @@ constexpr Meaning kObjectives[] = {
     {"multi:softprob", kFirst, kCompared},
     {"survival:aft", kFirst, kCompared},
     {"survival:cox", kFirst, kCompared},
-    // LambdaRank since 2.0: other pairs, normalised lambdas, parameters lambdarank_… in place of num_pairsample.
-    {"rank:pairwise", kFirst, 107},
-    {"rank:ndcg", kFirst, 107},
-    {"rank:map", kFirst, 107},
+    // LambdaRank since 2.0: other pairs, normalised lambdas, parameters lambdarank_… in place of num_pairsample. The
+    // engine has both.
+    {"rank:pairwise", kFirst, kCompared},
+    {"rank:ndcg", kFirst, kCompared},
+    {"rank:map", kFirst, kCompared},
 };
 
 constexpr Meaning kMetrics[] = {

@@ -37,6 +37,34 @@ AftDistribution SavedDistribution(xgboost::Json const& config) {
   return name == "extreme" ? AftDistribution::kExtreme : AftDistribution::kNormal;
 }
 
+/// The number of pairs that XGBoost saves for one that is not given.
+constexpr char const* kPairsNotGiven = "4294967295";
+
+/// Reads LambdaRank of XGBoost 2.0 and later. Returns false if the engine does not have it.
+bool ReadLambdaRank(xgboost::Json const& config, LambdaRank* out) {
+  auto const text = [&](char const* name) { return SavedText(config, "lambdarank_param", name); };
+  std::string const method = text("lambdarank_pair_method");
+  if (method.empty()) return true;
+  auto const is_on = [&](char const* name, bool fallback) {
+    std::string const value = text(name);
+    return value.empty() ? fallback : value == "1" || value == "true";
+  };
+  if (is_on("lambdarank_unbiased", false)) return false;
+  out->is_used = true;
+  out->has_top = method == "topk";
+  std::string const pairs = text("lambdarank_num_pair_per_sample");
+  if (pairs == kPairsNotGiven) {
+    out->pairs = out->has_top ? 32 : 1;
+  } else {
+    if (pairs.find_first_not_of("0123456789") != std::string::npos || pairs.empty() || pairs.size() > 9) return false;
+    out->pairs = static_cast<std::uint32_t>(std::stoul(pairs));
+  }
+  out->normalizes = is_on("lambdarank_normalization", true);
+  out->normalizes_by_score = is_on("lambdarank_score_normalization", true);
+  out->has_exp_gain = is_on("ndcg_exp_gain", true);
+  return true;
+}
+
 /// Says once that XGBoost computes what the engine has another meaning for.
 void InformOfMeaning(char const* what, std::string const& name) {
   InformOnce(Message("meaning of ", what, ' ', name),
@@ -67,6 +95,13 @@ std::optional<ObjectiveParams> ObjectiveParamsOf(xgboost::Json const& config) {
   bool const is_number = pairs.find_first_not_of("0123456789") == std::string::npos;
   if (!is_number || pairs.size() > 9) return {};  // XGBoost may try
   if (!pairs.empty()) params.num_pairsample = static_cast<std::uint32_t>(std::stoul(pairs));
+  if (!ReadLambdaRank(config, &params.lambdarank)) {
+    InformOnce(Message("lambdarank of ", name),
+               Message("objective ", name,
+                       " with lambdarank_unbiased=1, or with more than 999999999 for "
+                       "lambdarank_num_pair_per_sample: XGBoost computes it, on the CPU."));
+    return {};
+  }
   return params;
 }
 

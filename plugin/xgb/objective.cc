@@ -33,12 +33,17 @@ void XgbObjective::Configure(xgboost::Args const& args) {
   CheckParams(args);
   configured_context_ = ctx_;
   stock()->Configure(args);
-  ParamsChanged();
+  ParamsChanged(args);
 }
 
 void XgbObjective::LoadConfig(xgboost::Json const& in) {
   stock()->LoadConfig(in);
-  ParamsChanged();
+  ConfigLoaded(in);
+}
+
+void XgbObjective::SaveConfig(xgboost::Json* out) const {
+  stock()->SaveConfig(out);
+  AddToConfig(out);
 }
 
 xgboost::ObjInfo XgbObjective::Task() const {

@@ -26,7 +26,7 @@ class XgbObjective : public xgboost::ObjFunction {
 
   void Configure(xgboost::Args const& args) final;
   void LoadConfig(xgboost::Json const& in) final;
-  void SaveConfig(xgboost::Json* out) const final { stock()->SaveConfig(out); }
+  void SaveConfig(xgboost::Json* out) const final;
   void GetGradient(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info, int iteration,
                    XgbGradientMatrix* out) final {
     ComputeGradients(margins, info, out,
@@ -88,8 +88,12 @@ class XgbObjective : public xgboost::ObjFunction {
 
   /// Is called before newly set parameters are taken. If it throws, they are not.
   virtual void CheckParams(xgboost::Args const& args) const = 0;
-  /// Is called after parameters were set or loaded.
-  virtual void ParamsChanged() = 0;
+  /// Is called after parameters were set.
+  virtual void ParamsChanged(xgboost::Args const& args) = 0;
+  /// Is called after a saved configuration was loaded.
+  virtual void ConfigLoaded(xgboost::Json const& config) = 0;
+  /// Adds to a configuration of the stock objective that is to be saved.
+  virtual void AddToConfig(xgboost::Json* config) const = 0;
   /// Writes the gradients of `margins`.
   virtual void ComputeGradients(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info,
                                 XgbGradientMatrix* out, StockGradients const& by_stock) = 0;

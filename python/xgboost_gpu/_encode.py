@@ -43,6 +43,13 @@ def find_keys(keys: np.ndarray, known: np.ndarray, threads: int) -> np.ndarray:
     return codes
 
 
+def is_settled(codes: np.ndarray, categories: int, settled_rows: Optional[int]) -> np.ndarray:
+    """Whether each row's category has so many rows among these, [rows]; None: no row's."""
+    if settled_rows is None:
+        return np.zeros(len(codes), bool)
+    return (np.bincount(codes, minlength=categories) >= settled_rows)[codes]
+
+
 @dataclass
 class Order:
     """The order in which rows come: their own, or a shuffled one, a function of seed and number."""

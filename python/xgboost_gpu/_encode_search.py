@@ -1,4 +1,4 @@
-"""The search for combinations of categories, by short trainings of this library.
+"""The search for combinations of categories, and for how to count their rows, by short trainings of this library.
 
 It asks what CatBoost's trees ask when they split: which categories, with those that a path has used already, tell more of
 the target? Here short trainings on a part of the training rows answer once, and what they find becomes columns.
@@ -12,7 +12,7 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 import xgboost
 
-from ._encode import FixedPoint, Order, combined_keys, number_keys
+from ._encode import FixedPoint, Order, combined_keys, is_settled, number_keys
 from ._encode_columns import Levels
 from ._encode_targets import Labels, make_targets
 from ._models import Model
@@ -25,6 +25,8 @@ MOST_ROWS = 60_000
 MOST_CANDIDATES = 64
 ROUNDS = 60
 PARAMETERS = {"eta": 0.15, "max_depth": 6, "tree_method": "gpu_hist"}
+#: Rows from which on a category may count as settled: one statistic in all its rows. None: no category does.
+SETTLED_ROWS: Tuple[Optional[int], ...] = (None, 1000, 100, 10)
 #: By how many of its standard errors the loss must fall for combinations to be taken.
 LEAST_GAIN = 1.0
 
@@ -62,6 +64,7 @@ class Trials:
     settings: Dict[str, Any]
     train: np.ndarray
     held_out: np.ndarray
+    settled_rows: Optional[int] = None
     _features: Dict[ColumnSet, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -83,7 +86,10 @@ class Trials:
         return codes, size
 
     def features_of(self, columns: ColumnSet) -> np.ndarray:
-        """Statistics of a set: ordered for the rows to train on, those of all of these for the rows held out."""
+        """Statistics of a set: ordered for the rows to train on, those of all of these for the rows held out.
+
+        Rows of settled categories have the latter, too.
+        """
         if columns in self._features:
             return self._features[columns]
         codes, size = self._codes_of(columns)
@@ -94,15 +100,28 @@ class Trials:
         totals = self._targets.encode(codes[:rows].copy(), size, order, features, threads, backend)
         weights = totals.weights * self._targets.weight_unit
         total = weights.sum()
+        has_all = np.append(is_settled(codes[:rows], size, self.settled_rows), np.ones(len(codes) - rows, bool))
         for target, prior in enumerate(self._targets.priors):
             sums = totals.values[target] * self._targets.values.unit + self._targets.prior_weight * prior
-            features[rows:, target] = (sums / (weights + self._targets.prior_weight))[codes[rows:]]
+            features[has_all, target] = (sums / (weights + self._targets.prior_weight))[codes[has_all]]
         features[:, targets] = (weights / total)[codes]
         self._features[columns] = features
         return features
 
     def forget(self, columns: ColumnSet) -> None:
         self._features.pop(columns, None)
+
+    def settle(self, sets: List[ColumnSet]) -> Tuple[np.ndarray, Any]:
+        """Chooses `settled_rows`, by the mean loss of trainings on these sets. Gives what `learn` gives for the choice."""
+        tried = []
+        for rows in SETTLED_ROWS if not self.settings["is_given"] else [None]:  # later rows may not count
+            self.settled_rows = rows
+            self._features.clear()
+            losses, booster = self.learn(sets)
+            tried.append((self._mean(losses), rows, losses, booster))
+        _, self.settled_rows, losses, booster = min(tried, key=lambda one: one[0])
+        self._features.clear()
+        return losses, booster
 
     def _matrix(self, features: np.ndarray, rows: np.ndarray) -> Any:
         weights = None if self.weights is None else self.weights[rows]
@@ -146,14 +165,23 @@ class Trials:
             predicted = np.stack([1 - predicted, predicted], axis=1)
         return -np.log(np.maximum(predicted[np.arange(len(targets)), targets], 1e-7))
 
+    def _held_out_weights(self) -> np.ndarray:
+        return np.ones(len(self.held_out)) if self.weights is None else self.weights[self.held_out]
+
+    def _mean(self, losses: np.ndarray) -> float:
+        """The mean by weight; 0 if all weights are 0."""
+        weights = self._held_out_weights()
+        total = weights.sum()
+        return float((losses * weights).sum() / total) if total > 0 else 0.0
+
     def is_better(self, losses: np.ndarray, than: np.ndarray) -> bool:
         """Whether the mean loss is less by more than LEAST_GAIN standard errors of the difference, row by row."""
-        weights = np.ones(len(losses)) if self.weights is None else self.weights[self.held_out]
+        weights = self._held_out_weights()
         total = weights.sum()
         if total == 0:
             return False
         falls = than - losses
-        mean = float((falls * weights).sum() / total)
+        mean = self._mean(falls)
         error = float(np.sqrt(((falls - mean) ** 2 * weights**2).sum()) / total)
         return mean > LEAST_GAIN * error
 
@@ -217,26 +245,29 @@ def find_combinations(
     labels: Labels,
     weights: Optional[np.ndarray],
     settings: Dict[str, Any],
-) -> List[ColumnSet]:
-    """Sets of two to four columns whose statistics make a short training better, at most settings["most"].
+) -> Tuple[List[ColumnSet], Optional[int]]:
+    """Sets of two to four columns whose statistics make a short training better, at most settings["most"]; and the rows
+    from which on a category is settled, or None.
+
+    The latter is chosen first, by trainings on the columns alone.
 
     For each size, one training on the columns so far and all candidates ranks these by their gain. The first 1, 2, 4 …
     are added to the columns so far. A number is taken instead of a smaller one if the loss on rows held out falls by more
     than its standard error.
-    Cost: up to 5 + log2(most) trainings of 60 rounds a size, on 60,000 rows at most. The result is a function of the data
+    Cost: four trainings of 60 rounds, and up to 5 + log2(most) more a size, on 60,000 rows at most. The result is a function of the data
     and the parameters.
     """
     rows = len(labels.values)
     train, held_out = _choose_rows(rows, settings["is_given"], settings["seed"])
     columns = sorted(levels)
-    if len(columns) < 2 or not len(train) or not len(held_out):
-        return []
+    if not len(train) or not len(held_out):
+        return [], None
     others = [np.asarray(passed[column], np.float32)[:, None] for column in sorted(passed)]
     numbers = np.concatenate(others, axis=1) if others else np.empty((rows, 0), np.float32)
     sizes = {column: len(levels[column]) for column in columns}
     trials = Trials(sizes, codes, numbers, labels, weights, settings, train, held_out)
     taken: List[ColumnSet] = [(column,) for column in columns]
-    losses, booster = trials.learn(taken)
+    losses, booster = trials.settle(taken)
     for size in range(2, min(4, len(columns)) + 1):
         candidates = _candidates(size, columns, trials.gains(taken, booster), trials.used_together(taken, booster))
         room = settings["most"] - (len(taken) - len(columns))
@@ -255,4 +286,4 @@ def find_combinations(
                 trials.forget(candidate)
         losses, booster = best[0], best[2]
         taken = taken + ranked[: best[1]]
-    return sorted(taken[len(columns) :], key=lambda c: (len(c), c))
+    return sorted(taken[len(columns) :], key=lambda c: (len(c), c)), trials.settled_rows

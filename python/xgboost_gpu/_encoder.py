@@ -10,7 +10,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tupl
 
 import numpy as np
 
-from ._encode import FixedPoint, Order, Targets, Totals, combined_keys, find_keys, number_keys
+from ._encode import FixedPoint, Order, Targets, Totals, combined_keys, find_keys, is_settled, number_keys
 from ._encode_columns import Levels, Table, read_numbers
 from ._encode_targets import Labels, as_list, check_finite_numbers, find_borders, make_targets, read_weights
 from ._text import quoted, warn_user
@@ -118,7 +118,8 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
     combinations
         1 (default): each column by itself. 2, 3, 4: also all combinations of up to so many columns. A list of lists of
         names or places: also these. "auto": also those that a search finds; it trains some short models, with
-        ``gpu_backend`` as their backend.
+        ``gpu_backend`` as their backend. It also chooses from how many rows on a category has one statistic, that of all
+        its training rows, in all of them, unless rows come in time (``settled_rows_``).
     statistic
         What a set of columns gives: "mean" of the target, or for more than two classes the share of each class but the
         first; "frequency", the share of training rows; "borders", for a target of numbers the shares of rows above borders.
@@ -151,6 +152,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     combinations_ : list of tuples of names (of an array: places) that are combined
+    settled_rows_ : rows from which on a category has one statistic in its training rows; None: never; not in files
     classes_ : the classes, ascending, or None
     target_type_ : "classes" or "numbers"
     borders_ : the borders, or None
@@ -425,6 +427,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
             borders = find_borders(labels, self.borders)
             above = labels.values[None, :] > borders[:, None]
             border_targets = make_targets(above, fixed_weights, None, self._prior_weight, weights)
+        self.settled_rows_ = None
         if isinstance(self.combinations, str) and self.combinations == "auto":
             from ._encode_search import find_combinations
 
@@ -433,7 +436,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
                 for column in range(table.columns)
                 if column not in levels
             }
-            combined = find_combinations(levels, codes, passed, labels, weights, self._search_settings())
+            combined, self.settled_rows_ = find_combinations(levels, codes, passed, labels, weights, self._search_settings())
         else:
             width = len(self._statistic_names(labels.classes, borders))
             combined = self._combinations(table, encoded, width)
@@ -573,6 +576,9 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
             share = self._frequency(fitted)[codes]
             for block in blocks:
                 block[:, place + self._width - 1] = share
+        settled = np.flatnonzero(is_settled(codes, categories, self.settled_rows_))
+        for block in blocks if len(settled) else []:
+            block[settled, place : place + self._width] = self._table(fitted)[codes[settled]]
         return fitted
 
     def _frequency(self, fitted: FittedSet) -> np.ndarray:

@@ -44,8 +44,13 @@ constexpr NamedObjective kNames[] = {
 };
 
 /// Returns true if an objective accepts a label. NaN is outside every range.
-bool LabelAllowed(Objective kind, float label, std::uint32_t outputs) {
-  switch (kind) {
+bool LabelAllowed(ObjectiveParams const& params, float label, std::uint32_t outputs) {
+  if (params.lambdarank.is_used && params.kind == Objective::kRankMap) return label == 0.0f || label == 1.0f;
+  if (params.lambdarank.is_used && params.kind == Objective::kRankNdcg) {
+    if (!params.lambdarank.has_exp_gain) return label >= 0.0f && std::isfinite(label);
+    return label >= 0.0f && label < 32.0f && label - std::floor(label) <= 1e-6f;
+  }
+  switch (params.kind) {
     case Objective::kSquaredLogError:
       return label > -1.0f;
     case Objective::kLogistic:
@@ -75,8 +80,18 @@ bool LabelAllowed(Objective kind, float label, std::uint32_t outputs) {
 }
 
 /// Returns stock XGBoost's text, which users search for.
-char const* WordsOfRange(Objective kind) {
-  switch (kind) {
+char const* WordsOfRange(ObjectiveParams const& params) {
+  if (params.lambdarank.is_used && params.kind == Objective::kRankMap) {
+    return "map can only be used with binary labels: 0 or 1.";
+  }
+  if (params.lambdarank.is_used && params.kind == Objective::kRankNdcg) {
+    return params.lambdarank.has_exp_gain
+               ? "When using relevance degree as target, label must be either 0 or positive integer, at most 31: the "
+                 "gain "
+                 "of a row is 2^label - 1. With ndcg_exp_gain=0 it is the label."
+               : "rank:ndcg with ndcg_exp_gain=0: label must be finite and nonnegative: it is the gain of a row.";
+  }
+  switch (params.kind) {
     case Objective::kSquaredLogError:
       return "label must be greater than -1 for rmsle so that log(label + 1) can be valid.";
     case Objective::kLogistic:
@@ -200,6 +215,9 @@ void CheckGroups(ObjectiveParams const& params, TargetView const& targets, std::
   constexpr std::uint64_t kMostRows = 0x7FFFFFFF;
   constexpr char const* kWords = "group structure not consistent with #rows";
   if (params.num_pairsample == 0) Throw<InvalidArgument>("num_pairsample is 0; allowed: 1 and more");
+  if (params.lambdarank.pairs == 0) {
+    Throw<InvalidArgument>("lambdarank_num_pair_per_sample is 0; allowed: 1 and more");
+  }
   if (outputs != 1) Throw<InvalidArgument>("Rows have ", outputs, " outputs (targets); ranking takes 1");
   if (rows > kMostRows) Throw<InvalidArgument>("There are ", rows, " rows to rank; allowed: up to ", kMostRows);
   if (targets.groups == 0) return;
@@ -245,14 +263,14 @@ void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std:
   if (IsRanking(params.kind)) CheckGroups(params, targets, rows, outputs);
   std::uint64_t const count = rows * targets.label_columns;
   std::uint64_t const bad = FirstNotAllowed(
-      count, threads, [&](std::uint64_t i) { return LabelAllowed(params.kind, targets.labels[i], outputs); });
+      count, threads, [&](std::uint64_t i) { return LabelAllowed(params, targets.labels[i], outputs); });
   if (bad == count) return;
   std::string const which =
       targets.label_columns == 1 ? "" : "target " + std::to_string(bad % targets.label_columns) + " of ";
   std::string const classes =
       params.kind == Objective::kSoftmax ? " num_class is " + std::to_string(outputs) + "." : "";
   Throw<InvalidArgument>("Label of ", which, "row ", bad / targets.label_columns, " is ", targets.labels[bad], ". ",
-                         WordsOfRange(params.kind), classes);
+                         WordsOfRange(params), classes);
 }
 
 }  // namespace xgbgpu

@@ -56,9 +56,9 @@ bool AreOneGroup(TargetView const& targets, std::uint64_t rows, Collective& coll
 /// Computes the gradients of one group at a time. Later groups reuse its memory.
 class GroupRanker {
  public:
-  void Run(ObjectiveParams const& params, RankGroups const& groups, std::uint32_t group, double factor,
-           std::uint32_t first_row_of_shard, TargetView const& targets, OutputView<float const> const& margins,
-           OutputView<GradientPair> const& gradients) {
+  void Run(ObjectiveParams const& params, RankGroups const& groups, std::uint32_t group, GroupTotals const& all,
+           double weight, std::uint32_t first_row_of_shard, TargetView const& targets,
+           OutputView<float const> const& margins, OutputView<GradientPair> const& gradients) {
     std::uint32_t const first = groups.First(group), rows = groups.Size(group);
     if (rows == 0) return;
     float const* const labels = targets.labels + first;
@@ -69,15 +69,20 @@ class GroupRanker {
       by_label_[i] = static_cast<std::uint32_t>(sorted_[i]);
     }
     RankOrder const order{first, rows, label_keys_.data(), by_label_.data()};
-    PairDraws const draws{params.seed, params.iteration, params.num_pairsample, first_row_of_shard};
     std::fill_n(sums_.begin(), rows, RankSum{0, 0});
-    if (params.kind == Objective::kRankPairwise) {
-      AddAll(order, margins, draws, EqualPairs{});
+    double factor = 0.0;
+    if (params.lambdarank.is_used) {
+      SortByMargin(first, rows, margins);
+      PairTotal const total = AddLambdas(params, order, labels, margins, first_row_of_shard);
+      factor = FactorOfLambdas(params.lambdarank, rows, total, all.groups, weight, all.weight);
     } else {
-      Sort(rows, [&](std::uint32_t row) { return margins.at(first + row, 0); });
-      for (std::uint32_t i = 0; i < rows; ++i) places_[static_cast<std::uint32_t>(sorted_[i])] = i;
-      if (params.kind == Objective::kRankNdcg) AddAll(order, margins, draws, Ndcg(order, labels));
-      if (params.kind == Objective::kRankMap) AddAll(order, margins, draws, Map(rows, labels));
+      PairDraws const draws{params.seed, params.iteration, params.num_pairsample, first_row_of_shard};
+      int const shift = PairShift(rows, draws.samples);
+      if (params.kind != Objective::kRankPairwise) SortByMargin(first, rows, margins);
+      if (params.kind == Objective::kRankPairwise) AddAll(order, margins, draws, shift, EqualPairs{});
+      if (params.kind == Objective::kRankNdcg) AddAll(order, margins, draws, shift, Ndcg(order, labels));
+      if (params.kind == Objective::kRankMap) AddAll(order, margins, draws, shift, Map(rows, labels));
+      factor = FactorOfGroup(params, rows, all.groups, weight, all.weight);
     }
     for (std::uint32_t row = 0; row < rows; ++row) gradients.at(first + row, 0) = GradientOf(sums_[row], factor);
   }
@@ -85,7 +90,7 @@ class GroupRanker {
  private:
   void Reserve(std::uint32_t rows) {
     if (sums_.size() >= rows) return;
-    for (auto* array : {&label_keys_, &by_label_, &places_, &hits_}) array->resize(rows);
+    for (auto* array : {&label_keys_, &by_label_, &by_margin_, &places_, &hits_}) array->resize(rows);
     for (auto* array : {&precision_, &inverse_}) array->resize(rows);
     sums_.resize(rows);
   }
@@ -99,10 +104,62 @@ class GroupRanker {
     std::sort(sorted_.begin(), sorted_.end());
   }
 
-  NdcgPairs Ndcg(RankOrder const& order, float const* labels) {
-    for (auto place = static_cast<std::uint32_t>(discounts_.size()); place < order.rows; ++place) {
+  void SortByMargin(std::uint32_t first, std::uint32_t rows, OutputView<float const> const& margins) {
+    Sort(rows, [&](std::uint32_t row) { return margins.at(first + row, 0); });
+    for (std::uint32_t i = 0; i < rows; ++i) {
+      by_margin_[i] = static_cast<std::uint32_t>(sorted_[i]);
+      places_[by_margin_[i]] = i;
+    }
+  }
+
+  double const* Discounts(std::uint32_t rows) {
+    for (auto place = static_cast<std::uint32_t>(discounts_.size()); place < rows; ++place) {
       discounts_.push_back(DiscountOf(place));
     }
+    return discounts_.data();
+  }
+
+  PairTotal AddLambdas(ObjectiveParams const& params, RankOrder const& order, float const* labels,
+                       OutputView<float const> const& margins, std::uint32_t first_row_of_shard) {
+    auto const add = [&](auto const& weight_of) {
+      return AddLambdasOf(params, order, labels, margins, first_row_of_shard, weight_of);
+    };
+    if (params.kind == Objective::kRankPairwise) return add(EqualPairs{});
+    if (params.kind == Objective::kRankMap) return add(Map(order.rows, labels));
+    return add(NdcgPairs{labels, places_.data(), InverseIdeal(params.lambdarank, order, labels), Discounts(order.rows),
+                         params.lambdarank.has_exp_gain});
+  }
+
+  template <typename WeightOf>
+  PairTotal AddLambdasOf(ObjectiveParams const& params, RankOrder const& order, float const* labels,
+                         OutputView<float const> const& margins, std::uint32_t first_row_of_shard,
+                         WeightOf const& weight_of) {
+    LambdaRank const& how = params.lambdarank;
+    MarginOrder const by_margin{order.first, order.rows, labels, by_margin_.data(), 0};
+    ByScore<WeightOf> const of_pair{weight_of, margins, by_margin, how.normalizes_by_score};
+    int const shift = LambdaShift(how, order.rows);
+    PairTotal total{0, 0};
+    if (!how.has_top) {
+      AddAll(order, margins, {params.seed, params.iteration, how.pairs, first_row_of_shard}, shift, of_pair);
+      return total;
+    }
+    for (std::uint32_t place = 0; place < order.rows; ++place) {
+      auto const sum = PairTotal::Of(AddTopPairs(by_margin, place, how.pairs, margins, shift, of_pair, Adder()));
+      total.high += sum.high;
+      total.low += sum.low;
+    }
+    return total;
+  }
+
+  auto Adder() {
+    return [this](std::uint32_t row, RankSum const& sum) {
+      sums_[row].grad += sum.grad;
+      sums_[row].hess += sum.hess;
+    };
+  }
+
+  NdcgPairs Ndcg(RankOrder const& order, float const* labels) {
+    Discounts(order.rows);
     int const shift = GainShift(labels[order.by_label[0]], order.rows);
     std::int64_t ideal = 0;
     for (std::uint32_t i = 0; i < order.rows; ++i) {
@@ -129,18 +186,15 @@ class GroupRanker {
   }
 
   template <typename WeightOf>
-  void AddAll(RankOrder const& order, OutputView<float const> const& margins, PairDraws const& draws,
+  void AddAll(RankOrder const& order, OutputView<float const> const& margins, PairDraws const& draws, int shift,
               WeightOf const& weight_of) {
     for (std::uint32_t place = 0; place < order.rows; ++place) {
-      AddPairs(order, place, margins, draws, weight_of, [&](std::uint32_t row, RankSum const& sum) {
-        sums_[row].grad += sum.grad;
-        sums_[row].hess += sum.hess;
-      });
+      AddPairs(order, place, margins, draws, shift, weight_of, Adder());
     }
   }
 
   std::vector<std::uint64_t> sorted_;  ///< key in the upper half, row in the lower
-  std::vector<std::uint32_t> label_keys_, by_label_, places_, hits_;
+  std::vector<std::uint32_t> label_keys_, by_label_, by_margin_, places_, hits_;
   std::vector<std::uint64_t> precision_, inverse_;
   std::vector<double> discounts_;  ///< of the places of the largest group so far
   std::vector<RankSum> sums_;
@@ -168,8 +222,7 @@ void ComputeRankGradients(ObjectiveParams const& params, TargetView const& targe
   ParallelTasks(threads, groups.groups, [&](std::size_t task, int thread) {
     auto const group = static_cast<std::uint32_t>(task);
     double const weight = targets.weights == nullptr ? 1.0 : targets.weights[group];
-    double const factor = FactorOfGroup(params, groups.Size(group), all.groups, weight, all.weight);
-    rankers[static_cast<std::size_t>(thread)].Run(params, groups, group, factor, first_row, targets, margins,
+    rankers[static_cast<std::size_t>(thread)].Run(params, groups, group, all, weight, first_row, targets, margins,
                                                   gradients);
   });
 }

@@ -51,10 +51,10 @@ XGBGPU_HD std::int64_t ToInteger(double x) {
 /// Returns the shift of the unit 2^-shift of pairs' gradients. A pair adds at most 1 to either sum, rounded up to one
 /// unit, and a row is in at most rows · samples pairs: sums stay below 2^63. For up to 2^17 pairs a row the unit is
 /// 2^-45. A pair's gradient term is off by at most half a unit, and its hessian term by a unit, relative to a pair of
-/// weight 1.
-XGBGPU_HD int PairShift(std::uint32_t rows, std::uint32_t samples) {
-  int const room = 62 - CeilLog2(std::uint64_t{rows} * samples);
-  return room < 45 ? room : 45;
+/// weight 1. With `bits` a pair may have a weight of up to 2^bits; its terms are at most 2^51 units (ToInteger).
+XGBGPU_HD int PairShift(std::uint32_t rows, std::uint32_t samples, int bits = 0) {
+  int const room = 62 - bits - CeilLog2(std::uint64_t{rows} * samples), finest = bits > 6 ? 51 - bits : 45;
+  return room < finest ? room : finest;
 }
 
 struct RankSum {
@@ -87,17 +87,25 @@ struct PairDraws {
   }
 };
 
-/// Computes the pairs that the row at `place` of the order draws. weight_of(high, low) returns the weight of a pair, at
-/// most 1; `high` has the larger label. Calls add(row, sum) for each partner and for the row itself. A pair with a NaN
-/// margin adds nothing.
+/// Returns what a pair adds to the row with the larger label, whose margin is `high`, in units: nothing if a margin is
+/// NaN.
+XGBGPU_HD RankSum TermOf(float high, float low, double weight, double unit) {
+  float const p = Sigmoid(high - low);
+  if (!(weight > 0.0) || p != p) return {0, 0};
+  std::int64_t const rounded = ToInteger(2.0 * AtLeast(p * (1.0f - p), 1e-16f) * weight * unit);
+  return {ToInteger(static_cast<double>(p - 1.0f) * weight * unit), rounded > 0 ? rounded : 1};  // above 0, as stock's
+}
+
+/// Computes the pairs that the row at `place` of the order draws. weight_of(high, low) returns the weight of a pair;
+/// `high` has the larger label. Calls add(row, sum) for each partner and for the row itself.
 template <typename WeightOf, typename Add>
 XGBGPU_HD void AddPairs(RankOrder const& order, std::uint32_t place, OutputView<float const> const& margins,
-                        PairDraws const& draws, WeightOf const& weight_of, Add const& add) {
+                        PairDraws const& draws, int shift, WeightOf const& weight_of, Add const& add) {
   std::uint32_t const key = order.label_keys[place];
   std::uint32_t const larger = KeysBelow(order.label_keys, order.rows, key, false);
   std::uint32_t const same = KeysBelow(order.label_keys, order.rows, key, true) - larger;
   if (same == order.rows) return;
-  double const unit = detail::PowerOfTwo(PairShift(order.rows, draws.samples));
+  double const unit = detail::PowerOfTwo(shift);
   std::uint32_t const own = order.by_label[place];
   RankSum mine{0, 0};
   for (std::uint32_t sample = 0; sample < draws.samples; ++sample) {
@@ -105,15 +113,11 @@ XGBGPU_HD void AddPairs(RankOrder const& order, std::uint32_t place, OutputView<
     bool const own_is_high = drawn >= larger;
     std::uint32_t const other = order.by_label[own_is_high ? drawn + same : drawn];
     std::uint32_t const high = own_is_high ? own : other, low = own_is_high ? other : own;
-    double const weight = weight_of(high, low);
-    float const p = Sigmoid(margins.at(order.first + high, 0) - margins.at(order.first + low, 0));
-    if (!(weight > 0.0) || p != p) continue;
-    std::int64_t const grad = ToInteger(static_cast<double>(p - 1.0f) * weight * unit);
-    std::int64_t const rounded = ToInteger(2.0 * AtLeast(p * (1.0f - p), 1e-16f) * weight * unit);
-    std::int64_t const hess = rounded > 0 ? rounded : 1;  // above 0, as stock's
-    mine.grad += own_is_high ? grad : -grad;
-    mine.hess += hess;
-    add(other, RankSum{own_is_high ? -grad : grad, hess});
+    RankSum const term =
+        TermOf(margins.at(order.first + high, 0), margins.at(order.first + low, 0), weight_of(high, low), unit);
+    mine.grad += own_is_high ? term.grad : -term.grad;
+    mine.hess += term.hess;
+    add(other, RankSum{own_is_high ? -term.grad : term.grad, term.hess});
   }
   add(own, mine);
 }
@@ -143,8 +147,11 @@ struct EqualPairs {
 
 /// Returns 1 / log2(place + 2) for place 0 … 2^32 - 1.
 XGBGPU_HD double DiscountOf(std::uint32_t place) { return 0.6931471805599453 / PortableLog(place + 2.0); }
-/// Returns 2^label - 1 of the integer part, 0 <= label < 31.
+/// Returns 2^label - 1 of the integer part, 0 <= label < 32.
 XGBGPU_HD double GainOf(float label) { return static_cast<double>((1U << static_cast<unsigned>(label)) - 1U); }
+XGBGPU_HD double GainOf(float label, bool has_exp_gain) {
+  return has_exp_gain ? GainOf(label) : static_cast<double>(label);
+}
 
 /// Returns the shift of a group's unit 2^-shift of discounted gains: each gain is below 2^50, and rows · 2^label below
 /// 2^62.
@@ -162,6 +169,7 @@ struct NdcgPairs {
   std::uint32_t const* places;  ///< [rows] in order of margins, the largest first
   double inverse_ideal;         ///< 1 / discounted gains of the best order; 0 if these gains are 0
   double const* discounts;      ///< DiscountOf every place of the group; nullptr: computed when needed
+  bool has_exp_gain{true};      ///< false: the gain of a row is its label
 
   XGBGPU_HD NdcgPairs(float const* labels_of, std::uint32_t const* places_of, std::int64_t ideal, int shift,
                       double const* discounts_of = nullptr)
@@ -169,13 +177,21 @@ struct NdcgPairs {
         places{places_of},
         inverse_ideal{ideal == 0 ? 0.0 : ScaleByPowerOfTwo(1.0 / static_cast<double>(ideal), shift)},
         discounts{discounts_of} {}
+  XGBGPU_HD NdcgPairs(float const* labels_of, std::uint32_t const* places_of, double inverse_of_ideal,
+                      double const* discounts_of, bool has_exp_gains)
+      : labels{labels_of},
+        places{places_of},
+        inverse_ideal{inverse_of_ideal},
+        discounts{discounts_of},
+        has_exp_gain{has_exp_gains} {}
 
+  XGBGPU_HD double Gain(std::uint32_t row) const { return GainOf(labels[row], has_exp_gain); }
   XGBGPU_HD double Discount(std::uint32_t place) const {
     return discounts == nullptr ? DiscountOf(place) : discounts[place];
   }
   XGBGPU_HD double operator()(std::uint32_t high, std::uint32_t low) const {
     double const change = Discount(places[high]) - Discount(places[low]);
-    return (GainOf(labels[high]) - GainOf(labels[low])) * (change < 0.0 ? -change : change) * inverse_ideal;
+    return (Gain(high) - Gain(low)) * (change < 0.0 ? -change : change) * inverse_ideal;
   }
 };
 
@@ -225,6 +241,109 @@ struct MapPairs {
     return difference < 0.0 ? -difference : difference;
   }
 };
+
+// LambdaRank of XGBoost 2.0 and later.
+
+/// Returns a bound of the weights of its pairs, as a power of 2: 1, or 1 / kLeastDifference below 2^7.
+XGBGPU_HD int BitsOfWeights(LambdaRank const& params) { return params.normalizes_by_score ? 7 : 0; }
+constexpr double kLeastDifference = 0.01;
+
+/// A row is in fewer pairs than its group has rows, or draws and is drawn `pairs` times for each row at most.
+XGBGPU_HD int LambdaShift(LambdaRank const& params, std::uint32_t rows) {
+  return PairShift(rows, params.has_top ? 1 : params.pairs, BitsOfWeights(params));
+}
+
+/// A group's rows in order of margins, the largest first. Rows count from the group's first row.
+struct MarginOrder {
+  std::uint32_t first;  ///< row of the data
+  std::uint32_t rows;
+  float const* labels;             ///< [rows] of the group
+  std::uint32_t const* by_margin;  ///< [rows] the row at each place, plus `base`
+  std::uint32_t base;
+
+  XGBGPU_HD std::uint32_t At(std::uint32_t place) const { return by_margin[place] - base; }
+};
+
+/// A pair's weight over the difference of its margins, unless all margins of the group are equal.
+template <typename WeightOf>
+struct ByScore {
+  WeightOf of;
+  OutputView<float const> margins;
+  std::uint32_t first;
+  bool divides;
+
+  XGBGPU_HD ByScore(WeightOf const& weight_of, OutputView<float const> const& margins_of, MarginOrder const& order,
+                    bool normalizes)
+      : of{weight_of},
+        margins{margins_of},
+        first{order.first},
+        divides{normalizes && margins.at(first + order.At(0), 0) != margins.at(first + order.At(order.rows - 1), 0)} {}
+
+  XGBGPU_HD double operator()(std::uint32_t high, std::uint32_t low) const {
+    double const weight = of(high, low);
+    if (!divides) return weight;
+    float const difference = margins.at(first + high, 0) - margins.at(first + low, 0);
+    return weight / (static_cast<double>(difference < 0.0f ? -difference : difference) + kLeastDifference);
+  }
+};
+
+/// Returns 1 / discounted gains of the best order of the rows that count; 0 if there are none.
+XGBGPU_HD double InverseIdeal(LambdaRank const& params, RankOrder const& order, float const* labels) {
+  std::uint32_t const end = params.has_top && params.pairs < order.rows ? params.pairs : order.rows;
+  double sum = 0.0;
+  for (std::uint32_t i = 0; i < end; ++i) {
+    sum += DiscountOf(i) * GainOf(labels[order.by_label[i]], params.has_exp_gain);
+  }
+  return sum == 0.0 ? 0.0 : 1.0 / sum;
+}
+
+/// Computes the pairs of the row at `place` of the order with rows at smaller places below `top`. Calls add(row, sum) for
+/// each of these and for the row itself. Returns the sum of the pairs' gradients, without signs.
+template <typename WeightOf, typename Add>
+XGBGPU_HD std::int64_t AddTopPairs(MarginOrder const& order, std::uint32_t place, std::uint32_t top,
+                                   OutputView<float const> const& margins, int shift, WeightOf const& weight_of,
+                                   Add const& add) {
+  double const unit = detail::PowerOfTwo(shift);
+  std::uint32_t const own = order.At(place), end = place < top ? place : top;
+  RankSum mine{0, 0};
+  std::int64_t total = 0;
+  for (std::uint32_t i = 0; i < end; ++i) {
+    std::uint32_t const other = order.At(i);
+    if (order.labels[own] == order.labels[other]) continue;
+    bool const own_is_high = order.labels[own] > order.labels[other];
+    std::uint32_t const high = own_is_high ? own : other, low = own_is_high ? other : own;
+    RankSum const term =
+        TermOf(margins.at(order.first + high, 0), margins.at(order.first + low, 0), weight_of(high, low), unit);
+    mine.grad += own_is_high ? term.grad : -term.grad;
+    mine.hess += term.hess;
+    add(other, RankSum{own_is_high ? -term.grad : term.grad, term.hess});
+    total -= term.grad;
+  }
+  add(own, mine);
+  return total;
+}
+
+/// The sum of all pairs' gradients of a group, without signs, as high · 2^32 + low: sums of rows are below 2^63, and
+/// there are fewer than 2^31.
+struct PairTotal {
+  std::int64_t high, low;
+
+  XGBGPU_HD static PairTotal Of(std::int64_t sum) { return {sum >> 32, sum & 0xFFFFFFFF}; }
+  XGBGPU_HD double Value() const { return static_cast<double>(high) * 4294967296.0 + static_cast<double>(low); }
+};
+
+/// Returns the factor for the sums of a group's rows.
+XGBGPU_HD double FactorOfLambdas(LambdaRank const& params, std::uint32_t rows, PairTotal const& total,
+                                 std::uint32_t groups, double weight, double weight_sum) {
+  double const unit = 1.0 / detail::PowerOfTwo(LambdaShift(params, rows));
+  double norm = 1.0;
+  if (params.normalizes && !params.has_top) norm = 1.0 / params.pairs;
+  if (params.normalizes && params.has_top) {
+    double const sum = 2.0 * total.Value() * unit;  // both rows of a pair
+    if (sum > 0.0) norm = PortableLog(1.0 + sum) / 0.6931471805599453 / sum;
+  }
+  return norm * (weight * (groups / weight_sum)) * unit;
+}
 
 }  // namespace xgbgpu
 

@@ -51,6 +51,7 @@ SCENARIOS: Dict[str, Dict[str, Any]] = {
     "pairwise": dict(objective="rank:pairwise", groups=True, eval_metric=GRADED),
     "ndcg with weights": dict(objective="rank:ndcg", groups=True, weights="groups", eval_metric=GRADED_WITH_WEIGHTS),
     "map": dict(objective="rank:map", groups=True, num_pairsample=3),
+    "top pairs": dict(objective="rank:ndcg", groups=True, lambdarank_num_pair_per_sample=9, weights="groups"),
     "ranking without groups": dict(objective="rank:pairwise", eval_metric="ndcg", rows=900),
     "several labels": dict(objective="reg:squarederror", labels=3),
     "lossguide": dict(objective="reg:squarederror", grow_policy="lossguide", max_leaves=40, max_depth=0),

@@ -361,8 +361,51 @@ def test_the_search_finds_a_planted_combination() -> None:
     assert (1, 3) in found and len(found) <= 32
     assert Encoder(combinations="auto", n_jobs=1).fit(x, y).combinations_ == found
     frozen = Encoder(combinations=encoder.combinations_)
-    made = Encoder(combinations="auto", most_combinations=1).fit_transform(x, y)
-    assert np.array_equal(frozen.fit_transform(x, y), made)
+    assert np.array_equal(frozen.fit(x, y).transform(x), encoder.transform(x))
+
+
+def few_and_many(rows: int = 6000) -> Tuple[pd.DataFrame, np.ndarray]:
+    """A number and a column of six levels decide; the levels of another column have about four rows each, but for one."""
+    rng = np.random.default_rng(5)
+    level, number = rng.integers(0, 6, rows), rng.normal(size=rows)
+    many = np.where(rng.random(rows) < 0.3, 0, rng.integers(1, rows // 4, rows))
+    margin = 2 * number + np.array([-2.0, 0.4, 0.5, -0.3, 0.6, 1.5])[level]
+    frame = pd.DataFrame({"few": pd.Categorical(level), "many": pd.Categorical(many), "number": number})
+    return frame, (rng.random(rows) < 1 / (1 + np.exp(-margin))).astype(int)
+
+
+def test_auto_gives_one_statistic_to_categories_of_many_rows() -> None:
+    frame, y = few_and_many()
+    encoder = Encoder(combinations="auto")
+    made = encoder.fit_transform(frame, y)
+    assert encoder.settled_rows_ in (1000, 100, 10)
+    of_all_rows, of_earlier_rows = encoder.transform(frame), Encoder().fit_transform(frame, y)
+    for column, place in (("few", 0), ("many", 2)):
+        counts = frame[column].map(frame[column].value_counts()).to_numpy(int)
+        settled = counts >= encoder.settled_rows_
+        assert settled.any()
+        of_column = slice(place, place + 2)
+        expected = np.where(settled[:, None], of_all_rows[:, of_column], of_earlier_rows[:, of_column])
+        assert np.array_equal(made[:, of_column], expected)
+    assert len(np.unique(made[:, 0])) == 6 and len(np.unique(of_earlier_rows[:, 0])) > 1000
+    stacked = encoder.expand(frame, y, permutations=2)[0]
+    assert np.array_equal(stacked[: len(y)], made) and len(np.unique(stacked[:, 0])) == 6
+    assert np.array_equal(Encoder(combinations="auto", n_jobs=1).fit_transform(frame, y), made)
+
+
+def test_auto_lets_no_later_row_count_where_rows_come_in_time() -> None:
+    frame, y = few_and_many(2000)
+    encoder = Encoder(combinations="auto", order="given")
+    made = encoder.fit_transform(frame, y)
+    assert encoder.settled_rows_ is None
+    assert np.array_equal(made[:, :5], Encoder(order="given").fit_transform(frame, y))  # combinations are last
+
+
+def test_auto_settles_a_column_on_its_own() -> None:
+    frame, y = few_and_many()
+    encoder = Encoder(combinations="auto")
+    made = encoder.fit_transform(frame[["few", "number"]], y)
+    assert encoder.combinations_ == [] and len(np.unique(made[:, 0])) == 6
 
 
 def test_the_search_finds_nothing_in_noise() -> None:

@@ -1,0 +1,82 @@
+// Reads, checks and stores the parameters of LambdaRank, in the form that XGBoost 2.0 and later store them.
+#include "params/lambdarank_words.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/message.h"
+#include "base/quoted.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+constexpr char const* kSection = "lambdarank_param";
+constexpr char const* kMethod = "lambdarank_pair_method";
+constexpr char const* kPairs = "lambdarank_num_pair_per_sample";
+
+/// The parameters and their defaults. XGBoost saves 2^32 - 1 for a number of pairs that is not given.
+std::map<std::string, std::string> const& Defaults() {
+  static std::map<std::string, std::string> const kDefaults{{kMethod, "topk"},
+                                                            {kPairs, "4294967295"},
+                                                            {"lambdarank_normalization", "1"},
+                                                            {"lambdarank_score_normalization", "1"},
+                                                            {"ndcg_exp_gain", "1"}};
+  return kDefaults;
+}
+
+[[noreturn]] void Refuse(std::string const& name, std::string const& value, char const* allowed) {
+  Throw<InvalidArgument>("Parameter ", name, " is ", Quoted(value), "; allowed: ", allowed);
+}
+
+/// Returns the value as XGBoost saves it.
+std::string Checked(std::string const& name, std::string const& value) {
+  if (name == kMethod) {
+    if (value != "topk" && value != "mean") Refuse(name, value, "topk, mean");
+    return value;
+  }
+  if (name == kPairs) {
+    bool const is_number = !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
+    std::string const number = is_number ? value.substr(std::min(value.find_first_not_of('0'), value.size())) : "";
+    if (number.empty() || number.size() > 9) Refuse(name, value, "1 to 999999999");
+    return number;
+  }
+  std::string small = value;
+  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (small == "1" || small == "true") return "1";
+  if (small == "0" || small == "false") return "0";
+  Refuse(name, value, "0, 1, false, true");
+}
+
+}  // namespace
+
+void LambdaRankWords::Take(xgboost::Args const& args) {
+  for (auto const& [name, value] : args) {
+    if (Defaults().count(name) != 0) words_[name] = Checked(name, value);
+  }
+}
+
+void LambdaRankWords::Load(xgboost::Json const& config) {
+  words_.clear();
+  auto const& all = xgboost::get<xgboost::Object const>(config);
+  auto const found = all.find(kSection);
+  if (found == all.cend()) return;
+  for (auto const& [name, value] : xgboost::get<xgboost::Object const>(found->second)) {
+    std::string const& text = xgboost::get<xgboost::String const>(value);
+    auto const known = Defaults().find(name);
+    if (known != Defaults().cend()) words_[name] = text == known->second ? text : Checked(name, text);
+  }
+}
+
+void LambdaRankWords::Save(xgboost::Json* config) const {
+  if (words_.empty()) return;
+  xgboost::Json section{xgboost::Object{}};
+  for (auto const& [name, value] : Defaults()) {
+    auto const given = words_.find(name);
+    section[name] = xgboost::String{given == words_.cend() ? value : given->second};
+  }
+  (*config)[kSection] = section;
+}
+
+}  // namespace xgbgpu::plugin

@@ -1,0 +1,256 @@
+"""LambdaRank of XGBoost 2.0 and later: gradients of rows beside stock `hist`, defaults, training, errors; and in 1.7."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Dict, List
+
+import numpy as np
+import pytest
+import xgboost as xgb
+from support import SERIES, only_ours, params, stock_params
+
+in_its_series = pytest.mark.skipif(SERIES < 200, reason="XGBoost 1.7 does not have LambdaRank")
+in_1_7 = pytest.mark.skipif(SERIES >= 200, reason="XGBoost has LambdaRank")
+
+GROUPS = [90, 60, 1, 49, 100, 2, 3, 40]
+ROWS = sum(GROUPS)
+RNG = np.random.default_rng(8)
+GRADES = RNG.integers(0, 5, ROWS).astype(np.float32)
+MARGINS = np.round(RNG.normal(size=ROWS) + 0.3 * GRADES, 1).astype(np.float32)  # some are equal
+MARGINS[150] = 30  # a row whose pairs are certain
+WEIGHTS = RNG.uniform(0.2, 3, len(GROUPS)).astype(np.float32)
+OBJECTIVES = ["rank:pairwise", "rank:ndcg", "rank:map"]
+
+
+def labels_of(objective: str) -> np.ndarray:
+    return (GRADES > 2).astype(np.float32) if objective == "rank:map" else GRADES
+
+
+def leaves(how: Dict[str, Any], labels: np.ndarray, weights: Any = None) -> List[np.ndarray]:
+    """The leaf of each row, where it is alone, for two lambdas: -G / (H + lambda) says what G and H are."""
+    data = xgb.DMatrix(np.arange(ROWS, dtype=np.float32)[:, None], labels, weight=weights, base_margin=MARGINS)
+    data.set_group(GROUPS)
+    found = []
+    for reg_lambda in (1e-5, 1e-2):
+        alone = dict(max_depth=0, max_leaves=0, grow_policy="lossguide", max_bin=1024, min_child_weight=0, eta=1)
+        booster = xgb.train({**how, **alone, "reg_lambda": reg_lambda, "base_score": 0.5}, data, 1)
+        assert len(set(booster.predict(data, pred_leaf=True))) > 10  # rows of equal gradients are together
+        found.append(booster.predict(data, output_margin=True).astype(np.float64) - MARGINS)
+    return found
+
+
+PARAMETERS: List[Dict[str, Any]] = [
+    {},
+    {"lambdarank_num_pair_per_sample": 1},
+    {"lambdarank_num_pair_per_sample": 7},
+    {"lambdarank_num_pair_per_sample": 500},
+    {"lambdarank_normalization": 0},
+    {"lambdarank_score_normalization": 0},
+    {"lambdarank_normalization": 0, "lambdarank_score_normalization": 0, "lambdarank_num_pair_per_sample": 20},
+    {"ndcg_exp_gain": 0},
+]
+
+
+@in_its_series
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weights"])
+@pytest.mark.parametrize("of_rank", PARAMETERS, ids=str)
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_gradients_of_top_pairs_are_stocks(objective: str, of_rank: Dict[str, Any], weighted: bool) -> None:
+    how = dict(objective=objective, **of_rank)
+    weights = WEIGHTS if weighted else None
+    ours = leaves(params(**how), labels_of(objective), weights)
+    stock = leaves(stock_params(**how), labels_of(objective), weights)
+    assert np.ptp(stock[0]) > 0
+    for one, other in zip(ours, stock):
+        # Up to 100 pairs of a row, rounded to float one after the other: 100 · 2^-24 of their magnitudes.
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+DEFAULTS = {
+    "lambdarank_pair_method": "topk",
+    "lambdarank_num_pair_per_sample": 32,
+    "lambdarank_normalization": 1,
+    "lambdarank_score_normalization": 1,
+    "ndcg_exp_gain": 1,
+}
+
+
+def ranked(seed: int, groups: int = 60) -> xgb.DMatrix:
+    """Groups of 5 to 59 rows with grades 0 to 4 of a noisy score."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(5, 60, groups)
+    x = rng.normal(size=(sizes.sum(), 6)).astype(np.float32)
+    score = x[:, 0] + 0.5 * x[:, 1] * x[:, 2] + np.abs(x[:, 3]) + rng.normal(size=len(x))
+    data = xgb.DMatrix(x, np.clip(np.floor(score + 1), 0, 4))
+    data.set_group(sizes)
+    return data
+
+
+def scores(data: xgb.DMatrix, rounds: int = 3, **how: Any) -> np.ndarray:
+    return xgb.train(params(objective="rank:ndcg", max_depth=3, **how), data, rounds).predict(data)
+
+
+@only_ours
+def test_defaults_by_name() -> None:
+    data = ranked(1)
+    asked = {} if SERIES >= 200 else {"lambdarank_pair_method": "topk"}
+    assert np.array_equal(scores(data, **asked), scores(data, **DEFAULTS))
+    drawn = scores(data, lambdarank_pair_method="mean")
+    one_draw = {"lambdarank_pair_method": "mean", "lambdarank_num_pair_per_sample": 1}
+    assert np.array_equal(drawn, scores(data, **{**DEFAULTS, **one_draw}))
+    changes = {"lambdarank_num_pair_per_sample": 3, "lambdarank_pair_method": "mean"}
+    for name in DEFAULTS:
+        changed = scores(data, **{**DEFAULTS, name: changes.get(name, 0)})
+        assert not np.array_equal(changed, scores(data, **DEFAULTS)), name
+
+
+@in_its_series
+def test_the_series_saves_these_defaults() -> None:
+    booster = xgb.train(stock_params(objective="rank:ndcg"), ranked(1), 1)
+    saved = json.loads(booster.save_config())["learner"]["objective"]["lambdarank_param"]
+    not_given = {**DEFAULTS, "lambdarank_num_pair_per_sample": 2**32 - 1}
+    assert {name: saved[name] for name in DEFAULTS} == {name: str(value) for name, value in not_given.items()}
+
+
+@only_ours
+@pytest.mark.parametrize("method", ["topk", "mean"])
+def test_threads_do_not_show(method: str) -> None:
+    data, how = ranked(2), dict(lambdarank_pair_method=method, lambdarank_num_pair_per_sample=5)
+    one = scores(data, nthread=1, **how)
+    assert np.array_equal(one, scores(data, nthread=3, **how))
+    assert np.array_equal(one, scores(data, nthread=1, seed=9, **how)) == (method == "topk")
+
+
+@in_its_series
+@pytest.mark.parametrize("objective", ["rank:pairwise", "rank:ndcg"])
+def test_drawn_pairs_have_the_mean_of_stocks(objective: str) -> None:
+    """The leaves of a stump, over 12 seeds: the means differ by less than 6 standard errors of their difference."""
+    data = ranked(3, groups=20)
+    how = dict(objective=objective, lambdarank_pair_method="mean", lambdarank_num_pair_per_sample=20, max_depth=1)
+    found = []
+    for settings in (params(**how), stock_params(**how)):
+        leaves_of = []
+        for seed in range(12):
+            booster = xgb.train({**settings, "seed": seed, "base_score": 0.5}, data, 1)
+            margins = booster.predict(data, output_margin=True)
+            leaves_of.append((margins.min(), margins.max()))
+        found.append(np.array(leaves_of, np.float64))
+    ours, stock = found
+    error = np.sqrt((ours.var(axis=0, ddof=1) + stock.var(axis=0, ddof=1)) / 12)
+    if SERIES >= 304:  # earlier ones draw the same pairs whatever the seed
+        assert stock.std(axis=0).min() > 0
+    assert (np.abs(ours.mean(axis=0) - stock.mean(axis=0)) < 6 * np.maximum(error, ours.std(axis=0))).all()
+
+
+@in_its_series
+def test_trainings_are_as_good_as_stocks() -> None:
+    """NDCG@10 on other groups, over 5 sets: the mean difference is within 4 standard errors, or within .002."""
+    found = []
+    for seed in range(5):
+        train, held_out = ranked(10 + seed, groups=150), ranked(50 + seed, groups=150)
+        row = []
+        for settings in (params, stock_params):
+            history: Dict[str, Any] = {}
+            how = settings(objective="rank:ndcg", eval_metric="ndcg@10", max_depth=4, eta=0.2)
+            xgb.train(how, train, 15, evals=[(held_out, "held_out")], evals_result=history, verbose_eval=False)
+            row.append(history["held_out"]["ndcg@10"][-1])
+        found.append(row[0] - row[1])
+    difference = np.array(found)
+    assert abs(difference.mean()) < max(0.002, 4 * difference.std(ddof=1) / np.sqrt(len(found)))
+
+
+ASKED = {"lambdarank_pair_method": "topk"}
+BAD_LABELS = [
+    ("rank:ndcg", {}, 1.5, ["row 3 is 1.5", "label must be either 0 or positive integer"]),
+    ("rank:ndcg", {}, 32, ["row 3 is 32", "at most 31"]),
+    ("rank:ndcg", {"ndcg_exp_gain": 0}, -1, ["row 3 is -1", "ndcg_exp_gain=0", "nonnegative"]),
+    ("rank:map", {}, 2, ["row 3 is 2", "map can only be used with binary labels"]),
+]
+
+
+@only_ours
+@pytest.mark.parametrize(("objective", "settings", "label", "parts"), BAD_LABELS, ids=str)
+def test_labels_without_a_gain_are_refused(objective: str, settings: Dict, label: float, parts: List[str]) -> None:
+    labels = np.array([0, 1, 1, label, 0], np.float32)
+    data = xgb.DMatrix(np.arange(5.0)[:, None], labels)
+    with pytest.raises(xgb.core.XGBoostError) as caught:
+        # In XGBoost 3 the estimate of a base score refuses the labels first.
+        xgb.train(params(objective=objective, eval_metric="rmse", base_score=0.5, **ASKED, **settings), data, 1)
+    for part in parts:
+        assert part in str(caught.value)
+
+
+@only_ours
+def test_gains_may_be_labels() -> None:
+    """With ndcg_exp_gain=0 fractions are gains, and NDCG does not change with their unit."""
+    data = ranked(4)
+    halves = ranked(4)
+    halves.set_label(data.get_label() / 2)
+    assert np.array_equal(scores(data, **ASKED, ndcg_exp_gain=0), scores(halves, **ASKED, ndcg_exp_gain=0))
+
+
+@only_ours
+@in_1_7
+def test_in_1_7_one_of_the_parameters_asks_for_lambdarank() -> None:
+    data, held_out = ranked(5, groups=150), ranked(6, groups=150)
+    for of_rank in ({"lambdarank_num_pair_per_sample": 32}, {"ndcg_exp_gain": "True"}):
+        assert np.array_equal(scores(data, **of_rank), scores(data, **DEFAULTS))
+    assert not np.array_equal(scores(data), scores(data, **DEFAULTS))
+    found = {}
+    for name, of_rank in (("drawn", {}), ("top", ASKED)):
+        history: Dict[str, Any] = {}
+        how = params(objective="rank:ndcg", eval_metric="ndcg@10", max_depth=4, eta=0.2, **of_rank)
+        xgb.train(how, data, 15, evals=[(held_out, "held_out")], evals_result=history, verbose_eval=False)
+        found[name] = history["held_out"]["ndcg@10"][-1]
+    assert found["top"] > found["drawn"]
+
+
+@only_ours
+@in_1_7
+@pytest.mark.parametrize("suffix", ["json", "ubj"])
+def test_in_1_7_models_keep_the_parameters_and_stock_loads_them(suffix: str, tmp_path: Path) -> None:
+    data, file, x = ranked(5), str(tmp_path / f"model.{suffix}"), str(tmp_path / "x.npy")
+    how = params(objective="rank:ndcg", max_depth=3, lambdarank_num_pair_per_sample=5)
+    whole = xgb.train(how, data, 6)
+    half = xgb.train(how, data, 3)
+    half.save_model(file)
+    plain = params(objective="rank:ndcg", max_depth=3)
+    again = xgb.train(plain, data, 3, xgb_model=file)
+    assert np.array_equal(again.predict(data), whole.predict(data))
+
+    np.save(x, np.eye(4, 6, dtype=np.float32))
+    code = (
+        "import sys, numpy, xgboost; m = xgboost.Booster(model_file=sys.argv[1]); "
+        "print(m.predict(xgboost.DMatrix(numpy.load(sys.argv[2]))).tolist())"
+    )
+    printed = subprocess.run([sys.executable, "-c", code, file, x], check=True, capture_output=True, text=True).stdout
+    assert json.loads(printed) == half.predict(xgb.DMatrix(np.load(x))).tolist()
+
+
+@only_ours
+@in_1_7
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("lambdarank_pair_method", "all", "topk, mean"),
+        ("lambdarank_num_pair_per_sample", 0, "1 to 999999999"),
+        ("lambdarank_num_pair_per_sample", "-1", "1 to 999999999"),
+        ("lambdarank_normalization", 2, "0, 1, false, true"),
+    ],
+)
+def test_in_1_7_values_are_checked(name: str, value: Any, allowed: str) -> None:
+    with pytest.raises(xgb.core.XGBoostError, match=f"Parameter {name} is '{value}'; allowed: {allowed}"):
+        scores(ranked(5), **{name: value})
+
+
+@only_ours
+@in_1_7
+def test_in_1_7_stock_trainings_do_not_take_them(capfd: pytest.CaptureFixture) -> None:
+    how = stock_params(objective="rank:ndcg", max_depth=3, nthread=1, seed=3)
+    data = ranked(5)
+    plain = xgb.train(how, data, 2).predict(data)
+    assert np.array_equal(xgb.train({**how, **ASKED}, data, 2).predict(data), plain)
+    said = capfd.readouterr()
+    assert "lambdarank_pair_method" in said.out + said.err  # of XGBoost: it is not used
