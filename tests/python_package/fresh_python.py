@@ -53,7 +53,9 @@ def stand_in_for_xgboost(folder: Path, init: str, library: str = "") -> None:
     package = folder / "xgboost"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(f"{init}\n\nclass Booster:\n    def inplace_predict(self, data): pass\n"
-        "class XGBModel:\n    def save_model(self, name): pass\n    def load_model(self, name): pass\n")
+        "class XGBModel:\n    def save_model(self, name): pass\n    def load_model(self, name): pass\n"
+        "class QuantileDMatrix: pass\n")
+    (package / "sklearn.py").write_text("")
     (package / "data.py").write_text("def dispatch_data_backend(): pass\ndef dispatch_meta_backend(): pass\n"
         "def _proxy_transform(): pass\ndef dispatch_proxy_set_data(): pass\nclass SingleBatchInternalIter: pass\n")
     (package / "libpath.py").write_text(f"def find_lib_path():\n    return [{library!r}]\n")

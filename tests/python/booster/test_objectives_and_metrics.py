@@ -20,7 +20,7 @@ from round_scenarios import (
     data,
     valid,
 )
-from support import BACKEND, OURS, SERIES, few_values, fresh, only_before, only_ours, params, raw, stock_params
+from support import BACKEND, OURS, few_values, fresh, only_before, only_ours, params, raw, stock_params
 
 
 @only_ours
