@@ -95,6 +95,14 @@ class GroupRanker {
     sums_.resize(rows);
   }
 
+  /// Returns what adds to the sums of rows.
+  auto Adder() {
+    return [this](std::uint32_t row, RankSum const& sum) {
+      sums_[row].grad += sum.grad;
+      sums_[row].hess += sum.hess;
+    };
+  }
+
   /// Sorts the rows by descending value, stably.
   template <typename ValueOf>
   void Sort(std::uint32_t rows, ValueOf const& value_of) {
@@ -149,13 +157,6 @@ class GroupRanker {
       total.low += sum.low;
     }
     return total;
-  }
-
-  auto Adder() {
-    return [this](std::uint32_t row, RankSum const& sum) {
-      sums_[row].grad += sum.grad;
-      sums_[row].hess += sum.hess;
-    };
   }
 
   NdcgPairs Ndcg(RankOrder const& order, float const* labels) {

@@ -38,10 +38,10 @@ TEST(Meanings, NamesThatTheEngineLacksAreNeverOurs) {
   }
 }
 
-TEST(Meanings, RankingIsAnotherSince20) {
+TEST(Meanings, RankingsAreOursAndTheirMetricsAreOthersSince20) {
   for (int const series : kSeries) {
     for (char const* const name : {"rank:pairwise", "rank:ndcg", "rank:map"}) {
-      EXPECT_EQ(ObjectiveIsOurs(series, name), series < 200) << series << ' ' << name;
+      EXPECT_TRUE(ObjectiveIsOurs(series, name)) << series << ' ' << name;
     }
     for (char const* const name : {"ndcg", "ndcg-", "ndcg@5", "ndcg@5-", "map", "map@3-", "pre", "pre@10"}) {
       EXPECT_EQ(MetricIsOurs(series, name), series < 200) << series << ' ' << name;
