@@ -56,9 +56,9 @@ void ParallelChunks(int threads, std::size_t n, std::size_t grain, F&& f) {
   ParallelTasks(threads, chunks, [&](std::size_t c, int) { f(c * grain, std::min(n, (c + 1) * grain)); });
 }
 
-/// Returns a grain for ParallelChunks that write `n` items of `bytes` each to memory that nobody has touched. The system
-/// clears a huge page for each thread that touches it first at the same time. So chunks are of several pages, as far as
-/// all threads have some.
+/// Returns a grain for ParallelChunks that write `n` items of `bytes` each to new memory. If several threads touch a new
+/// huge page at the same time, the system clears one for each thread. So a chunk has several pages, as far as every
+/// thread gets chunks.
 inline std::size_t GrainOfNewMemory(std::size_t n, std::size_t bytes, int threads) {
   constexpr std::size_t kLeastBytes = std::size_t{1} << 19, kMostBytes = std::size_t{1} << 24, kChunksOfThread = 4;
   std::size_t const chunks = kChunksOfThread * static_cast<std::size_t>(std::max(1, threads));

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """The time of a round on all columns and on samples of them, in one process for each data set.
 
-Data are made on the GPU. A row tells the median of the milliseconds between the ends of rounds, and its ratio to the
-round on all columns. AUC is on the training rows.
+Data are made on the GPU. A row tells the median of the milliseconds between the ends of rounds, its ratio to the round on
+all columns, and the objective's own metric of the training rows.
 
     XGBGPU_LIBRARY=build/cuda-dev/lib/libxgboost_gpu.so python3 bench/bench_columns.py [case …] [--rounds N]
 """

@@ -39,7 +39,7 @@ enum class Objective : std::uint8_t {
 
 inline bool IsRanking(Objective kind) { return kind >= Objective::kRankPairwise; }
 
-/// The ranking objectives as XGBoost 2.0 and later have them. Defaults are those of XGBoost 3.
+/// LambdaRank, the meaning of ranking objectives in XGBoost 2.0 and later. Defaults are XGBoost 3's.
 struct LambdaRank {
   bool is_used{false};             ///< false: as in 1.7
   bool has_top{true};              ///< lambdarank_pair_method: topk, the first rows by margin with all below; or mean
@@ -80,6 +80,9 @@ inline bool operator==(ObjectiveParams const& a, ObjectiveParams const& b) {
   };
   return fields(a) == fields(b);
 }
+
+/// Tells whether the host alone computes the gradients, also where trees grow on a device.
+inline bool OnlyOnHost(ObjectiveParams const& params) { return params.lambdarank.is_used; }
 
 /// Returns the objective with this name in XGBoost, or nothing if the engine does not have it.
 XGBGPU_API std::optional<Objective> ObjectiveByName(std::string const& name);

@@ -287,9 +287,8 @@ bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const
   }
   Training& training = PrepareTraining(owner, step);
   if (info.num_row_ == 0) return false;  // stock code has nothing to do
-  // tests/cuda/objective compares the kernels of LambdaRank with the host. Until it has run on a GPU none uses them.
-  bool const on_host = !config().OwnsRounds() || training.trainer->backend() == BackendKind::kHost ||
-                       objective.lambdarank.is_used;
+  bool const on_host =
+      !config().OwnsRounds() || training.trainer->backend() == BackendKind::kHost || OnlyOnHost(objective);
   bool const is_ready = !on_host && margins.ReadyOnDevice(&training, last);
   bool const is_base = !on_host && last.is_base;
   if (!is_ready && !is_base) margins.FillLast();  // another trainer may have them

@@ -32,8 +32,7 @@ namespace {
 
 constexpr char kBinnedAtOnce[] =
     "A QuantileDMatrix that is to be binned at once (XGBGPUBinAtOnce) is of other data; allowed: one dense array in "
-    "the "
-    "host's memory, row after row without gaps, of float32, int8, uint8, int16 or uint16, without infinite values";
+    "the host's memory, row after row without gaps, of float32, int8, uint8, int16 or uint16, without infinite values";
 
 /// Makes a QuantileDMatrix of ours of the batches. Calls stock(), XGBoost's function, where XGBoost is to make it.
 template <typename F>

@@ -38,7 +38,7 @@ xgboost::Args ReadParameters(char const* text) {
   return args;
 }
 
-/// Returns where a training with these parameters takes place if it needs the bins of its matrix alone, else null.
+/// Returns the place of a training that needs the bins of its matrix alone; null if these parameters need more.
 std::shared_ptr<Place const> PlaceOfBins(xgboost::Args const& args, bool on_host) {
   if (XGCommunicatorGetWorldSize() > 1) return nullptr;
   BoosterConfig config;

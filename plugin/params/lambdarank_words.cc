@@ -16,10 +16,10 @@ constexpr char const* kSection = "lambdarank_param";
 constexpr char const* kMethod = "lambdarank_pair_method";
 constexpr char const* kPairs = "lambdarank_num_pair_per_sample";
 
-/// The parameters and their defaults. XGBoost saves 2^32 - 1 for a number of pairs that is not given.
+/// The parameters and their defaults.
 std::map<std::string, std::string> const& Defaults() {
   static std::map<std::string, std::string> const kDefaults{{kMethod, "topk"},
-                                                            {kPairs, "4294967295"},
+                                                            {kPairs, kPairsNotGiven},
                                                             {"lambdarank_normalization", "1"},
                                                             {"lambdarank_score_normalization", "1"},
                                                             {"ndcg_exp_gain", "1"}};

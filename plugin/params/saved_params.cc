@@ -6,6 +6,7 @@
 #include "base/message.h"
 #include "base/number_text.h"
 #include "errors/notice.h"
+#include "params/lambdarank_words.h"
 #include "params/meanings.h"
 #include "xgb/version.h"
 #include "xgbgpu/row_views.h"
@@ -36,9 +37,6 @@ AftDistribution SavedDistribution(xgboost::Json const& config) {
   if (name == "logistic") return AftDistribution::kLogistic;
   return name == "extreme" ? AftDistribution::kExtreme : AftDistribution::kNormal;
 }
-
-/// The number of pairs that XGBoost saves for one that is not given.
-constexpr char const* kPairsNotGiven = "4294967295";
 
 /// Reads LambdaRank of XGBoost 2.0 and later. Returns false if the engine does not have it.
 bool ReadLambdaRank(xgboost::Json const& config, LambdaRank* out) {

@@ -87,8 +87,7 @@ char const* WordsOfRange(ObjectiveParams const& params) {
   if (params.lambdarank.is_used && params.kind == Objective::kRankNdcg) {
     return params.lambdarank.has_exp_gain
                ? "When using relevance degree as target, label must be either 0 or positive integer, at most 31: the "
-                 "gain "
-                 "of a row is 2^label - 1. With ndcg_exp_gain=0 it is the label."
+                 "gain of a row is 2^label - 1. With ndcg_exp_gain=0 it is the label."
                : "rank:ndcg with ndcg_exp_gain=0: label must be finite and nonnegative: it is the gain of a row.";
   }
   switch (params.kind) {

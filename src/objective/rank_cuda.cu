@@ -32,15 +32,7 @@ struct RankData {
   std::uint32_t const* hits;
   std::uint64_t const* precision;
   std::uint64_t const* inverse;
-  // Of LambdaRank:
-  std::uint32_t const* by_margin;  ///< rows of the data, in order of margins
-  double const* discounts;
-  double const* inverse_ideal;
-  bool has_exp_gain;
 
-  __device__ MarginOrder ByMargin(RankOrder const& order) const {
-    return {order.first, order.rows, labels + order.first, by_margin + order.first, order.first};
-  }
   __device__ RankOrder Order(std::uint32_t group) const {
     std::uint32_t const first = groups.First(group);
     return {first, groups.Size(group), label_keys + first, by_label + first};
@@ -58,12 +50,6 @@ struct MakeEqualPairs {
 struct MakeNdcgPairs {
   __device__ static NdcgPairs Of(RankData const& data, std::uint32_t group, RankOrder const& order) {
     return {data.labels + order.first, data.places + order.first, data.ideal[group], data.ShiftOfGains(order)};
-  }
-};
-struct MakeLambdaNdcgPairs {
-  __device__ static NdcgPairs Of(RankData const& data, std::uint32_t group, RankOrder const& order) {
-    return {data.labels + order.first, data.places + order.first, data.inverse_ideal[group], data.discounts,
-            data.has_exp_gain};
   }
 };
 struct MakeMapPairs {
@@ -157,80 +143,29 @@ __global__ void __launch_bounds__(kWeightSums)
   *weight_sum = sum;
 }
 
-__global__ void __launch_bounds__(kThreads) DiscountsKernel(std::uint32_t places, double* discounts) {
-  for (std::uint32_t i = FirstIndex(); i < places; i += IndexStep()) discounts[i] = DiscountOf(i);
-}
-
-__global__ void __launch_bounds__(kThreads)
-    InverseIdealKernel(RankData data, LambdaRank params, double* inverse_ideal) {
-  for (std::uint32_t group = FirstIndex(); group < data.groups.groups; group += IndexStep()) {
-    RankOrder const order = data.Order(group);
-    inverse_ideal[group] = InverseIdeal(params, order, data.labels + order.first);
-  }
-}
-
-/// Adds what a row computes to sums of gradients.
-struct AddToSums {
-  std::int64_t* sums;
-  std::uint32_t first;
-
-  __device__ void operator()(std::uint32_t row, RankSum const& sum) const {
-    std::int64_t* const to = sums + 2 * (std::size_t{first} + row);
-    AtomicAdd(to, sum.grad);
-    AtomicAdd(to + 1, sum.hess);
-  }
-};
-
-template <typename MakeWeights>
-__global__ void __launch_bounds__(kThreads)
-    LambdasKernel(RankData data, OutputView<float const> margins, LambdaRank params, PairDraws draws,
-                  std::int64_t* sums, std::int64_t* totals) {
-  for (std::uint32_t i = FirstIndex(); i < data.groups.rows; i += IndexStep()) {
-    std::uint32_t const group = data.group_of[i];
-    RankOrder const order = data.Order(group);
-    MarginOrder const by_margin = data.ByMargin(order);
-    auto const weight_of = MakeWeights::Of(data, group, order);
-    ByScore<decltype(MakeWeights::Of(data, group, order))> const of_pair{weight_of, margins, by_margin,
-                                                                         params.normalizes_by_score};
-    int const shift = LambdaShift(params, order.rows);
-    AddToSums const add{sums, order.first};
-    if (!params.has_top) {
-      AddPairs(order, i - order.first, margins, draws, shift, of_pair, add);
-      continue;
-    }
-    PairTotal const total =
-        PairTotal::Of(AddTopPairs(by_margin, i - order.first, params.pairs, margins, shift, of_pair, add));
-    if (total.high != 0) AtomicAdd(totals + 2 * std::size_t{group}, total.high);
-    if (total.low != 0) AtomicAdd(totals + 2 * std::size_t{group} + 1, total.low);
-  }
-}
-
 template <typename MakeWeights>
 __global__ void __launch_bounds__(kThreads)
     PairsKernel(RankData data, OutputView<float const> margins, PairDraws draws, std::int64_t* sums) {
   for (std::uint32_t i = FirstIndex(); i < data.groups.rows; i += IndexStep()) {
     std::uint32_t const group = data.group_of[i];
     RankOrder const order = data.Order(group);
-    AddPairs(order, i - order.first, margins, draws, PairShift(order.rows, draws.samples),
-             MakeWeights::Of(data, group, order), AddToSums{sums, order.first});
+    AddPairs(order, i - order.first, margins, draws, MakeWeights::Of(data, group, order),
+             [&](std::uint32_t row, RankSum const& sum) {
+               std::int64_t* const to = sums + 2 * (std::size_t{order.first} + row);
+               AtomicAdd(to, sum.grad);
+               AtomicAdd(to + 1, sum.hess);
+             });
   }
 }
 
 __global__ void __launch_bounds__(kThreads)
     FinishKernel(ObjectiveParams params, RankData data, float const* weights, double const* weight_sum,
-                 std::int64_t const* sums, std::int64_t const* totals, OutputView<GradientPair> gradients) {
+                 std::int64_t const* sums, OutputView<GradientPair> gradients) {
   for (std::uint32_t row = FirstIndex(); row < data.groups.rows; row += IndexStep()) {
     std::uint32_t const group = data.group_of[row];
     double const weight = weights == nullptr ? 1.0 : weights[group];
     double const sum = weights == nullptr ? data.groups.groups : *weight_sum;
-    std::uint32_t const rows = data.groups.Size(group), groups = data.groups.groups;
-    double factor = 0.0;
-    if (params.lambdarank.is_used) {
-      PairTotal const total{totals[2 * std::size_t{group}], totals[2 * std::size_t{group} + 1]};
-      factor = FactorOfLambdas(params.lambdarank, rows, total, groups, weight, sum);
-    } else {
-      factor = FactorOfGroup(params, rows, groups, weight, sum);
-    }
+    double const factor = FactorOfGroup(params, data.groups.Size(group), data.groups.groups, weight, sum);
     RankSum const of_row{sums[2 * std::size_t{row}], sums[2 * std::size_t{row} + 1]};
     gradients.at(row, 0) = GradientOf(of_row, factor);
   }
@@ -245,7 +180,7 @@ class Ranker {
         targets_{targets},
         blocks_{Blocks(groups.rows, kThreads, limits, kResident)},
         stream_{stream},
-        data_{groups, targets.labels, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}} {
+        data_{groups, targets.labels, {}, {}, {}, {}, {}, {}, {}, {}} {
     std::size_t const rows = groups.rows;
     for (auto& keys : s_.keys) Reserve(&keys, s_.arena, "order of ranking", rows);
     for (auto& order : s_.order) Reserve(&order, s_.arena, "order of ranking", rows);
@@ -267,7 +202,6 @@ class Ranker {
     Reserve(&s_.places, s_.arena, "order of ranking", data_.groups.rows);
     data_.places = s_.places.data();
     Sort(margins);
-    data_.by_margin = order_;
     PlacesKernel<<<blocks_, kThreads, 0, stream_>>>(data_.groups, s_.group_of.data(), order_, s_.places.data());
   }
 
@@ -296,33 +230,13 @@ class Ranker {
     PairsKernel<MakeWeights><<<blocks_, kThreads, 0, stream_>>>(data_, margins, draws, s_.sums.data());
   }
 
-  void PrepareIdeal(LambdaRank const& params) {
-    std::uint32_t const groups = data_.groups.groups;
-    Reserve(&s_.discounts, s_.arena, "sums of ranking", data_.groups.rows);
-    Reserve(&s_.inverse_ideal, s_.arena, "sums of ranking", groups);
-    DiscountsKernel<<<blocks_, kThreads, 0, stream_>>>(data_.groups.rows, s_.discounts.data());
-    InverseIdealKernel<<<blocks_, kThreads, 0, stream_>>>(data_, params, s_.inverse_ideal.data());
-    data_.discounts = s_.discounts.data();
-    data_.inverse_ideal = s_.inverse_ideal.data();
-    data_.has_exp_gain = params.has_exp_gain;
-  }
-
-  template <typename MakeWeights>
-  void AddLambdas(OutputView<float const> const& margins, LambdaRank const& params, PairDraws const& draws) {
-    FillBytes(s_.sums.data(), 0, 2 * std::size_t{data_.groups.rows}, stream_, kWhat);
-    Reserve(&s_.totals, s_.arena, "sums of ranking", 2 * std::size_t{data_.groups.groups});
-    FillBytes(s_.totals.data(), 0, 2 * std::size_t{data_.groups.groups}, stream_, kWhat);
-    LambdasKernel<MakeWeights>
-        <<<blocks_, kThreads, 0, stream_>>>(data_, margins, params, draws, s_.sums.data(), s_.totals.data());
-  }
-
   void Finish(ObjectiveParams const& params, OutputView<GradientPair> const& gradients) {
     Reserve(&s_.weight_sum, s_.arena, "sums of ranking", 1);
     if (targets_.weights != nullptr) {
       WeightSumKernel<<<1, kWeightSums, 0, stream_>>>(targets_.weights, data_.groups.groups, s_.weight_sum.data());
     }
     FinishKernel<<<blocks_, kThreads, 0, stream_>>>(params, data_, targets_.weights, s_.weight_sum.data(),
-                                                    s_.sums.data(), s_.totals.data(), gradients);
+                                                    s_.sums.data(), gradients);
     CheckLaunch(kWhat);
   }
 
@@ -371,20 +285,7 @@ void ComputeRankGradients(ObjectiveParams const& params, TargetView const& targe
   PairDraws const draws{params.seed, params.iteration, params.num_pairsample};
   Ranker ranker{RankGroups{targets, margins.rows}, targets, scratch, limits, stream};
   ranker.SortByLabel();
-  if (params.lambdarank.is_used) {
-    LambdaRank const& how = params.lambdarank;
-    PairDraws const lambda_draws{params.seed, params.iteration, how.pairs};
-    ranker.SortByMargin(margins);
-    if (params.kind == Objective::kRankPairwise) {
-      ranker.AddLambdas<MakeEqualPairs>(margins, how, lambda_draws);
-    } else if (params.kind == Objective::kRankNdcg) {
-      ranker.PrepareIdeal(how);
-      ranker.AddLambdas<MakeLambdaNdcgPairs>(margins, how, lambda_draws);
-    } else {
-      ranker.SumPrecisions();
-      ranker.AddLambdas<MakeMapPairs>(margins, how, lambda_draws);
-    }
-  } else if (params.kind == Objective::kRankPairwise) {
+  if (params.kind == Objective::kRankPairwise) {
     ranker.AddAll<MakeEqualPairs>(margins, draws);
   } else if (params.kind == Objective::kRankNdcg) {
     ranker.SortByMargin(margins);

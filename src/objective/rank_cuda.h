@@ -7,7 +7,7 @@
 
 namespace xgbgpu::cuda {
 
-/// Memory of ranking, reused in every round: 60 bytes a row, 68 for rank:ndcg of LambdaRank, and the scratch of the sort. Later calls do not read its
+/// Memory of ranking, reused in every round: 60 bytes a row and the scratch of the sort. Later calls do not read its
 /// contents. `arena` must outlive it.
 struct RankScratch {
   explicit RankScratch(DeviceArena* owner) : arena{owner} {}
@@ -19,9 +19,6 @@ struct RankScratch {
   DeviceBuffer<std::int64_t> sums;   ///< gradient and hessian of each row, in RankSum's form
   DeviceBuffer<std::int64_t> ideal;  ///< ideal DCG of each group, in its unit (GainShift)
   DeviceBuffer<double> weight_sum;
-  DeviceBuffer<std::int64_t> totals;   ///< of LambdaRank: PairTotal of each group
-  DeviceBuffer<double> discounts;      ///< of LambdaRank: of each place up to the number of rows
-  DeviceBuffer<double> inverse_ideal;  ///< of LambdaRank: InverseIdeal of each group
   DeviceBuffer<char> sort;
 };
 

@@ -143,7 +143,7 @@ class GroupRanker {
                          OutputView<float const> const& margins, std::uint32_t first_row_of_shard,
                          WeightOf const& weight_of) {
     LambdaRank const& how = params.lambdarank;
-    MarginOrder const by_margin{order.first, order.rows, labels, by_margin_.data(), 0};
+    MarginOrder const by_margin{order.first, order.rows, labels, by_margin_.data()};
     ByScore<WeightOf> const of_pair{weight_of, margins, by_margin, how.normalizes_by_score};
     int const shift = LambdaShift(how, order.rows);
     PairTotal total{0, 0};

@@ -96,8 +96,17 @@ XGBGPU_HD RankSum TermOf(float high, float low, double weight, double unit) {
   return {ToInteger(static_cast<double>(p - 1.0f) * weight * unit), rounded > 0 ? rounded : 1};  // above 0, as stock's
 }
 
-/// Computes the pairs that the row at `place` of the order draws. weight_of(high, low) returns the weight of a pair;
-/// `high` has the larger label. Calls add(row, sum) for each partner and for the row itself.
+/// Adds a pair's term to the sum of the own row, and calls add(other, sum) for its partner.
+template <typename Add>
+XGBGPU_HD void AddTerm(RankSum const& term, bool own_is_high, std::uint32_t other, RankSum* mine, Add const& add) {
+  std::int64_t const grad = own_is_high ? term.grad : -term.grad;
+  mine->grad += grad;
+  mine->hess += term.hess;
+  add(other, RankSum{-grad, term.hess});
+}
+
+/// Computes the pairs that the row at `place` of the order draws, in units of 2^-shift. weight_of(high, low) returns the
+/// weight of a pair; `high` has the larger label. Calls add(row, sum) for each partner and for the row itself.
 template <typename WeightOf, typename Add>
 XGBGPU_HD void AddPairs(RankOrder const& order, std::uint32_t place, OutputView<float const> const& margins,
                         PairDraws const& draws, int shift, WeightOf const& weight_of, Add const& add) {
@@ -115,11 +124,15 @@ XGBGPU_HD void AddPairs(RankOrder const& order, std::uint32_t place, OutputView<
     std::uint32_t const high = own_is_high ? own : other, low = own_is_high ? other : own;
     RankSum const term =
         TermOf(margins.at(order.first + high, 0), margins.at(order.first + low, 0), weight_of(high, low), unit);
-    mine.grad += own_is_high ? term.grad : -term.grad;
-    mine.hess += term.hess;
-    add(other, RankSum{own_is_high ? -term.grad : term.grad, term.hess});
+    AddTerm(term, own_is_high, other, &mine, add);
   }
   add(own, mine);
+}
+/// Computes the pairs of the objectives of 1.7, whose weights are at most 1.
+template <typename WeightOf, typename Add>
+XGBGPU_HD void AddPairs(RankOrder const& order, std::uint32_t place, OutputView<float const> const& margins,
+                        PairDraws const& draws, WeightOf const& weight_of, Add const& add) {
+  AddPairs(order, place, margins, draws, PairShift(order.rows, draws.samples), weight_of, add);
 }
 
 /// Returns the factor for the sums of a group's rows. Weights of groups are relative to their mean.
@@ -258,10 +271,7 @@ struct MarginOrder {
   std::uint32_t first;  ///< row of the data
   std::uint32_t rows;
   float const* labels;             ///< [rows] of the group
-  std::uint32_t const* by_margin;  ///< [rows] the row at each place, plus `base`
-  std::uint32_t base;
-
-  XGBGPU_HD std::uint32_t At(std::uint32_t place) const { return by_margin[place] - base; }
+  std::uint32_t const* by_margin;  ///< [rows] the row at each place
 };
 
 /// A pair's weight over the difference of its margins, unless all margins of the group are equal.
@@ -277,7 +287,8 @@ struct ByScore {
       : of{weight_of},
         margins{margins_of},
         first{order.first},
-        divides{normalizes && margins.at(first + order.At(0), 0) != margins.at(first + order.At(order.rows - 1), 0)} {}
+        divides{normalizes &&
+                margins.at(first + order.by_margin[0], 0) != margins.at(first + order.by_margin[order.rows - 1], 0)} {}
 
   XGBGPU_HD double operator()(std::uint32_t high, std::uint32_t low) const {
     double const weight = of(high, low);
@@ -297,26 +308,24 @@ XGBGPU_HD double InverseIdeal(LambdaRank const& params, RankOrder const& order, 
   return sum == 0.0 ? 0.0 : 1.0 / sum;
 }
 
-/// Computes the pairs of the row at `place` of the order with rows at smaller places below `top`. Calls add(row, sum) for
-/// each of these and for the row itself. Returns the sum of the pairs' gradients, without signs.
+/// Computes the pairs of the row at `place` of the order with the rows at smaller places below `top`. Calls add(row, sum)
+/// for each partner and for the row itself. Returns the sum of the pairs' gradients, without signs.
 template <typename WeightOf, typename Add>
 XGBGPU_HD std::int64_t AddTopPairs(MarginOrder const& order, std::uint32_t place, std::uint32_t top,
                                    OutputView<float const> const& margins, int shift, WeightOf const& weight_of,
                                    Add const& add) {
   double const unit = detail::PowerOfTwo(shift);
-  std::uint32_t const own = order.At(place), end = place < top ? place : top;
+  std::uint32_t const own = order.by_margin[place], end = place < top ? place : top;
   RankSum mine{0, 0};
   std::int64_t total = 0;
   for (std::uint32_t i = 0; i < end; ++i) {
-    std::uint32_t const other = order.At(i);
+    std::uint32_t const other = order.by_margin[i];
     if (order.labels[own] == order.labels[other]) continue;
     bool const own_is_high = order.labels[own] > order.labels[other];
     std::uint32_t const high = own_is_high ? own : other, low = own_is_high ? other : own;
     RankSum const term =
         TermOf(margins.at(order.first + high, 0), margins.at(order.first + low, 0), weight_of(high, low), unit);
-    mine.grad += own_is_high ? term.grad : -term.grad;
-    mine.hess += term.hess;
-    add(other, RankSum{own_is_high ? -term.grad : term.grad, term.hess});
+    AddTerm(term, own_is_high, other, &mine, add);
     total -= term.grad;
   }
   add(own, mine);

@@ -24,12 +24,12 @@ struct CopiedRows {
   }
 };
 
-constexpr std::uint32_t kRecordWords = 8;  // most words of a record
+constexpr std::uint32_t kRecordWords = 8;  ///< of the largest record
 
 /// The columns of one tile of a copy, and where a thread finds their symbols in its words.
 ///
-/// A thread has room for the records of its row in kTiles tiles of the page. It loads so many at a time, all in flight
-/// together: a batch. The tiles of a batch need not be neighbours.
+/// A thread loads the records of its row in kTiles tiles of the page together: a batch. The tiles of a batch need not be
+/// neighbours.
 struct TilePlan {
   static constexpr std::uint32_t kTiles = 4, kColumns = 4 * kRecordWords;
 

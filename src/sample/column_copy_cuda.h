@@ -30,7 +30,7 @@ class ColumnCopy {
   /// Tells the device the features of the next copy, ascending, one for each column. Enqueued.
   void Tell(std::vector<FeatureIndex> const& features);
 
-  // Of the room reserved last.
+  // The room that was reserved last:
 
   FeatureIndex columns() const { return view_.copied.columns; }
   DeviceMatrixView const& view() const { return view_; }

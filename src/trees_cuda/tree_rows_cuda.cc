@@ -46,7 +46,7 @@ bool TreeRows::CopiesColumns(TrainParams const& params) const {
   return fits_columns_.Answer(params, [&] { return AllDevicesHave(BytesOf(columns_.LayoutOf(columns), params)); });
 }
 
-/// Tells whether rows of a matrix of so many tiles can go by paths.
+/// Tells whether rows of a matrix of `tiles` tiles can go by paths.
 bool TreeRows::CanUsePaths(std::uint32_t tiles) const {
   return SumsFitShared(matrix_.view, symbols_, device_.limits) && tiles <= PartitionPolicy{}.most_path_tiles;
 }

@@ -26,6 +26,12 @@ booster = xgb.train({"tree_method": "gpu_hist", "gpu_backend": "host", "base_sco
 print(xgb.__version__, xgboost_gpu.__file__)
 print("".join(booster.get_dump(with_stats=True)))
 """
+#: Removes the packages and fails if a file of theirs, or one that they have made, is left.
+REMOVAL = r"""
+apt-get -qq remove libxgbgpu0 xgboost-gpu python3-xgboost-gpu >/packages/said 2>&1
+find /etc /opt /root /usr /var/cache /var/lib \( -name '*xgbgpu*' -o -name '*xgboost?gpu*' \) >/packages/left
+test ! -s /packages/left || { cat /packages/left; exit 1; }
+"""
 
 
 def output_of(*command: object, **environment: str) -> str:
@@ -111,7 +117,7 @@ def test_debian_13(in_debian_12: List[str], packages: Dict[str, Path], tmp_path:
 
 @pytest.mark.parametrize("suite, series", [("bookworm", "1.7"), ("trixie", "3.0")])
 def test_commands_of_the_readme(packages: Dict[str, Path], tmp_path: Path, suite: str, series: str) -> None:
-    """In a fresh system with python3-xgboost, made for the test, whose apt installs the packages."""
+    """In a fresh system with python3-xgboost, made for the test, whose apt installs the packages and removes them."""
     if os.geteuid() != 0 or shutil.which("mmdebstrap") is None:
         pytest.skip("only root makes a system to install in, with the package mmdebstrap")
     commands = tmp_path / "commands"
@@ -119,7 +125,11 @@ def test_commands_of_the_readme(packages: Dict[str, Path], tmp_path: Path, suite
     sources = output_of("apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)").splitlines()
     mirror = next(uri for uri, release, part in map(str.split, sources) if (release, part) == ("bookworm", "main"))
     files = " ".join(map(str, [commands, *packages.values()]))
-    hooks = ['mkdir "$1/packages"', f"copy-in {files} /packages", 'chroot "$1" sh -e /packages/commands']
+    removal = tmp_path / "removal"
+    removal.write_text(REMOVAL, encoding="utf-8")
+    files += f" {removal}"
+    runs = [f'chroot "$1" sh -e /packages/{name}' for name in ("commands", "removal")]
+    hooks = ['mkdir "$1/packages"', f"copy-in {files} /packages", *runs]
     options = ["--quiet", "--variant=apt", "--include=python3-xgboost", "--skip=cleanup/apt"]
     make = ["mmdebstrap", *options, *(f"--customize-hook={hook}" for hook in hooks), suite, "/dev/null", mirror]
     environment = {**os.environ, "OMP_WAIT_POLICY": "passive", "XGBGPU_LIBRARY": ""}

@@ -62,18 +62,6 @@ void ExpectAll(std::vector<std::vector<std::uint32_t>> const& sizes) {
         for (bool const weighted : {false, true}) device.Expect(rows, RankParams(kind, 1), weighted, true);
         device.Expect(rows, RankParams(kind, 6, 1.5f), true, true);
         device.Expect(rows, RankParams(kind, 2), false, false);
-        for (bool const has_top : {true, false}) {
-          ObjectiveParams params = RankParams(kind, 1);
-          params.lambdarank.is_used = true;
-          params.lambdarank.has_top = has_top;
-          params.lambdarank.pairs = has_top ? 32 : 2;
-          device.Expect(rows, params, true, true);
-          device.Expect(rows, params, false, false);
-          params.lambdarank.normalizes = params.lambdarank.has_exp_gain = false;
-          params.lambdarank.normalizes_by_score = false;
-          params.lambdarank.pairs = 5;
-          device.Expect(rows, params, false, true);
-        }
       }
     }
   }

@@ -328,6 +328,22 @@ class WidePair {
   Side host_, cuda_;
 };
 
+/// Compares three trees with the host's, of which each visits the pages this many times.
+void CompareTrees(TreeCase const& c, std::shared_ptr<DeviceMatrix const> const& paged, std::uint64_t visits) {
+  WidePair pair{c, MakeCudaTreeBuilder(paged, 2)};
+  std::uint64_t before = 0;
+  for (std::uint32_t t = 0; t < 3; ++t) {
+    SCOPED_TRACE("tree " + std::to_string(t));
+    ASSERT_NO_FATAL_FAILURE(pair.Compare({t / 2, t % 2}));
+    // Before the first tree pages are copied ahead, after each the first ones of the next.
+    std::uint64_t const copied = pair.copied_bytes();
+    if (t > 0) {
+      EXPECT_EQ(copied - before, visits * paged->pages->all_bytes());
+    }
+    before = copied;
+  }
+}
+
 class WidePagesTest : public ::testing::TestWithParam<WideCase> {
  protected:
   void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
@@ -341,18 +357,7 @@ TEST_P(WidePagesTest, SameTreesAsOnTheHostInTwoVisits) {
   ASSERT_NE(paged->pages, nullptr);
   ASSERT_TRUE(paged->view.dense);
   ASSERT_GT(paged->view.tiles, PartitionPolicy{}.most_path_tiles);
-  WidePair pair{c, MakeCudaTreeBuilder(paged, 2)};
-  std::uint64_t before = 0;
-  for (std::uint32_t t = 0; t < 3; ++t) {
-    SCOPED_TRACE("tree " + std::to_string(t));
-    ASSERT_NO_FATAL_FAILURE(pair.Compare({t / 2, t % 2}));
-    // Before the first tree pages are copied ahead, after each the first ones of the next.
-    std::uint64_t const copied = pair.copied_bytes();
-    if (t > 0) {
-      EXPECT_EQ(copied - before, 2 * paged->pages->all_bytes());
-    }
-    before = copied;
-  }
+  CompareTrees(c, paged, 2);
 }
 
 // Trees are the same where half of the pages stay on the device, and others are in a file.
@@ -405,17 +410,7 @@ TEST_F(WideSampleTest, TreesOfSomeColumnsVisitThePagesOnce) {
       }));
       auto const paged = PagedMatrix(SourceOf(c), c.max_bin, 2, Limits(false), SmallPages(0));
       ASSERT_NE(paged->pages, nullptr);
-      WidePair pair{c, MakeCudaTreeBuilder(paged, 2)};
-      std::uint64_t before = 0;
-      for (std::uint32_t t = 0; t < 3; ++t) {
-        SCOPED_TRACE("tree " + std::to_string(t));
-        ASSERT_NO_FATAL_FAILURE(pair.Compare({t / 2, t % 2}));
-        std::uint64_t const copied = pair.copied_bytes();
-        if (t > 0) {
-          EXPECT_EQ(copied - before, paged->pages->all_bytes());
-        }
-        before = copied;
-      }
+      CompareTrees(c, paged, 1);
     }
   }
 }

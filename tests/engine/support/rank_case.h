@@ -2,6 +2,9 @@
 #ifndef XGBGPU_TESTS_ENGINE_SUPPORT_RANK_CASE_H_
 #define XGBGPU_TESTS_ENGINE_SUPPORT_RANK_CASE_H_
 
+#include <gtest/gtest.h>
+
+#include <cmath>
 #include <vector>
 
 #include "support/data.h"
@@ -55,6 +58,19 @@ struct RankRows {
     return out;
   }
 };
+
+/// The two gradients of a pair are opposite. Each row is rounded once.
+inline void ExpectFiniteAndBalanced(std::vector<GradientPair> const& gradients) {
+  double sum = 0, magnitude = 0;
+  for (GradientPair const g : gradients) {
+    ASSERT_TRUE(std::isfinite(g.grad));
+    ASSERT_GE(g.hess, 0);
+    sum += g.grad;
+    magnitude += std::fabs(g.grad);
+  }
+  EXPECT_GT(magnitude, 0);
+  EXPECT_LE(std::fabs(sum), 0x1p-24 * magnitude);
+}
 
 }  // namespace xgbgpu::testing
 
