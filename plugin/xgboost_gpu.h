@@ -63,7 +63,7 @@ XGBGPU_EXPORT char const* XGBGPUFunctionsInFront(void);
 XGBGPU_EXPORT void XGBGPUTakeHist(int takes);
 
 /* Tells that the QuantileDMatrices without `ref` that this thread makes from now on are each for one training with these
- * parameters, and that nobody else uses them. An array on the host is then binned where it lies as the matrix is made,
+ * parameters, which alone reads them. An array on the host is then binned where it lies as the matrix is made,
  * and no value of it is kept; a matrix that would need a copy of its values is refused.
  *
  *   parameters  texts by name, a JSON object; null: no more

@@ -97,9 +97,9 @@ class XGBGPU_API Dataset {
   bool in_pages() const;         ///< bins are in pages, of the host or of devices
   Cuts const& cuts() const;      ///< without features if sorted()
 
-  /// Reads rows first … first + count - 1 back from bins of devices or in memory of the host. The batches number the rows from 0. The lower end
-  /// of a bin stands in place of each value, and has the same bin. The first bin of a feature has a number just above
-  /// its min_value, a category has itself. Missing values are not stored.
+  /// Reads rows first … first + count - 1 back from bins on devices, or in memory of the host. The batches number the
+  /// rows from 0. The lower end of a bin stands in place of each value, and has the same bin. The first bin of a feature
+  /// has a number just above its min_value, a category has itself. Missing values are not stored.
   ///
   /// Cost    copies the bins once; 12 bytes on the host for each of at most 2^21 values, or of one row
   /// Throws  Unsupported (no bins, bins of the host in pages), DeviceError
