@@ -38,6 +38,10 @@ enum class Objective : std::uint8_t {
 };
 
 inline bool IsRanking(Objective kind) { return kind >= Objective::kRankPairwise; }
+/// Returns true if neither the gradient of a row nor its leaf is computed from margins and labels of other rows.
+inline bool LooksAtOneRow(Objective kind) {
+  return kind != Objective::kAbsoluteError && kind != Objective::kCox && !IsRanking(kind);
+}
 
 /// LambdaRank, the meaning of ranking objectives in XGBoost 2.0 and later. Defaults are XGBoost 3's.
 struct LambdaRank {

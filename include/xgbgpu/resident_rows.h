@@ -40,6 +40,13 @@ class XGBGPU_API ResidentRows : public LeafColumns {
   /// Copies labels and weights from host memory. CheckTargets must accept them. Waits.
   virtual void SetTargets(TargetView const& targets) = 0;
 
+  /// Exchanges bounds of margins and targets with the other processes of a group, which all call it at the same time.
+  /// They must do so after margins or targets of any of them were set, before the next gradients. Rows of a single
+  /// process need no call. Waits.
+  virtual void ShareBounds() {}
+  /// Returns false if margins or targets were set since the last ShareBounds.
+  virtual bool bounds_are_shared() const { return true; }
+
   /// Computes gradients from margins and targets, which must be set, for the trees that are started next. They are
   /// valid until margins or targets change, and for all trees that are started together. Trees may compute them later,
   /// so they cannot be had after a change of margins or targets.

@@ -65,7 +65,7 @@ class XGBGPU_API Trainer {
   Dataset const& data() const;
   BackendKind backend() const;  ///< never kAuto
   /// Returns the rounds whose rows stay on the trainer's device, which live as long as the trainer. Null where margins
-  /// stay in host memory: on the host, and in a group of processes.
+  /// stay in host memory: on the host, and in a group of processes of which some have no rows.
   ResidentRounds* rounds() const;
 
  private:

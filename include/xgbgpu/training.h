@@ -112,6 +112,7 @@ struct XGBGPU_API Training {
   std::list<Evaluation> evaluations;    ///< rows of other data; trees are kept while there are any
   std::optional<std::pair<ObjectiveParams, TargetMark>> checked;  ///< the last input that passed Check
   std::optional<RoundPlan> last_plan;     ///< of the round before; nothing: that round was not on a device
+  bool rounds_on_host{false};             ///< workers of a group have agreed to keep margins on their hosts
   bool has_speculative_gradients{false};  ///< own rows have the gradients of the next round, by last_plan
   KeptRounds kept;
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "errors/boundary.h"
-#include "group/process_group.h"
 #include "matrix/matrix_rows.h"
 #include "xgb/api_call.h"
 #include "xgb/objective.h"
@@ -16,8 +15,7 @@ namespace xgbgpu::plugin {
 
 void GBTreeMargins::PredictNow(xgboost::DMatrix* data, XgbCache* out, bool training, RoundRange rounds) {
   bool const is_served =
-      AreAll(rounds) && config().OwnsRounds() && ProcessGroup::OfThisThread() == nullptr &&
-      AtBoundary("predicting", [&] {
+      AreAll(rounds) && config().OwnsRounds() && AtBoundary("predicting", [&] {
         return (training && DeferBase(*data, *out)) || ServeTraining(data, out) || ServeEvaluation(data, out);
       });
   if (!is_served) prediction().PredictMargins(data, out, training, rounds);

@@ -30,7 +30,11 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-constexpr char const* kTrees = "trees";  ///< a step of a round
+// Steps of a round.
+constexpr char const* kTrees = "trees";
+std::string GradientsOf(ObjectiveParams const& objective) {
+  return std::string{"gradients of "} + NameOf(objective.kind);
+}
 
 /// Empties cached predictions unless told that the round went well: half a round may be in them.
 class CacheGuard {
@@ -87,7 +91,7 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
     };
     Setup setup;
     ProcessGroup* const group = ProcessGroup::OfThisThread();
-    Training& training = group != nullptr ? BeginInGroup(group, OwnerOf(data, *cache), decide, &setup)
+    Training& training = group != nullptr ? BeginInGroup(group, OwnerOf(data, *cache), on_device, decide, &setup)
                          : on_device      ? *pending.training
                                           : PrepareTraining(OwnerOf(data, *cache), kTrees);
     if (group == nullptr) setup = decide();
@@ -164,11 +168,13 @@ Training* Rounds::GoOn(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> co
   return training;
 }
 
-/// Returns the training on `data` and decides what the round is to do, once workers agree on both.
-Training& Rounds::BeginInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& data,
+/// Returns the training on `data` and decides what the round is to do, once workers agree on both. `on_device`: the
+/// gradients are there.
+Training& Rounds::BeginInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& data, bool on_device,
                                std::function<Setup()> const& decide, Setup* setup) {
   bool const has_rows = data->Info().num_row_ != 0;
-  Training* const known = GoOn(group, data, kTrees, {}, [&](Training*) -> std::string {
+  std::vector<Fact> const where{{"place of the gradients", on_device ? "GPU" : "host"}};
+  Training* const known = GoOn(group, data, kTrees, where, [&](Training*) -> std::string {
     *setup = decide();
     std::vector<float>& weights = setup->order.params.feature_weights;
     auto const of_all = parts_.group->KnownFeatureWeights(has_rows, weights);
@@ -179,7 +185,7 @@ Training& Rounds::BeginInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMa
   });
   if (known != nullptr) return *known;
   Training& training = PrepareTraining(data, kTrees);
-  Agree(*group, {}, [&] { *setup = decide(); });
+  Agree(*group, where, [&] { *setup = decide(); });
   std::vector<float>& weights = setup->order.params.feature_weights;
   weights = parts_.group->AgreeOnFeatureWeights(group, has_rows, weights);
   return training;
@@ -227,8 +233,9 @@ Rounds::Setup Rounds::Decide(xgboost::MetaInfo const& info, XgbGradientMatrix co
 /// Begins the engine's round: on the gradients `pending` on a device, or, if that is null, on XGBoost's.
 std::unique_ptr<BoostingRound> Rounds::Begin(Training* training, Setup setup, Pending const* pending) const {
   if (pending == nullptr) return std::make_unique<HostRound>(training, std::move(setup.order), setup.residuals);
-  // A dart draws the trees that it drops between rounds.
-  bool const may_speculate = !learner().is_dart() && config().device().gpu_trace.empty();
+  // A dart draws the trees that it drops between rounds. Workers of a group begin no tree that one of them may give up.
+  bool const may_speculate =
+      !learner().is_dart() && config().device().gpu_trace.empty() && ProcessGroup::OfThisThread() == nullptr;
   return std::make_unique<ResidentRound>(training, std::move(setup.order), pending->objective, pending->targets,
                                          may_speculate);
 }
@@ -265,61 +272,144 @@ bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const
   if (!config().Trains() || &last.data->Info() != &info) return false;
   CheckServes();
   auto const owner = OwnerOf(last.data, *last.cache);
-  std::string const step = std::string{"gradients of "} + NameOf(objective.kind);
-  Margins& margins = *parts_.margins;
   if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
-    auto const on_host = [&]() -> std::vector<float> const& {
-      margins.FillLast();
-      return last.cache->predictions.ConstHostVector();
-    };
-    std::optional<GroupRounds::Inputs> inputs;
-    Training* training = GoOn(group, owner, step, FactsOf(objective), [&](Training* found) -> std::string {
-      inputs = parts_.group->InputsOf(group, found, objective, info, on_host);
-      return inputs ? "inputs" : "";
-    });
-    if (training == nullptr) {
-      training = &PrepareTraining(owner, step);
-      inputs = parts_.group->AgreeOnInputs(group, training, objective, info, on_host);
-      if (!inputs) return false;
-    }
-    parts_.group->ComputeGradients(group, *training, objective, info.num_row_, *inputs, out);
-    return true;
+    return ComputeInGroup(group, owner, objective, info, out);
   }
-  Training& training = PrepareTraining(owner, step);
+  Training& training = PrepareTraining(owner, GradientsOf(objective));
   if (info.num_row_ == 0) return false;  // stock code has nothing to do
-  bool const on_host =
-      !config().OwnsRounds() || training.trainer->backend() == BackendKind::kHost || OnlyOnHost(objective);
-  bool const is_ready = !on_host && margins.ReadyOnDevice(&training, last);
-  bool const is_base = !on_host && last.is_base;
-  if (!is_ready && !is_base) margins.FillLast();  // another trainer may have them
+  if (StayOnDevice(training, objective)) {
+    auto const targets = BringToDevice(&training, objective, info);
+    if (targets) ComputeOnDevice(&training, objective, *targets, out);
+    return targets.has_value();
+  }
+  parts_.margins->FillLast();  // another trainer may have them
   std::vector<float> const& values = last.cache->predictions.ConstHostVector();
   std::uint64_t const rows = info.num_row_;
-  auto const outputs = static_cast<std::uint32_t>(is_ready  ? training.own.rows->outputs()
-                                                  : is_base ? learner().outputs()
-                                                            : values.size() / rows);
+  auto const outputs = static_cast<std::uint32_t>(values.size() / rows);
   if (!LabelsFit(objective, info, outputs)) return false;
-
-  TargetView targets = ViewTargets(info);
-  TargetMark const mark = TargetMark::Of(targets, rows, objective.kind, KnownEpoch(), training.threads);
-  training.Check(objective, targets, mark, outputs);
-  CheckBaseScore(objective.kind, info, learner().base_scores(), parts_.settings->base_score());
-  if (on_host) {
-    bool const is_cox = objective.kind == Objective::kCox;
-    auto const times = is_cox ? parts_.time_orders->Get(DataKey{owner}, rows, targets, mark) : nullptr;
-    if (times != nullptr) targets.by_time = *times;
-    auto const gradients = Resize(out, rows, outputs);
-    parts_.trace->Stage(kObjective, [&] {
-      host::ComputeGradients(objective, targets, RowMajor(values.data(), rows, outputs),
-                             RowMajor(gradients.data(), rows, outputs), training.threads);
-    });
-    return true;
-  }
-  if (!is_ready && is_base) training.SetEqualMargins(learner().base_scores(), outputs, learner().rounds());
-  if (!is_ready && !is_base) training.SetMargins(values, outputs, learner().rounds());
-  training.ComputeGradients(objective, targets, mark);
-  ReleaseUnread(out);
-  pending_ = {&training, out, last.data, objective, mark};
+  auto [targets, mark] = Check(&training, objective, info, outputs);
+  bool const is_cox = objective.kind == Objective::kCox;
+  auto const times = is_cox ? parts_.time_orders->Get(DataKey{owner}, rows, targets, mark) : nullptr;
+  if (times != nullptr) targets.by_time = *times;
+  auto const gradients = Resize(out, rows, outputs);
+  parts_.trace->Stage(kObjective, [&, &targets = targets] {
+    host::ComputeGradients(objective, targets, RowMajor(values.data(), rows, outputs),
+                           RowMajor(gradients.data(), rows, outputs), training.threads);
+  });
   return true;
+}
+
+/// Tells whether margins and gradients of rounds stay on the device on which the training's trees grow. All workers of a
+/// process group get the same answer.
+bool Rounds::StayOnDevice(Training const& training, ObjectiveParams const& objective) const {
+  if (!config().OwnsRounds() || training.trainer->rounds() == nullptr || OnlyOnHost(objective)) return false;
+  if (ProcessGroup::OfThisThread() == nullptr) return true;
+  return LooksAtOneRow(objective.kind) && !learner().is_dart() && !training.rounds_on_host;
+}
+
+/// Returns labels and weights, once they and the base score suit the objective.
+Rounds::Targets Rounds::Check(Training* training, ObjectiveParams const& objective, xgboost::MetaInfo const& info,
+                              std::uint32_t outputs) const {
+  Targets targets{ViewTargets(info), {}};
+  targets.mark = TargetMark::Of(targets.view, info.num_row_, objective.kind, KnownEpoch(), training->threads);
+  training->Check(objective, targets.view, targets.mark, outputs);
+  CheckBaseScore(objective.kind, info, learner().base_scores(), parts_.settings->base_score());
+  return targets;
+}
+
+/// Gives the training's own rows on a device the margins of the last prediction. Returns the labels and weights that go
+/// with them; nothing if stock code has to refuse them.
+std::optional<Rounds::Targets> Rounds::BringToDevice(Training* training, ObjectiveParams const& objective,
+                                                     xgboost::MetaInfo const& info) {
+  LastPrediction const& last = LastPrediction::OfThisThread();
+  bool const is_ready = parts_.margins->ReadyOnDevice(training, last);
+  bool const is_base = !is_ready && last.is_base;
+  if (!is_ready && !is_base) parts_.margins->FillLast();  // another trainer may have them
+  std::vector<float> const& values = last.cache->predictions.ConstHostVector();
+  auto const outputs = static_cast<std::uint32_t>(is_ready  ? training->own.rows->outputs()
+                                                  : is_base ? learner().outputs()
+                                                            : values.size() / info.num_row_);
+  if (!LabelsFit(objective, info, outputs)) return {};
+  Targets const targets = Check(training, objective, info, outputs);
+  if (is_base) training->SetEqualMargins(learner().base_scores(), outputs, learner().rounds());
+  if (!is_ready && !is_base) training->SetMargins(values, outputs, learner().rounds());
+  return targets;
+}
+
+/// Computes the gradients of the training's own rows on a device, for the Boost that follows.
+void Rounds::ComputeOnDevice(Training* training, ObjectiveParams const& objective, Targets const& targets,
+                             XgbGradientMatrix* out) {
+  training->ComputeGradients(objective, targets.view, targets.mark);
+  ReleaseUnread(out);
+  pending_ = {training, out, LastPrediction::OfThisThread().data, objective, targets.mark};
+}
+
+bool Rounds::ComputeInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& owner,
+                            ObjectiveParams const& objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out) {
+  auto const margins = [&]() -> std::vector<float> const& {
+    parts_.margins->FillLast();
+    return LastPrediction::OfThisThread().cache->predictions.ConstHostVector();
+  };
+  std::optional<GroupRounds::Inputs> inputs;
+  std::optional<Targets> targets;
+  std::string const step = GradientsOf(objective);
+  Training* training = GoOn(group, owner, step, FactsOf(objective), [&](Training* found) -> std::string {
+    if (StayOnDevice(*found, objective)) {
+      targets = KnownOnDevice(found, objective, info);
+      return targets ? "margins on the GPU" : "";
+    }
+    inputs = parts_.group->InputsOf(group, found, objective, info, margins);
+    return inputs ? "inputs" : "";
+  });
+  if (training == nullptr) {
+    training = &PrepareTraining(owner, step);
+    targets = AgreeOnDevice(group, training, objective, info);
+    if (!targets) inputs = parts_.group->AgreeOnInputs(group, training, objective, info, margins);
+    if (!targets && !inputs) return false;
+  }
+  if (targets) {
+    ComputeOnDevice(training, objective, *targets, out);
+  } else {
+    parts_.group->ComputeGradients(group, *training, objective, info.num_row_, *inputs, out);
+  }
+  return true;
+}
+
+/// Returns labels and weights if the training's own rows have them, have the margins of the last prediction, and the
+/// other workers know their bounds. Sends nothing.
+std::optional<Rounds::Targets> Rounds::KnownOnDevice(Training* training, ObjectiveParams const& objective,
+                                                     xgboost::MetaInfo const& info) const {
+  if (!parts_.margins->ReadyOnDevice(training, LastPrediction::OfThisThread())) return {};
+  KeptRows const& own = training->own;
+  if (!LabelsFit(objective, info, own.rows->outputs())) return {};
+  Targets const targets = Check(training, objective, info, own.rows->outputs());
+  if (own.targets != targets.mark || !own.rows->bounds_are_shared()) return {};
+  return targets;
+}
+
+/// Gives the own rows of all workers margins, labels and weights, and returns the labels and weights of this worker's.
+/// Returns nothing if all compute on their hosts. `training` keeps that in mind.
+std::optional<Rounds::Targets> Rounds::AgreeOnDevice(ProcessGroup* group, Training* training,
+                                                     ObjectiveParams const& objective, xgboost::MetaInfo const& info) {
+  if (!StayOnDevice(*training, objective)) return {};
+  std::optional<Targets> targets;
+  bool has_room = true;
+  Agree(*group, FactsOf(objective), [&] {
+    try {
+      targets = BringToDevice(training, objective, info);
+      if (targets) training->own.SetTargets(targets->view, targets->mark);
+    } catch (OutOfDeviceMemory const&) {
+      has_room = false;
+    }
+  });
+  // A tree that is timed computes its gradients in another place, which changes what devices exchange.
+  bool const traces = !config().device().gpu_trace.empty();
+  std::int64_t any[] = {targets ? 0 : 1, has_room ? 0 : 1, traces ? 1 : 0, traces ? 0 : 1};
+  group->Max({any, 4});
+  training->rounds_on_host = any[1] != 0 || (any[2] != 0 && any[3] != 0);
+  if (any[0] != 0 || training->rounds_on_host) return {};
+  training->own.rows->ShareBounds();
+  return targets;
 }
 
 }  // namespace xgbgpu::plugin

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,11 @@ class Rounds {
     ObjectiveParams objective{};
     TargetMark targets{};
   };
+  /// Labels and weights of rows, and what tells them from those of another round.
+  struct Targets {
+    TargetView view;
+    TargetMark mark;
+  };
   /// What the engine is asked for.
   struct Setup {
     RoundOrder order;
@@ -67,6 +73,13 @@ class Rounds {
   LearnerView const& learner() const { return *parts_.learner; }
 
   void CheckServes() const;
+  bool StayOnDevice(Training const& training, ObjectiveParams const& objective) const;
+  Targets Check(Training* training, ObjectiveParams const& objective, xgboost::MetaInfo const& info,
+                std::uint32_t outputs) const;
+  std::optional<Targets> BringToDevice(Training* training, ObjectiveParams const& objective,
+                                       xgboost::MetaInfo const& info);
+  void ComputeOnDevice(Training* training, ObjectiveParams const& objective, Targets const& targets,
+                       XgbGradientMatrix* out);
   Training& PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step);
   /// Prepares this worker for a step of a round. Returns what it must have in common with others beside the training,
   /// as a text that is not empty; an empty text if the step has to go the long way.
@@ -77,7 +90,16 @@ class Rounds {
   Place ChoosePlace(xgboost::MetaInfo const& info) const;
   Setup Decide(xgboost::MetaInfo const& info, XgbGradientMatrix const& gradients, xgboost::ObjFunction const* objective,
                bool on_device, std::function<Span<float const>()> const& margins) const;
-  Training& BeginInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& data,
+
+  // The same in a process group.
+
+  bool ComputeInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& owner,
+                      ObjectiveParams const& objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out);
+  std::optional<Targets> KnownOnDevice(Training* training, ObjectiveParams const& objective,
+                                       xgboost::MetaInfo const& info) const;
+  std::optional<Targets> AgreeOnDevice(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
+                                       xgboost::MetaInfo const& info);
+  Training& BeginInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& data, bool on_device,
                          std::function<Setup()> const& decide, Setup* setup);
   std::unique_ptr<BoostingRound> Begin(Training* training, Setup setup, Pending const* pending) const;
   void GrowByStock(BoostingRound* round, Training const* on_device, xgboost::DMatrix* data, XgbGradients* gradients,

@@ -89,7 +89,7 @@ class CudaBackend final : public DeviceBackend {
       return MakeCudaTreeBuilder(CopyMatrixToDevice(*bins->matrix, 0, threads), threads);
     }
     DeviceMatrices const& shards = std::get<DeviceBins>(matrix.form).shards;
-    if (shard.collective->shards() > 1) return std::make_unique<GroupBuilder>(shards[0], shard, threads);
+    if (shard.collective->shards() > 1) return GroupBuilder::Make(shards[0], shard, threads);
     if (shards.size() > 1) return std::make_unique<ShardedBuilder>(shards, threads);
     return MakeCudaTreeBuilder(shards[0], threads);
   }

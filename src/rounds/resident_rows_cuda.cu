@@ -1,5 +1,7 @@
 // Margins, targets and gradients of rows that stay on a device between rounds.
 #include <algorithm>
+#include <cstring>
+#include <iterator>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -122,6 +124,7 @@ void DeviceResidentRows::SetMargins(Span<float const> margins) {
   EndColumns();  // BeginColumns calls this: the old columns go before the new ones need memory
   DeviceScope scope{limits_.device};
   ForgetMargins();
+  bounds_are_shared_ = false;
   most_margin_ = std::numeric_limits<double>::infinity();
   if (outputs_ == 1) {
     CopyLongToDevice(margins_.data(), margins.data(), rows_ * sizeof(float), threads_, stream_, "copying margins");
@@ -140,6 +143,7 @@ void DeviceResidentRows::SetEqualMargins(Span<float const> margins) {
   EndColumns();
   DeviceScope scope{limits_.device};
   ForgetMargins();
+  bounds_are_shared_ = false;
   most_margin_ = Largest(margins);
   std::size_t const size = margins_.size() / margins.size();  // of one output, or of all
   for (std::size_t i = 0; i < margins.size(); ++i) {
@@ -234,6 +238,7 @@ T const* DeviceResidentRows::Put(DeviceBuffer<T>* buffer, char const* part, T co
 void DeviceResidentRows::SetTargets(TargetView const& targets) {
   DeviceScope scope{limits_.device};
   KeepGradients();
+  bounds_are_shared_ = false;
   TargetView on_device = targets;
   targets_ = {};  // if memory is short for the new ones, nothing may point to the old
   on_device.by_time = {};
@@ -287,6 +292,15 @@ bool DeviceResidentRows::AreFinite(ObjectiveParams const& objective) const {
   return is_bounded && (most_margin_ + most_label_ + 1) * std::max(1.0, most_weight_) *
                                std::max(1.0, Largest({&objective.scale_pos_weight, 1})) <=
                            kMost;
+}
+
+void DeviceResidentRows::ShareBoundsOver(Collective* group) {
+  double* const bounds[] = {&most_margin_, &most_label_, &most_weight_};
+  std::int64_t bits[std::size(bounds)];  // have the order of the magnitudes
+  for (std::size_t i = 0; i < std::size(bounds); ++i) std::memcpy(bits + i, bounds[i], sizeof(double));
+  group->Max({bits, std::size(bits)});
+  for (std::size_t i = 0; i < std::size(bounds); ++i) std::memcpy(bounds[i], bits + i, sizeof(double));
+  bounds_are_shared_ = true;
 }
 
 std::optional<RowLosses> DeviceResidentRows::losses(bool of_sample) {

@@ -17,6 +17,7 @@
 #include "predict/predict_cuda.h"
 #include "predict/raw_matrix_cuda.h"
 #include "rounds/leaf_columns_cuda.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/resident_rows.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/tree.h"
@@ -78,6 +79,7 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   void ComputeGradients(ObjectiveParams const& objective) override;
   void AddTrees(std::size_t first, std::size_t last) override;
   double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) override;
+  bool bounds_are_shared() const override { return bounds_are_shared_; }
 
   /// Returns the array [rows] on the device to which the next tree, which is of this output, adds `leaf_values` on
   /// `stream`: margins, or a new column.
@@ -104,6 +106,9 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   /// cuda::MedianLeaves, with the residuals of the margins that the gradients were computed of. Throws InvalidArgument
   /// if those are not kAbsoluteError's. On `stream`, which must be waited for before the next call.
   void MedianLeaves(NodeIndex const* positions, float* node_values, std::size_t nodes, cudaStream_t stream);
+
+  /// Replaces bounds of margins, labels and weights by the largest of all processes, which all call it at the same time.
+  void ShareBoundsOver(Collective* group);
 
   // For rows on several devices, of which one has all and each a part. (rows_between_devices_cuda.cc)
 
@@ -176,6 +181,7 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   TargetView targets_;  ///< on the device
   // None of these is larger; infinite if one is NaN, or nobody knows.
   double most_margin_{0}, most_label_{0}, most_weight_{0};
+  bool bounds_are_shared_{false};
   Gradients state_{Gradients::kComputed};
   ObjectiveParams deferred_{};  ///< of gradients that are not computed
   SortedTimes times_;           ///< of the labels, once they are asked for

@@ -1,24 +1,52 @@
 // Grows trees on the device of this process, together with the other processes of a group.
 #include "shards/group_builder.h"
 
+#include <utility>
+
 namespace xgbgpu {
 
-GroupBuilder::GroupBuilder(std::shared_ptr<DeviceMatrix const> matrix, Shard const& place, int threads)
-    : devices_{GroupDevices::Of(place.collective, matrix->device)} {
-  AllOrNone(*place.collective, [&] {
-    cuda::DeviceShard const shard{devices_->own(), place, matrix->view.rows, devices_->least_shared_bytes()};
-    builder_ = std::make_unique<CudaTreeBuilder>(matrix, shard, threads);
-  });
+std::unique_ptr<GroupBuilder> GroupBuilder::Make(std::shared_ptr<DeviceMatrix const> const& matrix, Shard const& place,
+                                                 int threads) {
+  auto const connected = GroupDevices::Of(place.collective, matrix->device);
+  std::unique_ptr<GroupBuilder> made;
+  AllOrNone(*place.collective, [&] { made.reset(new GroupBuilder{connected, matrix, place, threads}); });
+  auto const bytes = static_cast<std::int64_t>(made->limits().block_bytes);
+  std::int64_t most[] = {bytes, -bytes};
+  place.collective->Max({most, 2});
+  made->are_alike_ = most[0] == -most[1];
+  return made;
 }
 
-Tree GroupBuilder::Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
+GroupBuilder::GroupBuilder(std::shared_ptr<GroupDevices> const& connected, std::shared_ptr<DeviceMatrix const> matrix,
+                           Shard const& place, int threads)
+    : HeldGroupDevices{connected},
+      CudaTreeBuilder{matrix, {connected->own(), place, matrix->view.rows, connected->least_shared_bytes()}, threads},
+      group_{*place.collective} {}
+
+/// Calls work(), unless another process has failed. If it throws, no process waits for this one any more.
+template <typename Work>
+decltype(auto) GroupBuilder::OrAbort(Work&& work) {
   try {
-    devices_->own()->Check();
-    return builder_->Grow(params, gradients, key);
+    devices->own()->Check();
+    return work();
   } catch (...) {
-    devices_->Abort();
+    devices->Abort();
     throw;
   }
 }
+
+Tree GroupBuilder::Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
+  return OrAbort([&] { return CudaTreeBuilder::Grow(params, gradients, key); });
+}
+
+void GroupBuilder::Begin(TrainParams const& params, cuda::DeviceResidentRows* rows, std::vector<RoundTree> trees) {
+  OrAbort([&] { CudaTreeBuilder::Begin(params, rows, std::move(trees)); });
+}
+
+Tree GroupBuilder::FinishNext() {
+  return OrAbort([&] { return CudaTreeBuilder::FinishNext(); });
+}
+
+void GroupBuilder::ShareBounds(cuda::DeviceResidentRows* rows) { rows->ShareBoundsOver(&group_); }
 
 }  // namespace xgbgpu

@@ -4,6 +4,7 @@
 #define XGBGPU_SHARDS_GROUP_BUILDER_H_
 
 #include <memory>
+#include <vector>
 
 #include "shards/group_devices.h"
 #include "trees_cuda/cuda_tree_builder.h"
@@ -11,28 +12,39 @@
 
 namespace xgbgpu {
 
-/// The builder of this process. All processes grow the same trees at the same time, on gradients of their hosts. If one
-/// process fails, the other processes stop waiting for it.
-class GroupBuilder final : public TreeBuilder {
+/// Keeps the devices for longer than the builder that uses them.
+struct HeldGroupDevices {
+  std::shared_ptr<GroupDevices> devices;
+};
+
+/// The builder of this process. All processes grow the same trees at the same time. If one process fails, the other
+/// processes stop waiting for it. The rows of its rounds are the rows of this process: their calls concern no other
+/// process, except for Grow, Start and ShareBounds.
+class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
  public:
   /// All processes make one at the same time. `place`: of this process among all.
-  GroupBuilder(std::shared_ptr<DeviceMatrix const> matrix, Shard const& place, int threads);
+  static std::unique_ptr<GroupBuilder> Make(std::shared_ptr<DeviceMatrix const> const& matrix, Shard const& place,
+                                            int threads);
 
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;
-  void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override {
-    builder_->LeafPositions(positions, sampled_out);
-  }
-  void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override {
-    builder_->AddLeafValues(node_values, margins, stride);
-  }
-  void Trace(std::shared_ptr<TraceFile> file) override { builder_->Trace(std::move(file)); }
-  MemoryReport memory() const override { return builder_->memory(); }
-  std::uint64_t memory_version() const override { return builder_->memory_version(); }
-  bool lost() const override { return devices_->failed(); }
+  bool lost() const override { return devices->failed(); }
+  /// Null if the devices are of different kinds. What they exchange depends on where a tree computes its gradients, which
+  /// depends on the shared memory of a device.
+  ResidentRounds* rounds() override { return are_alike_ ? this : nullptr; }
+
+  void Begin(TrainParams const& params, cuda::DeviceResidentRows* rows, std::vector<RoundTree> trees) override;
+  Tree FinishNext() override;
+  void ShareBounds(cuda::DeviceResidentRows* rows) override;
 
  private:
-  std::shared_ptr<GroupDevices> devices_;
-  std::unique_ptr<CudaTreeBuilder> builder_;
+  GroupBuilder(std::shared_ptr<GroupDevices> const& connected, std::shared_ptr<DeviceMatrix const> matrix,
+               Shard const& place, int threads);
+
+  template <typename Work>
+  decltype(auto) OrAbort(Work&& work);
+
+  Collective& group_;
+  bool are_alike_{false};
 };
 
 }  // namespace xgbgpu

@@ -26,6 +26,7 @@ class BuilderRows final : public cuda::DeviceResidentRows {
   void AddLeafValues(Span<float const> node_values, std::uint32_t output) override {
     builder_.AddLeafValues(node_values, this, output);
   }
+  void ShareBounds() override { builder_.ShareBounds(this); }
 
  private:
   ResidentRounds& rounds() override { return builder_; }

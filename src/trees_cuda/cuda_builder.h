@@ -40,6 +40,7 @@ class CudaBuilder : public TreeBuilder, public ResidentRounds {
   virtual Tree FinishNext() = 0;
   void AdaptLeaves(Tree* tree, cuda::DeviceResidentRows* rows);
   virtual void AddLeafValues(Span<float const> node_values, cuda::DeviceResidentRows* rows, std::uint32_t output) = 0;
+  virtual void ShareBounds(cuda::DeviceResidentRows* /*rows*/) {}
 
   // MakeResidentRows with the type of the device.
   std::unique_ptr<cuda::DeviceResidentRows> MakeRows(std::uint32_t outputs);

@@ -13,7 +13,7 @@
 namespace xgbgpu {
 
 /// Grows the trees of a round at the same time, in lanes.
-class CudaTreeBuilder final : public CudaBuilder {
+class CudaTreeBuilder : public CudaBuilder {
  public:
   CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads, LanePolicy const& lanes = {});
   /// Makes the builder of one of several devices. All builders are made at the same time, and grow the same trees at

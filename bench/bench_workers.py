@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""A round of a process group beside a round of one process with the same rows.
+
+Workers are processes of this machine under XGBoost's tracker. Each has its share of the rows. Prints milliseconds a
+round, the median of the second half of the rounds; seconds of the first round (cuts, bins and one tree); and whether
+the models are equal. One process trains with as many GPUs as there are workers, or with all there are.
+
+    XGBGPU_LIBRARY=build/cuda/lib/libxgboost_gpu.so python3 bench/bench_workers.py [case …] [--workers 2]
+        [--rows 8000000] [--columns 28] [--depth 8] [--rounds 40]
+
+Cases: plain; eval (the own rows and a quarter as many others are evaluated by auc and logloss in each round); classes (seven, multi:softprob); sample
+(subsample=.2). NCCL in place of each other's memory: XGBGPU_HOST_ID is another for each worker with --nccl.
+"""
+
+import argparse
+import multiprocessing
+import os
+import sys
+import time
+
+import numpy as np
+from bench_gpus import make_data
+
+CASES = {
+    "plain": {"objective": "binary:logistic"},
+    "eval": {"objective": "binary:logistic", "eval_metric": ["logloss", "auc"]},
+    "sample": {"objective": "binary:logistic", "subsample": 0.2},
+    "classes": {"objective": "multi:softprob", "num_class": 7},
+}
+
+
+def train(args, case, share, gpus):
+    """Returns the seconds of each round and the model. `share`: (worker, workers)."""
+    import xgboost_gpu  # noqa: F401
+    import xgboost as xgb
+
+    def matrix(rows, seed_rows):
+        x, y = make_data("workers", seed_rows + rows, args.columns)
+        if case == "classes":
+            y = np.clip(np.floor(x[:, 0] * 2 + 3.5), 0, 6)
+        first, last = (seed_rows + rows * s // share[1] for s in (share[0], share[0] + 1))
+        return xgb.DMatrix(x[first:last], y[first:last])
+
+    data = matrix(args.rows, 0)
+    others = [(matrix(args.rows // 4, args.rows), "other")] if case == "eval" else []
+    params = {
+        "tree_method": "gpu_hist", "gpu_backend": args.backend, "n_gpus": gpus, "max_depth": args.depth, "eta": 0.1,
+        "verbosity": 1, "nthread": max(1, (os.cpu_count() or 1) // share[1]), **CASES[case],
+    }  # fmt: skip
+    booster = xgb.Booster(params, [data, *(other for other, _ in others)])
+    marks = [time.perf_counter()]
+    for i in range(args.rounds):
+        booster.update(data, i)
+        if others:
+            booster.eval_set(others, i)
+        marks.append(time.perf_counter())
+    return np.diff(marks), bytes(booster.save_raw("ubj"))
+
+
+def work(args, case, worker, addresses, results):
+    if args.nccl:
+        os.environ["XGBGPU_HOST_ID"] = f"host {worker}"
+    import xgboost as xgb
+
+    with xgb.collective.CommunicatorContext(**addresses, DMLC_TASK_ID=str(worker), dmlc_task_id=str(worker)):
+        results.put((worker, *train(args, case, (xgb.collective.get_rank(), args.workers), 1)))
+
+
+def train_in_group(args, case):
+    from xgboost.tracker import RabitTracker
+
+    tracker = RabitTracker(host_ip="127.0.0.1", n_workers=args.workers, sortby="task")
+    if hasattr(tracker, "worker_envs"):
+        tracker.start(args.workers)
+        addresses = tracker.worker_envs()
+    else:
+        tracker.start()
+        addresses = tracker.worker_args()
+    spawn = multiprocessing.get_context("spawn")
+    results = spawn.Queue()
+    processes = [
+        spawn.Process(target=work, args=(args, case, worker, addresses, results)) for worker in range(args.workers)
+    ]
+    for process in processes:
+        process.start()
+    found = sorted(results.get(timeout=600) for _ in processes)
+    for process in processes:
+        process.join()
+    return [times for _, times, _ in found], [model for _, _, model in found]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("cases", nargs="*", default=list(CASES))
+    for name, value in dict(workers=2, rows=8_000_000, columns=28, depth=8, rounds=40).items():
+        parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--backend", default="cuda")
+    parser.add_argument("--nccl", action="store_true")
+    args = parser.parse_args()
+    wrong = [case for case in args.cases if case not in CASES]
+    if wrong:
+        parser.error(f"{wrong[0]} is no case; there are: {', '.join(CASES)}")
+    print(f"{'case':10}{'group, ms':>11}{'first, s':>10}{'one, ms':>10}{'first, s':>10}{'ratio':>7}  models", flush=True)
+    equal = True
+    for case in args.cases:
+        times, models = train_in_group(args, case)
+        one, model = train(args, case, (0, 1), args.workers)
+        same = set(models) == {model}
+        equal = equal and same
+        steady = [np.median(t[args.rounds // 2 :]) * 1e3 for t in (*times, one)]
+        group, alone = max(steady[:-1]), steady[-1]
+        print(
+            f"{case:10}{group:11.3f}{max(t[0] for t in times):10.3f}{alone:10.3f}{one[0]:10.3f}{group / alone:7.2f}  "
+            + ("equal" if same else "DIFFERENT"),
+            flush=True,
+        )  # fmt: skip
+    return 0 if equal else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
