@@ -54,6 +54,12 @@ class CudaBackend final : public DeviceBackend {
   TrainingMatrix MakeMatrix(RowSource const& source, CutRule const& rule, Place const& place,
                             int threads) const override {
     if (IsSharded(place)) {
+      // Within a limit of memory the host finds the cuts.
+      std::shared_ptr<DeviceMatrix const> built;
+      if (!place.shards->AnyOf(place.memory.training_bytes != 0)) {
+        built = BuildDeviceShard(source, rule, place.device, threads, place.shards, place.memory);
+      }
+      if (built != nullptr) return MatrixOf({built});
       return MakeShard(source, FindCutsOnHost(source, rule, place, threads), place, place.shards, threads);
     }
     if (place.devices != 1) return MatrixOf(BuildDeviceShards(source, rule, OrdinalsOf(place), threads, place.memory));

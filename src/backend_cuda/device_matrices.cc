@@ -76,15 +76,17 @@ DeviceMatrices BuildDeviceShards(RowSource const& source, Cuts const& cuts, std:
   return Shared(cuda::QuantiseShards(source, cuts, ShardsFor(source.rows(), devices), {threads, 0, memory, {}}));
 }
 
+std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const& source, CutRule const& rule, int device,
+                                                     int threads, Collective* group, MemoryLimits const& memory) {
+  return MakeOn(device, source.rows(), source.features(), [&] {
+    return cuda::BuildOwnShard(source, {rule.max_bin, rule.weights}, device, threads, group, memory);
+  });
+}
+
 std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const& source, Cuts cuts, int device, int threads,
                                                      Collective* group, MemoryLimits const& memory) {
-  return NamingSizes(
-      [&] {
-        return WorkSizes{device, source.rows(), source.features(), 0};
-      },
-      [&]() -> std::shared_ptr<DeviceMatrix const> {
-        return cuda::QuantiseOwnShard(source, std::move(cuts), device, threads, group, memory);
-      });
+  return MakeOn(device, source.rows(), source.features(),
+                [&] { return cuda::QuantiseOwnShard(source, std::move(cuts), device, threads, group, memory); });
 }
 
 std::shared_ptr<DeviceMatrix const> CopyMatrixToDevice(QuantisedMatrix const& matrix, int device, int threads) {

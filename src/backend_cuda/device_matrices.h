@@ -37,8 +37,13 @@ DeviceMatrices BuildDeviceShards(RowSource const& source, CutRule const& rule, s
 DeviceMatrices BuildDeviceShards(RowSource const& source, Cuts const& cuts, std::vector<int> const& devices,
                                  int threads, MemoryLimits const& memory = {});
 
-/// Bins the rows of this process by cuts that all processes of `group` have, in the layout that the rows of all
-/// processes ask for. All processes call it at the same time; if one fails, all throw.
+/// Finds cuts of the rows of all processes of `group`, and bins the rows of this process, in the layout that the rows of
+/// all processes ask for. All processes call it at the same time; if one fails, all throw. Returns null in all if a
+/// device has too little memory for the search for cuts.
+std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const& source, CutRule const& rule, int device,
+                                                     int threads, Collective* group, MemoryLimits const& memory = {});
+
+/// Does the same with cuts that all processes have.
 std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const& source, Cuts cuts, int device, int threads,
                                                      Collective* group, MemoryLimits const& memory = {});
 

@@ -15,6 +15,7 @@
 #include "core/row_slice.h"
 #include "core/work_sizes.h"
 #include "matrix/matrix_builder_cuda.h"
+#include "matrix/matrix_cuda.h"
 #include "matrix/paged_builder_cuda.h"
 #include "page/memory_policy.h"
 #include "quantile/categories.h"
@@ -22,6 +23,7 @@
 #include "quantile/feature_cuts.h"
 #include "quantile/key_shards_cuda.h"
 #include "quantile/quantile_policy.h"
+#include "quantile/shared_quantiles_cuda.h"
 #include "quantile/sorted_columns_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -337,6 +339,47 @@ auto NamingRows(RowSource const& source, int threads, F&& build) {
   }
 }
 
+/// Bins the rows of this process in the layout that the rows of all processes ask for. `sizes`: of the rows, if the host
+/// has measured them.
+std::unique_ptr<DeviceMatrix> BinOwnShard(RowSource const& source, Quantiles quantiles,
+                                          std::optional<host::RowSizes> const& sizes, BuildOptions const& options,
+                                          Collective* group, MemoryLimits const& limits, DeviceArena* arena) {
+  std::vector<std::int64_t> counts(quantiles.present.begin(), quantiles.present.end());  // of values, then of rows
+  std::uint64_t const stored = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  counts.push_back(static_cast<std::int64_t>(source.rows()));
+  std::optional<MatrixBuilder> builder;
+  AllOrNone(*group, [&] { builder.emplace(source, std::move(quantiles.cuts), options, arena); });
+  group->Sum(Span<std::int64_t>{counts});
+  LayoutFacts facts = FactsOnDevice(static_cast<std::uint64_t>(counts.back()), {counts.begin(), counts.end() - 1});
+  std::int64_t most[] = {static_cast<std::int64_t>(source.rows()), static_cast<std::int64_t>(stored),
+                         -static_cast<std::int64_t>(facts.block_bytes), -static_cast<std::int64_t>(facts.room)};
+  group->Max({most, 4});
+  facts.most_rows = static_cast<std::uint64_t>(most[0]);
+  facts.most_stored = static_cast<std::uint64_t>(most[1]);
+  facts.block_bytes = static_cast<std::size_t>(-most[2]);
+  facts.room = static_cast<std::size_t>(-most[3]);
+  LayoutFacts own = facts;
+  own.rows = source.rows();
+  own.stored = stored;
+  std::size_t const limit = LimitInBytes(limits, options.sharers);
+  if (DeviceLayout layout = ChooseDeviceLayout(builder->cuts(), facts);
+      group->AnyOf(InCoreBytes(layout, own) > limit)) {
+    quantiles.columns.reset();
+    std::unique_ptr<DeviceMatrix> paged;
+    AllOrNone(*group,
+              [&] { paged = MakePages(source, builder->cuts(), std::move(layout), own, options, limits, limit); });
+    return paged;
+  }
+  for (;; facts.room = 0) {
+    bool fits = false;
+    AllOrNone(*group, [&] {
+      builder->SetLayout(ChooseDeviceLayout(builder->cuts(), facts), stored);
+      fits = builder->Bin(&quantiles.columns, sizes, MemoryBudget(options));
+    });
+    if (!group->AnyOf(!fits)) return builder->Finish();
+  }
+}
+
 }  // namespace
 
 std::vector<std::unique_ptr<DeviceMatrix>> BuildShards(RowSource const& source, CutsWanted const& wanted,
@@ -359,50 +402,29 @@ std::vector<std::unique_ptr<DeviceMatrix>> QuantiseShards(RowSource const& sourc
   });
 }
 
+std::unique_ptr<DeviceMatrix> BuildOwnShard(RowSource const& source, CutsWanted const& wanted, int device, int threads,
+                                            Collective* group, MemoryLimits const& limits) {
+  AllOrNone(*group, [&] { CheckShape(source); });
+  DeviceScope const scope{device};
+  BuildOptions const options{device, threads, 0, SharersOfDevice(device, group)};
+  DeviceArena arena{"Quantising the matrix on the GPU"};
+  auto quantiles = FindSharedQuantiles(source, wanted, options, group, &arena);
+  if (!quantiles) return nullptr;
+  return BinOwnShard(source, std::move(*quantiles), {}, options, group, limits, &arena);
+}
+
 std::unique_ptr<DeviceMatrix> QuantiseOwnShard(RowSource const& source, Cuts cuts, int device, int threads,
                                                Collective* group, MemoryLimits const& limits) {
   DeviceScope const scope{device};
   BuildOptions const options{device, threads, 0, SharersOfDevice(device, group)};
   DeviceArena arena{"Quantising the matrix on the GPU"};
   std::optional<host::RowSizes> sizes;
-  std::optional<MatrixBuilder> builder;
-  std::optional<KeyColumns> no_columns;
-  std::vector<std::int64_t> counts;  // number of values of each feature, then of rows
   AllOrNone(*group, [&] {
-    if (source.rows() == 0) throw InvalidArgument{"The training data on a device have 0 rows; allowed: 1 or more"};
+    CheckShape(source);
     sizes = host::MeasureRows(source, threads);
-    counts.assign(sizes->column.begin(), sizes->column.end());
-    counts.push_back(static_cast<std::int64_t>(source.rows()));
-    builder.emplace(source, std::move(cuts), options, &arena);
   });
-  group->Sum(Span<std::int64_t>{counts});
-  LayoutFacts facts = FactsOnDevice(static_cast<std::uint64_t>(counts.back()), {counts.begin(), counts.end() - 1});
-  std::int64_t most[] = {static_cast<std::int64_t>(source.rows()), static_cast<std::int64_t>(sizes->stored),
-                         -static_cast<std::int64_t>(facts.block_bytes), -static_cast<std::int64_t>(facts.room)};
-  group->Max({most, 4});
-  facts.most_rows = static_cast<std::uint64_t>(most[0]);
-  facts.most_stored = static_cast<std::uint64_t>(most[1]);
-  facts.block_bytes = static_cast<std::size_t>(-most[2]);
-  facts.room = static_cast<std::size_t>(-most[3]);
-  LayoutFacts own = facts;
-  own.rows = source.rows();
-  own.stored = sizes->stored;
-  std::size_t const limit = LimitInBytes(limits, options.sharers);
-  if (DeviceLayout layout = ChooseDeviceLayout(builder->cuts(), facts);
-      group->AnyOf(InCoreBytes(layout, own) > limit)) {
-    std::unique_ptr<DeviceMatrix> paged;
-    AllOrNone(*group,
-              [&] { paged = MakePages(source, builder->cuts(), std::move(layout), own, options, limits, limit); });
-    return paged;
-  }
-  for (;; facts.room = 0) {
-    bool fits = false;
-    AllOrNone(*group, [&] {
-      builder->SetLayout(ChooseDeviceLayout(builder->cuts(), facts), sizes->stored);
-      fits = builder->Bin(&no_columns, sizes, MemoryBudget(options));
-    });
-    if (!group->AnyOf(!fits)) return builder->Finish();
-  }
+  std::vector<std::uint64_t> present = sizes->column;
+  return BinOwnShard(source, {std::move(cuts), std::move(present), {}}, sizes, options, group, limits, &arena);
 }
 
 std::vector<ColumnRange> ShareColumns(FeatureIndex columns, Span<std::uint64_t const> sizes, std::size_t parts) {

@@ -54,9 +54,13 @@ std::vector<std::unique_ptr<DeviceMatrix>> BuildShards(RowSource const& source, 
 std::vector<std::unique_ptr<DeviceMatrix>> QuantiseShards(RowSource const& source, Cuts const& cuts,
                                                           RowShards const& shards, ShardOptions const& options);
 
-/// QuantiseShards for the shard of this process, if every process of `group` has one. All processes call it at the same
-/// time.
-/// Throws  as QuantiseShards in a failed process; OtherShardFailed in all other processes
+/// BuildShards for the shard of this process, if every process of `group` has one. All processes call it at the same
+/// time. Returns null in all if the columns of one do not fit its device at once: the cuts are then found elsewhere.
+/// Throws  as BuildShards in a failed process; OtherShardFailed in all other processes
+std::unique_ptr<DeviceMatrix> BuildOwnShard(RowSource const& source, CutsWanted const& wanted, int device, int threads,
+                                            Collective* group, MemoryLimits const& limits = {});
+
+/// QuantiseShards for the shard of this process, in the same way.
 std::unique_ptr<DeviceMatrix> QuantiseOwnShard(RowSource const& source, Cuts cuts, int device, int threads,
                                                Collective* group, MemoryLimits const& limits = {});
 

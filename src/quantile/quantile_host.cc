@@ -36,31 +36,6 @@ FeatureCuts CutsOfColumn(SortedColumn const& column, int max_bin) {
   return CutsOfValues(first, last, bins, taken);
 }
 
-/// Throws InvalidArgument unless all shards have the same number of features.
-void CheckFeatures(FeatureIndex own, Collective& collective) {
-  std::int64_t most[] = {std::int64_t{own}, -std::int64_t{own}};
-  collective.Max({most, 2});
-  if (most[0] != -most[1]) {
-    Throw<InvalidArgument>("The shards of the rows have from ", -most[1], " to ", most[0],
-                           " features; allowed: the same number in all");
-  }
-}
-
-/// Returns the weights with one unit for all shards. A shard without rows has no weights.
-RowWeights AgreeOnWeights(std::uint64_t rows, Span<float const> weights, Collective& collective) {
-  AllOrNone(collective, [&] { CheckWeights(rows, weights); });
-  if (!collective.AnyOf(!weights.empty())) return {{}, 1.0};
-  if (collective.AnyOf(rows != 0 && weights.empty())) {
-    Throw<InvalidArgument>("Some shards of the rows have weights and some have none; allowed: all or none");
-  }
-  float largest = 0;
-  for (float const weight : weights) largest = std::max(largest, weight);
-  // Bits of non-negative floats order like the floats.
-  auto const largest_bits = static_cast<std::uint32_t>(collective.MaxOf(MagnitudeBits(largest)));
-  std::uint64_t const all_rows = Shard::Place(&collective, rows).all_rows;
-  return {weights, WeightScale(FloatFromBits(largest_bits), all_rows)};
-}
-
 /// Returns the cuts of every column. With one shard of_column(sorted column) makes them, with several of_group(shared,
 /// first, last).
 template <typename OfColumn, typename OfGroup>
@@ -75,12 +50,14 @@ Cuts SortCuts(RowSource const& source, RowWeights const& weights, int threads, C
         },
         {}, workspace);
   } else {
-    SharedColumns shared{source.features(), threads, &collective};
+    KeptColumns kept{source.features(), threads};
+    SharedColumns const shared{&kept, threads, &collective};
     ForEachSortedColumn(
-        source, weights, threads, collective, [&](SortedColumn const& own) { shared.Keep(own); },
+        source, weights, threads, collective, [&](SortedColumn const& own) { kept.Keep(own); },
         [&](FeatureIndex first, FeatureIndex last) {
-          std::vector<FeatureCuts> const cuts = of_group(&shared, first, last);
+          std::vector<FeatureCuts> const cuts = of_group(shared, first, last);
           std::copy(cuts.begin(), cuts.end(), features.begin() + first);
+          kept.Forget(first, last);
         },
         workspace);
   }
@@ -156,21 +133,21 @@ std::optional<SortWorkspace> ChooseSortWorkspace(RowSource const& source, RowWei
 Cuts ComputeCutsByCounting(RowSource const& source, Span<float const> weights, int max_bin, int threads,
                            std::size_t memory_bytes, Collective& collective) {
   ValidateMaxBin(max_bin);
-  CheckFeatures(source.features(), collective);
+  AgreeOnFeatures(source.features(), collective);
   return CountCuts(source, AgreeOnWeights(source.rows(), weights, collective), max_bin, threads, memory_bytes,
                    collective);
 }
 
 Cuts CutsFromBinEdgesByCounting(RowSource const& source, int threads, std::size_t memory_bytes,
                                 Collective& collective) {
-  CheckFeatures(source.features(), collective);
+  AgreeOnFeatures(source.features(), collective);
   return CountCuts(source, {{}, 1.0}, 0, threads, memory_bytes, collective);
 }
 
 Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin, int threads, Collective& collective,
                  std::size_t memory_bytes) {
   ValidateMaxBin(max_bin);
-  CheckFeatures(source.features(), collective);
+  AgreeOnFeatures(source.features(), collective);
   RowWeights const agreed = AgreeOnWeights(source.rows(), weights, collective);
   std::size_t const memory = AgreeOnMemory(memory_bytes, collective);
   auto const workspace = ChooseSortWorkspace(source, agreed, max_bin, threads, collective, memory);
@@ -178,13 +155,13 @@ Cuts ComputeCuts(RowSource const& source, Span<float const> weights, int max_bin
   return SortCuts(
       source, agreed, threads, collective, *workspace,
       [&](SortedColumn const& column) { return CutsOfColumn(column, max_bin); },
-      [&](SharedColumns* shared, FeatureIndex first, FeatureIndex last) {
-        return shared->CutsAtQuantiles(first, last, max_bin);
+      [&](SharedColumns const& shared, FeatureIndex first, FeatureIndex last) {
+        return shared.CutsAtQuantiles(first, last, max_bin);
       });
 }
 
 Cuts CutsFromBinEdges(RowSource const& source, int threads, Collective& collective, std::size_t memory_bytes) {
-  CheckFeatures(source.features(), collective);
+  AgreeOnFeatures(source.features(), collective);
   RowWeights const none{{}, 1.0};
   std::size_t const memory = AgreeOnMemory(memory_bytes, collective);
   auto const workspace = ChooseSortWorkspace(source, none, 0, threads, collective, memory);
@@ -192,7 +169,9 @@ Cuts CutsFromBinEdges(RowSource const& source, int threads, Collective& collecti
   return SortCuts(
       source, none, threads, collective, *workspace,
       [](SortedColumn const& column) { return CutsOfEdges(column.feature, column.keys.size(), column.keys); },
-      [](SharedColumns* shared, FeatureIndex first, FeatureIndex last) { return shared->CutsAtEdges(first, last); });
+      [](SharedColumns const& shared, FeatureIndex first, FeatureIndex last) {
+        return shared.CutsAtEdges(first, last);
+      });
 }
 
 }  // namespace xgbgpu::host

@@ -3,38 +3,55 @@
 
 #include <algorithm>
 
+#include "base/float_bits.h"
+#include "base/message.h"
 #include "base/parallel.h"
 #include "quantile/quantile_ops.h"
+#include "xgbgpu/error.h"
 #include "xgbgpu/params.h"
 
 namespace xgbgpu::host {
 
-SharedColumns::SharedColumns(FeatureIndex features, int threads, Collective* collective)
-    : threads_{threads}, collective_{*collective}, runs_(features) {}
-
-void SharedColumns::Keep(SortedColumn const& own) {
-  Run& run = runs_[own.feature];
-  run.values = own.values;
-  run.keys.assign(own.keys.begin(), own.keys.end());
-  run.cumulative.resize(own.keys.size());
-  for (std::size_t i = 0; i < own.keys.size(); ++i) run.cumulative[i] = own.cumulative[i];
+void KeptColumns::Keep(SortedColumn const& column) {
+  Run& run = runs_[column.feature];
+  run.values = column.values;
+  run.keys.assign(column.keys.begin(), column.keys.end());
+  run.cumulative.resize(column.keys.size());
+  for (std::size_t i = 0; i < column.keys.size(); ++i) run.cumulative[i] = column.cumulative[i];
 }
 
-std::int64_t SharedColumns::Run::WeightUpTo(std::uint32_t key) const {
-  auto const n = static_cast<std::size_t>(std::upper_bound(keys.begin(), keys.end(), key) - keys.begin());
-  return n == 0 ? 0 : cumulative[n - 1];
+void KeptColumns::Forget(FeatureIndex first, FeatureIndex last) {
+  for (FeatureIndex f = first; f < last; ++f) runs_[f] = {};
 }
 
-std::vector<SharedColumns::Facts> SharedColumns::FindFacts(FeatureIndex first, FeatureIndex last) {
+ShardColumns::Facts KeptColumns::FactsOf(FeatureIndex feature) const {
+  Run const& run = runs_[feature];
+  if (run.keys.empty()) return {run.values, 0, 0, 0};
+  return {run.values, run.keys.size(), run.keys.front(), run.keys.back()};
+}
+
+void KeptColumns::WeightsUpTo(Span<ColumnKey const> keys, Span<std::int64_t> weights) const {
+  constexpr std::size_t kGrain = 1 << 10;  // keys per task
+  ParallelChunks(threads_, keys.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      Run const& run = runs_[keys[i].feature];
+      auto const after = std::upper_bound(run.keys.begin(), run.keys.end(), keys[i].key);
+      auto const n = static_cast<std::size_t>(after - run.keys.begin());
+      weights[i] = n == 0 ? 0 : run.cumulative[n - 1];
+    }
+  });
+}
+
+std::vector<SharedColumns::Facts> SharedColumns::FindFacts(FeatureIndex first, FeatureIndex last) const {
   constexpr std::int64_t kAboveAllKeys = std::int64_t{1} << 32;
   std::size_t const columns = last - first;
   std::vector<std::int64_t> values(columns), most(3 * columns);
   for (std::size_t c = 0; c < columns; ++c) {
-    Run const& own = runs_[first + c];
+    ShardColumns::Facts const own = own_.FactsOf(static_cast<FeatureIndex>(first + c));
     values[c] = static_cast<std::int64_t>(own.values);
-    most[3 * c] = static_cast<std::int64_t>(own.keys.size());
-    most[3 * c + 1] = own.keys.empty() ? -kAboveAllKeys : -std::int64_t{own.keys.front()};
-    most[3 * c + 2] = own.keys.empty() ? -1 : std::int64_t{own.keys.back()};
+    most[3 * c] = static_cast<std::int64_t>(own.distinct);
+    most[3 * c + 1] = own.distinct == 0 ? -kAboveAllKeys : -std::int64_t{own.first};
+    most[3 * c + 2] = own.distinct == 0 ? -1 : std::int64_t{own.last};
   }
   collective_.Sum(Span<std::int64_t>{values});
   collective_.Max(Span<std::int64_t>{most});
@@ -46,11 +63,12 @@ std::vector<SharedColumns::Facts> SharedColumns::FindFacts(FeatureIndex first, F
   return facts;
 }
 
-std::vector<std::vector<std::uint32_t>> SharedColumns::GatherKeys(std::vector<FeatureIndex> const& columns) {
+std::vector<std::vector<std::uint32_t>> SharedColumns::GatherKeys(std::vector<FeatureIndex> const& columns) const {
   std::vector<std::uint32_t> own;  // for each column the number of keys, then the keys
   for (FeatureIndex const f : columns) {
-    own.push_back(static_cast<std::uint32_t>(runs_[f].keys.size()));
-    own.insert(own.end(), runs_[f].keys.begin(), runs_[f].keys.end());
+    auto const of_column = own_.KeysOf(f);
+    own.push_back(static_cast<std::uint32_t>(of_column.size()));
+    own.insert(own.end(), of_column.begin(), of_column.end());
   }
   std::vector<std::vector<std::uint32_t>> keys(columns.size());
   for (auto const& list : collective_.Gather(Span<std::uint32_t const>{own})) {
@@ -70,13 +88,19 @@ std::vector<std::vector<std::uint32_t>> SharedColumns::GatherKeys(std::vector<Fe
 
 std::vector<std::vector<std::uint32_t>> SharedColumns::FindQuantiles(std::vector<FeatureIndex> const& columns,
                                                                      std::vector<Facts> const& facts,
-                                                                     std::vector<int> const& parts) {
-  std::vector<std::int64_t> ends;  // for each column the weight of its first value, then of all values but the last
+                                                                     std::vector<int> const& parts) const {
+  auto const weights_of_all = [&](std::vector<ColumnKey> const& keys) {
+    std::vector<std::int64_t> weights(keys.size());
+    own_.WeightsUpTo(keys, weights);
+    collective_.Sum(Span<std::int64_t>{weights});
+    return weights;
+  };
+  std::vector<ColumnKey> end_keys;  // of each column the first, and the one before the last
   for (std::size_t c = 0; c < columns.size(); ++c) {
-    ends.push_back(runs_[columns[c]].WeightUpTo(facts[c].first));
-    ends.push_back(runs_[columns[c]].WeightUpTo(facts[c].last - 1));
+    end_keys.push_back({columns[c], facts[c].first});
+    end_keys.push_back({columns[c], facts[c].last - 1});
   }
-  collective_.Sum(Span<std::int64_t>{ends});
+  std::vector<std::int64_t> const ends = weights_of_all(end_keys);
 
   /// A rank whose value has a key above `low` and at most `high`.
   struct Rank {
@@ -90,16 +114,13 @@ std::vector<std::vector<std::uint32_t>> SharedColumns::FindQuantiles(std::vector
   for (std::size_t c = 0; c < columns.size(); ++c) {
     for (int k = 1; k < parts[c]; ++k) ranks.push_back({c, k, facts[c].first, facts[c].last});
   }
-  std::vector<std::int64_t> weights(ranks.size());
+  std::vector<ColumnKey> middles(ranks.size());
   auto const is_open = [](Rank const& rank) { return rank.high - rank.low > 1; };
   while (std::any_of(ranks.begin(), ranks.end(), is_open)) {  // all shards have the same ranks
-    constexpr std::size_t kGrain = 1 << 10;                   // ranks per task
-    ParallelChunks(threads_, ranks.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t r = begin; r < end; ++r) {
-        weights[r] = runs_[columns[ranks[r].column]].WeightUpTo(ranks[r].middle());
-      }
+    std::transform(ranks.begin(), ranks.end(), middles.begin(), [&](Rank const& rank) {
+      return ColumnKey{columns[rank.column], rank.middle()};
     });
-    collective_.Sum(Span<std::int64_t>{weights});
+    std::vector<std::int64_t> const weights = weights_of_all(middles);
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       Rank& rank = ranks[r];
       std::int64_t const begin = ends[2 * rank.column], range = ends[2 * rank.column + 1] - begin;
@@ -116,7 +137,7 @@ std::vector<std::vector<std::uint32_t>> SharedColumns::FindQuantiles(std::vector
   return taken;
 }
 
-std::vector<FeatureCuts> SharedColumns::CutsAtQuantiles(FeatureIndex first, FeatureIndex last, int max_bin) {
+std::vector<FeatureCuts> SharedColumns::CutsAtQuantiles(FeatureIndex first, FeatureIndex last, int max_bin) const {
   std::vector<Facts> const facts = FindFacts(first, last);
   std::vector<FeatureCuts> cuts(facts.size());
   auto const bins = [&](FeatureIndex f) {
@@ -150,11 +171,10 @@ std::vector<FeatureCuts> SharedColumns::CutsAtQuantiles(FeatureIndex first, Feat
   for (std::size_t c = 0; c < many.size(); ++c) {
     cuts[many[c] - first] = CutsOfValues(of_many[c].first, of_many[c].last, bins(many[c]), taken[c]);
   }
-  Forget(first, last);
   return cuts;
 }
 
-std::vector<FeatureCuts> SharedColumns::CutsAtEdges(FeatureIndex first, FeatureIndex last) {
+std::vector<FeatureCuts> SharedColumns::CutsAtEdges(FeatureIndex first, FeatureIndex last) const {
   std::vector<Facts> const facts = FindFacts(first, last);
   std::vector<FeatureIndex> columns;
   for (FeatureIndex f = first; f < last; ++f) {
@@ -167,12 +187,30 @@ std::vector<FeatureCuts> SharedColumns::CutsAtEdges(FeatureIndex first, FeatureI
   for (std::size_t c = 0; c < cuts.size(); ++c) {
     cuts[c] = gathered[c].empty() ? CutsOfEmptyColumn() : CutsOfEdges(columns[c], gathered[c].size(), gathered[c]);
   }
-  Forget(first, last);
   return cuts;
 }
 
-void SharedColumns::Forget(FeatureIndex first, FeatureIndex last) {
-  for (FeatureIndex f = first; f < last; ++f) runs_[f] = {};
+void AgreeOnFeatures(FeatureIndex own, Collective& collective) {
+  std::int64_t most[] = {std::int64_t{own}, -std::int64_t{own}};
+  collective.Max({most, 2});
+  if (most[0] != -most[1]) {
+    Throw<InvalidArgument>("The shards of the rows have from ", -most[1], " to ", most[0],
+                           " features; allowed: the same number in all");
+  }
+}
+
+RowWeights AgreeOnWeights(std::uint64_t rows, Span<float const> weights, Collective& collective) {
+  AllOrNone(collective, [&] { CheckWeights(rows, weights); });
+  if (!collective.AnyOf(!weights.empty())) return {{}, 1.0};
+  if (collective.AnyOf(rows != 0 && weights.empty())) {
+    Throw<InvalidArgument>("Some shards of the rows have weights and some have none; allowed: all or none");
+  }
+  float largest = 0;
+  for (float const weight : weights) largest = std::max(largest, weight);
+  // Bits of non-negative floats order like the floats.
+  auto const largest_bits = static_cast<std::uint32_t>(collective.MaxOf(MagnitudeBits(largest)));
+  std::uint64_t const all_rows = Shard::Place(&collective, rows).all_rows;
+  return {weights, WeightScale(FloatFromBits(largest_bits), all_rows)};
 }
 
 }  // namespace xgbgpu::host

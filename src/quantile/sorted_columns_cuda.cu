@@ -201,6 +201,31 @@ __global__ void RanksKernel(Sorted sorted, FeatureIndex columns, ColumnSummary c
   }
 }
 
+template <typename Sorted>
+__global__ void WeightsKernel(Sorted sorted, KeyInColumn const* keys, std::uint64_t n, std::int64_t* weights) {
+  for (std::uint64_t i = blockIdx.x * std::uint64_t{blockDim.x} + threadIdx.x; i < n;
+       i += std::uint64_t{gridDim.x} * blockDim.x) {
+    KeyInColumn const of = keys[i];
+    std::uint64_t const above = FirstWhere(of.begin, of.end, [&](std::uint64_t p) { return sorted.Key(p) > of.key; });
+    weights[i] = above == of.begin ? 0 : sorted.Weight(of.begin, above);
+  }
+}
+
+template <typename Sorted>
+void FindWeights(Sorted const& sorted, Span<KeyInColumn const> keys, Span<std::int64_t> weights, DeviceArena* arena,
+                 cudaStream_t stream) {
+  constexpr char const* kWhat = "weighing values";
+  if (keys.empty()) return;
+  DeviceBuffer<KeyInColumn> const on_device{arena, "columns", keys.size()};
+  DeviceBuffer<std::int64_t> const found{arena, "columns", keys.size()};
+  CopyToDevice(on_device.data(), keys.data(), keys.size(), stream, kWhat);
+  WeightsKernel<<<Blocks(keys.size(), kThreads, CurrentDeviceLimits(), kResident), kThreads, 0, stream>>>(
+      sorted, on_device.data(), keys.size(), found.data());
+  CheckLaunch(kWhat);
+  CopyToHost(weights.data(), found.data(), weights.size(), stream, kWhat);
+  CheckCuda(cudaStreamSynchronize(stream), kWhat);
+}
+
 /// Finds the rule's keys in sorted columns. Waits.
 template <typename Sorted>
 SortedColumns Summarise(Sorted const& sorted, FeatureIndex columns, CutRule const& rule, DeviceArena* arena,
@@ -299,8 +324,12 @@ PairSorter::Sorted PairSorter::Sort(std::uint64_t n, FeatureIndex columns, doubl
 SortedColumns PairSorter::Run(std::uint64_t n, FeatureIndex columns, double scale, CutRule const& rule,
                               cudaStream_t stream) {
   if (n == 0) return {std::vector<ColumnSummary>(columns), std::vector<std::uint64_t>(columns + std::size_t{1}), {}};
-  Sorted const sorted = Sort(n, columns, scale, stream);
-  return Summarise(SortedPairs{sorted.keys, n, sorted.sums}, columns, rule, arena_, stream);
+  sorted_ = Sort(n, columns, scale, stream);
+  return Summarise(SortedPairs{sorted_.keys, n, sorted_.sums}, columns, rule, arena_, stream);
+}
+
+void PairSorter::WeightsUpTo(Span<KeyInColumn const> keys, Span<std::int64_t> weights, cudaStream_t stream) const {
+  FindWeights(SortedPairs{sorted_.keys, 0, sorted_.sums}, keys, weights, arena_, stream);
 }
 
 KeySorter::KeySorter(DeviceArena* arena, std::uint64_t rows, FeatureIndex at_once)
@@ -326,6 +355,10 @@ SortedColumns KeySorter::Run(std::uint32_t const* keys, FeatureIndex columns, Cu
   }
   for (Stream const& stream : streams_) stream.Wait(kWhat);
   return Summarise(SortedKeys{sorted_.data(), columns * rows_, rows_}, columns, rule, arena_, streams_[0]);
+}
+
+void KeySorter::WeightsUpTo(Span<KeyInColumn const> keys, Span<std::int64_t> weights) const {
+  FindWeights(SortedKeys{sorted_.data(), 0, rows_}, keys, weights, arena_, streams_[0]);
 }
 
 }  // namespace xgbgpu::cuda

@@ -43,6 +43,12 @@ struct SortedColumns {
   }
 };
 
+/// A key in the stretch of sorted data that a column's summary names.
+struct KeyInColumn {
+  std::uint64_t begin, end;
+  std::uint32_t key;
+};
+
 /// Sorts pairs. Holds device memory for `capacity` pairs.
 class PairSorter {
  public:
@@ -57,6 +63,8 @@ class PairSorter {
 
   /// Sorts the first n pairs, of columns 0 … columns - 1. Integer weights are IntegerWeight(weight, scale). Waits.
   SortedColumns Run(std::uint64_t n, FeatureIndex columns, double scale, CutRule const& rule, cudaStream_t stream);
+  /// Writes the integer weights of the data sorted last, up to and including each key. Waits.
+  void WeightsUpTo(Span<KeyInColumn const> keys, Span<std::int64_t> weights, cudaStream_t stream) const;
 
  private:
   struct Sorted {
@@ -71,6 +79,7 @@ class PairSorter {
   DeviceBuffer<float> weights_[2];
   DeviceBuffer<std::uint64_t> sums_;
   DeviceBuffer<std::uint8_t> scratch_;
+  Sorted sorted_{};  ///< of the last Run
 };
 
 /// Sorts long columns without weights one by one: half the bytes of pairs, and fewer digits. Sorts several columns side
@@ -84,6 +93,8 @@ class KeySorter {
 
   /// Sorts columns of keys, [columns, rows], into other memory. Keys that are kNoKey do not count. Waits.
   SortedColumns Run(std::uint32_t const* keys, FeatureIndex columns, CutRule const& rule);
+  /// PairSorter::WeightsUpTo, for values of weight 1.
+  void WeightsUpTo(Span<KeyInColumn const> keys, Span<std::int64_t> weights) const;
 
  private:
   DeviceArena* arena_;
