@@ -243,26 +243,34 @@ void GroupRounds::ComputeGradients(ProcessGroup* group, Training const& training
   });
 }
 
-std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams const& metric,
-                                            xgboost::HostDeviceVector<float> const& predictions,
+std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams const& metric, LastPrediction const& last,
                                             xgboost::MetaInfo const& info,
                                             std::function<void()> const& fill_predictions) const {
   std::uint64_t const rows = info.num_row_;
   std::uint32_t const outputs = learner_.outputs();
-  bool fits = true;
+  TargetView const targets = ViewTargets(info);
+  KeptRows* const kept = last.kept;
+  bool fits = true, on_device = kept != nullptr;
   std::vector<Fact> facts = FactsOfEvaluation(learner_.context());
   for (Fact& fact : FactsOf(metric)) facts.push_back(std::move(fact));
   Agree(*group, facts, [&] {
-    fill_predictions();
     fits = rows == 0 || LabelsFit(metric, info, outputs);
+    try {
+      if (fits && on_device) {
+        kept->SetTargets(targets, TargetMark::Of(targets, rows, last.objective.kind, KnownEpoch(), learner_.threads()));
+      }
+    } catch (OutOfDeviceMemory const&) {
+      on_device = false;
+    }
+    if (!on_device) fill_predictions();
   });
   std::int64_t any[] = {fits ? 0 : 1, rows == 0 ? 0 : 1};
   group->Max({any, 2});
   if (any[0] != 0 || any[1] == 0) return {};  // XGBoost's own code has the words
-  TargetView const targets = ViewTargets(info);
+  if (on_device) return kept->rows->EvaluateInGroup(last.objective, metric, targets, learner_.threads(), group);
   double value = 0;
   trace_.Stage(kMetric, [&] {
-    value = host::Evaluate(metric, targets, RowMajor(predictions.ConstHostVector().data(), rows, outputs),
+    value = host::Evaluate(metric, targets, RowMajor(last.evaluated->ConstHostVector().data(), rows, outputs),
                            learner_.threads(), *group);
   });
   return value;

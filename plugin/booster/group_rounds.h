@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "booster/booster_trace.h"
+#include "booster/last_prediction.h"
 #include "booster/learner_view.h"
 #include "booster/settings.h"
 #include "group/process_group.h"
@@ -85,11 +86,10 @@ class GroupRounds {
   /// Computes gradients of this worker's rows.
   void ComputeGradients(ProcessGroup* group, Training const& training, ObjectiveParams const& objective,
                         std::uint64_t rows, Inputs const& inputs, XgbGradientMatrix* out) const;
-  /// Returns the metric over the rows of all workers; nothing if stock code has to compute it. fill_predictions() brings
-  /// this worker's `predictions` to the host.
-  std::optional<double> Evaluate(ProcessGroup* group, MetricParams const& metric,
-                                 xgboost::HostDeviceVector<float> const& predictions, xgboost::MetaInfo const& info,
-                                 std::function<void()> const& fill_predictions) const;
+  /// Returns the metric over the rows of all workers; nothing if stock code has to compute it. This worker's rows are
+  /// those of `last`, on a device or, after fill_predictions(), in `last.evaluated`.
+  std::optional<double> Evaluate(ProcessGroup* group, MetricParams const& metric, LastPrediction const& last,
+                                 xgboost::MetaInfo const& info, std::function<void()> const& fill_predictions) const;
 
  private:
   /// What workers have agreed on for rounds on one matrix.

@@ -180,44 +180,109 @@ ClassArea ToClassArea(CountedCurve const& curve, std::uint64_t rows) {
   return {curve.area, total, kOneBits, 0};
 }
 
+/// Memory for the curve of one class over `rows` rows.
+struct CountedWork {
+  std::uint32_t* packed;
+  std::uint32_t* sorted;
+  Stretch* before;
+  double* block_sums;
+  std::uint32_t* finished;
+  std::uint8_t* sort_memory;
+  std::size_t sort_bytes;
+};
+
+cudaError_t Sort(CountedWork const& work, void* memory, std::size_t& bytes, std::uint64_t rows, cudaStream_t stream) {
+  return cub::DeviceRadixSort::SortKeys(memory, bytes, work.packed, work.sorted, rows, 1, 32, stream);
+}
+
+CountedWork MakeWork(std::uint64_t rows, std::uint64_t words, MetricScratch* scratch, Stream const& stream) {
+  CountedWork work{scratch->At<std::uint32_t>(MetricScratch::kKeys, words),
+                   scratch->At<std::uint32_t>(MetricScratch::kSortedKeys, rows),
+                   scratch->At<Stretch>(MetricScratch::kPoints, SumBlocks(rows)),
+                   scratch->At<double>(MetricScratch::kBlockSums, SumBlocks(rows)),
+                   scratch->Finished(stream),
+                   nullptr,
+                   0};
+  CheckCuda(Sort(work, nullptr, work.sort_bytes, rows, stream), kWhat);
+  work.sort_memory = scratch->At<std::uint8_t>(MetricScratch::kSort, work.sort_bytes);
+  return work;
+}
+
+/// Enqueues the curve of packed rows.
+void EnqueueCurve(Metric metric, CountedWork work, std::uint64_t rows, CountedCurve* result, DeviceLimits const& limits,
+                  Stream const& stream) {
+  unsigned const blocks = Blocks(rows, kSumBlock, limits, kResident);
+  CheckCuda(Sort(work, work.sort_memory, work.sort_bytes, rows, stream), kWhat);
+  BlockStretchesKernel<<<blocks, kThreads, 0, stream>>>(work.sorted, rows, work.before, work.finished, result);
+  CheckLaunch(kWhat);
+  CountedAreaKernel<<<blocks, kThreads, 0, stream>>>(metric, work.sorted, rows, work.before, work.block_sums,
+                                                     work.finished, result);
+  CheckLaunch(kWhat);
+}
+
+/// Enqueues the packing of this device's rows.
+void EnqueuePacking(TargetView const& targets, OutputView<float const> const& predictions, std::uint32_t output,
+                    std::uint32_t* packed, CountedCurve* result, DeviceLimits const& limits, Stream const& stream) {
+  PackKernel<<<Blocks(predictions.rows, 4 * kThreads, limits, kResident), kThreads, 0, stream>>>(
+      CurveRows{targets, predictions.outputs > 1, output}, predictions, output, packed, result);
+  CheckLaunch(kWhat);
+}
+
+/// Returns the area of the curves of all classes over `rows` rows; nothing if there are other rows.
+std::optional<double> FinishCurves(Metric metric, std::uint64_t rows, CountedCurve const* curves, std::uint32_t n) {
+  std::vector<ClassArea> classes;
+  for (std::uint32_t k = 0; k < n; ++k) {
+    if (curves[k].other_rows != 0) return std::nullopt;
+    classes.push_back(ToClassArea(curves[k], rows));
+  }
+  return FinishArea(metric, rows, classes.data(), n);
+}
+
+/// Puts a curve's word on other rows behind the packed rows, where devices combine it as well, and takes it back.
+__global__ void TellOthersKernel(CountedCurve const* result, std::uint32_t* word) { *word = result->other_rows; }
+__global__ void HearOthersKernel(std::uint32_t const* word, CountedCurve* result) { result->other_rows = *word; }
+
+std::uint64_t WordsOfCountedArea(std::uint64_t all_rows) { return (all_rows + 1 + 3) / 4 * 4; }
+
 }  // namespace
+
+void ReserveCountedArea(std::uint64_t all_rows, std::uint32_t outputs, MetricScratch* scratch, Stream const& stream) {
+  MakeWork(all_rows, WordsOfCountedArea(all_rows), scratch, stream);
+  scratch->At<CountedCurve>(MetricScratch::kResult, outputs);
+}
 
 std::optional<double> EvaluateCountedArea(Metric metric, TargetView const& targets, OutputView<float const> predictions,
                                           MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream) {
   std::uint64_t const rows = predictions.rows;
   std::uint32_t const outputs = predictions.outputs;
-  auto* const packed = scratch->At<std::uint32_t>(MetricScratch::kKeys, rows);
-  auto* const sorted = scratch->At<std::uint32_t>(MetricScratch::kSortedKeys, rows);
-  auto* const before = scratch->At<Stretch>(MetricScratch::kPoints, SumBlocks(rows));
-  auto* const block_sums = scratch->At<double>(MetricScratch::kBlockSums, SumBlocks(rows));
+  CountedWork const work = MakeWork(rows, rows, scratch, stream);
   auto* const results = scratch->At<CountedCurve>(MetricScratch::kResult, outputs);
-  std::uint32_t* const finished = scratch->Finished(stream);
-  auto const sort = [&](void* memory, std::size_t& bytes) {
-    return cub::DeviceRadixSort::SortKeys(memory, bytes, packed, sorted, rows, 1, 32,
-                                          static_cast<cudaStream_t>(stream));
-  };
-  std::size_t sort_bytes = 0;
-  CheckCuda(sort(nullptr, sort_bytes), kWhat);
-  auto* const sort_memory = scratch->At<std::uint8_t>(MetricScratch::kSort, sort_bytes);
   FillBytes(results, 0, outputs, stream, kWhat);
-  unsigned const blocks = Blocks(rows, kSumBlock, limits, kResident);
   for (std::uint32_t k = 0; k < outputs; ++k) {
-    PackKernel<<<Blocks(rows, 4 * kThreads, limits, kResident), kThreads, 0, stream>>>(
-        CurveRows{targets, outputs > 1, k}, predictions, k, packed, results + k);
-    CheckLaunch(kWhat);
-    CheckCuda(sort(sort_memory, sort_bytes), kWhat);
-    BlockStretchesKernel<<<blocks, kThreads, 0, stream>>>(sorted, rows, before, finished, results + k);
-    CheckLaunch(kWhat);
-    CountedAreaKernel<<<blocks, kThreads, 0, stream>>>(metric, sorted, rows, before, block_sums, finished, results + k);
-    CheckLaunch(kWhat);
+    EnqueuePacking(targets, predictions, k, work.packed, results + k, limits, stream);
+    EnqueueCurve(metric, work, rows, results + k, limits, stream);
   }
-  CountedCurve const* const curves = scratch->Fetch(results, outputs, stream, kWhat);
-  std::vector<ClassArea> classes;
+  return FinishCurves(metric, rows, scratch->Fetch(results, outputs, stream, kWhat), outputs);
+}
+
+std::optional<double> EvaluateCountedArea(Metric metric, TargetView const& targets, OutputView<float const> predictions,
+                                          std::uint64_t first_row, std::uint64_t all_rows, GatherWords const& gather,
+                                          MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream) {
+  std::uint32_t const outputs = predictions.outputs;
+  std::uint64_t const words = WordsOfCountedArea(all_rows);
+  CountedWork const work = MakeWork(all_rows, words, scratch, stream);
+  auto* const results = scratch->At<CountedCurve>(MetricScratch::kResult, outputs);
+  FillBytes(results, 0, outputs, stream, kWhat);
   for (std::uint32_t k = 0; k < outputs; ++k) {
-    if (curves[k].other_rows != 0) return std::nullopt;
-    classes.push_back(ToClassArea(curves[k], rows));
+    FillBytes(work.packed, 0, words, stream, kWhat);
+    EnqueuePacking(targets, predictions, k, work.packed + first_row, results + k, limits, stream);
+    TellOthersKernel<<<1, 1, 0, stream>>>(results + k, work.packed + all_rows);
+    gather(work.packed, words, stream);
+    HearOthersKernel<<<1, 1, 0, stream>>>(work.packed + all_rows, results + k);
+    CheckLaunch(kWhat);
+    EnqueueCurve(metric, work, all_rows, results + k, limits, stream);
   }
-  return FinishArea(metric, rows, classes.data(), outputs);
+  return FinishCurves(metric, all_rows, scratch->Fetch(results, outputs, stream, kWhat), outputs);
 }
 
 }  // namespace xgbgpu::cuda

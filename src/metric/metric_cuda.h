@@ -4,9 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "cuda/device.h"
+#include "metric/metric_sum.h"
+#include "metric/shard_items.h"
 #include "xgbgpu/metric.h"
 
 namespace xgbgpu::cuda {
@@ -64,6 +67,24 @@ class MetricScratch {
 /// cox-nloglik three kernels.
 double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
                 MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream);
+
+/// Does the work of MetricShard::Sum for rows on the device; `values` are in host memory. Waits.
+void SumShardItems(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
+                   ShardItems const& items, MetricSum* values, MetricScratch* scratch, DeviceLimits const& limits,
+                   Stream const& stream);
+
+/// Combines words of all devices: a word is not zero on one device at most. The number of words is a multiple of 4, and
+/// the words are aligned to 16 bytes. Enqueued.
+using GatherWords = std::function<void(std::uint32_t* words, std::uint64_t n, cudaStream_t stream)>;
+
+/// Takes the memory of an EvaluateCountedArea over this number of rows of all devices.
+void ReserveCountedArea(std::uint64_t all_rows, std::uint32_t outputs, MetricScratch* scratch, Stream const& stream);
+
+/// EvaluateCountedArea of rows on several devices, of which this one has the rows from `first_row` on. All devices get
+/// the rows of all: 4 bytes a row, and as much for the sort. Waits.
+std::optional<double> EvaluateCountedArea(Metric metric, TargetView const& targets, OutputView<float const> predictions,
+                                          std::uint64_t first_row, std::uint64_t all_rows, GatherWords const& gather,
+                                          MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream);
 
 /// host::EvaluateArea on the device.
 double EvaluateArea(Metric metric, TargetView const& targets, OutputView<float const> predictions,

@@ -1,8 +1,11 @@
 // Evaluates metrics on the host, over the rows of all shards.
+#include <optional>
+
 #include "base/message.h"
 #include "metric/auc.h"
 #include "metric/cox.h"
 #include "metric/metric_ops.h"
+#include "metric/metric_shards.h"
 #include "metric/ranking.h"
 #include "metric/sum_host.h"
 #include "metric/sum_shards.h"
@@ -10,50 +13,104 @@
 #include "xgbgpu/error.h"
 #include "xgbgpu/metric.h"
 
-namespace xgbgpu::host {
+namespace xgbgpu {
 
 namespace {
 
-double EvaluateAll(MetricParams const& params, TargetView targets, OutputView<float const> predictions, int threads,
-                   Collective& collective) {
-  std::uint64_t const rows = predictions.rows;
-  std::int64_t any[] = {targets.group_ptr != nullptr ? 1 : 0, targets.group_ptr == nullptr && rows != 0 ? 1 : 0};
-  collective.Max({any, 2});
-  bool const have_groups = any[0] != 0;
-  constexpr std::uint32_t kNoGroup = 0;
-  if (have_groups && rows == 0) {
-    targets.group_ptr = &kNoGroup;
-    targets.groups = 0;
+class HostShard final : public MetricShard {
+ public:
+  HostShard(TargetView const& targets, OutputView<float const> const& predictions, int threads)
+      : targets_{targets}, predictions_{predictions}, threads_{threads} {}
+
+  TargetView const& targets() const override { return targets_; }
+  std::uint64_t rows() const override { return predictions_.rows; }
+  std::uint32_t outputs() const override { return predictions_.outputs; }
+  OutputView<float const> predictions() override { return predictions_; }
+  void Sum(MetricParams const& metric, ShardItems const& items, MetricSum* values) override {
+    VisitTerms(metric, targets_, predictions_,
+               [&](auto const& terms) { host::SumItems(terms, items, threads_, values); });
   }
-  AllOrNone(collective, [&] {
-    CheckMetricInput(params, targets, predictions);
-    if (have_groups && targets.group_ptr == nullptr) {
-      Throw<InvalidArgument>("Metric ", NameOf(params.kind),
-                             ": other shards of the rows have ranking groups (qid), and ", rows,
-                             " rows here have none; allowed: groups of all rows, or none");
-    }
-  });
-  bool const needs_all_rows =
-      params.kind == Metric::kCoxNloglik || (!have_groups && (IsArea(params.kind) || IsRanking(params.kind, targets)));
-  if (needs_all_rows) {
-    AllRows const all{targets, predictions, collective};
-    return Evaluate(params, all.targets(), all.values(), threads);
-  }
-  if (IsRanking(params.kind, targets)) return EvaluateRanking(params, targets, predictions, threads, collective);
-  std::uint64_t const first_row = Shard::Place(&collective, rows).first_row;
-  MetricSum sum{};
-  VisitTerms(params, targets, predictions, [&](auto const& terms) {
-    auto const term = [&](std::uint64_t i) { return OfAllShards(terms(i), first_row); };
-    sum = SumShardTerms(term, terms.size(), threads, collective);
-  });
-  return FinishSum(params, sum, predictions.outputs);
+
+ private:
+  TargetView const& targets_;
+  OutputView<float const> predictions_;
+  int threads_;
+};
+
+/// What shards tell each other of their rows.
+struct ShardFacts {
+  bool have_groups;   ///< a shard has ranking groups
+  bool have_weights;  ///< a shard has weights
+  bool can_count;     ///< MetricShard::can_count of all shards
+};
+
+ShardFacts AgreeOnFacts(MetricShard const& own, Collective& collective) {
+  TargetView const& targets = own.targets();
+  std::int64_t any[] = {targets.group_ptr != nullptr ? 1 : 0, targets.weights != nullptr ? 1 : 0,
+                        own.can_count() ? 0 : 1};
+  collective.Max({any, 3});
+  return {any[0] != 0, any[1] != 0, any[2] == 0};
+}
+
+/// Returns the number of items of an element-wise metric.
+std::uint64_t ItemsOf(MetricParams const& metric, TargetView const& targets, OutputView<float const> const& shape) {
+  std::uint64_t items = 0;
+  VisitTerms(metric, targets, shape, [&](auto const& terms) { items = terms.size(); });
+  return items;
 }
 
 }  // namespace
 
+double EvaluateShards(MetricParams const& metric, MetricShard* own, int threads, Collective& collective) {
+  std::uint64_t const rows = own->rows();
+  OutputView<float const> const shape = RowMajor<float const>(nullptr, rows, own->outputs());
+  TargetView targets = own->targets();
+  ShardFacts const facts = AgreeOnFacts(*own, collective);
+  constexpr std::uint32_t kNoGroup = 0;
+  if (facts.have_groups && rows == 0) {
+    targets.group_ptr = &kNoGroup;
+    targets.groups = 0;
+  }
+  AllOrNone(collective, [&] {
+    CheckMetricInput(metric, targets, shape);
+    if (facts.have_groups && targets.group_ptr == nullptr) {
+      Throw<InvalidArgument>("Metric ", NameOf(metric.kind),
+                             ": other shards of the rows have ranking groups (qid), and ", rows,
+                             " rows here have none; allowed: groups of all rows, or none");
+    }
+  });
+  bool const is_area = !facts.have_groups && IsArea(metric.kind);
+  if (is_area && !facts.have_weights && facts.can_count) {
+    Shard const place = Shard::Place(&collective, rows);
+    bool const has_room = !collective.AnyOf(!own->ReserveArea(place.all_rows));
+    if (auto const area = has_room ? own->CountArea(metric.kind, place) : std::nullopt) return *area;
+  }
+  if (metric.kind == Metric::kCoxNloglik || is_area || (!facts.have_groups && IsRanking(metric.kind, targets))) {
+    AllRows const all{targets, own->predictions(), collective};
+    return host::Evaluate(metric, all.targets(), all.values(), threads);
+  }
+  if (IsRanking(metric.kind, targets)) {
+    return host::EvaluateRanking(metric, targets, own->predictions(), threads, collective);
+  }
+  std::uint64_t const first_row = Shard::Place(&collective, rows).first_row;
+  auto const compute = [&](ShardItems const& items, MetricSum* values) {
+    own->Sum(metric, items, values);
+    for (std::uint64_t i = 0; i < items.blocks + items.loose(); ++i) {
+      values[i] = host::OfAllShards(values[i], first_row);
+    }
+  };
+  return FinishSum(metric, host::SumShards<MetricSum>(ItemsOf(metric, targets, shape), compute, collective),
+                   own->outputs());
+}
+
+namespace host {
+
 double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions, int threads,
                 Collective& collective) {
-  if (collective.shards() > 1) return EvaluateAll(params, targets, predictions, threads, collective);
+  if (collective.shards() > 1) {
+    HostShard own{targets, predictions, threads};
+    return EvaluateShards(params, &own, threads, collective);
+  }
   CheckMetricInput(params, targets, predictions);
   if (IsRanking(params.kind, targets)) return EvaluateRanking(params, targets, predictions, threads, collective);
   if (IsArea(params.kind)) return EvaluateArea(params.kind, targets, predictions, threads);
@@ -63,4 +120,6 @@ double Evaluate(MetricParams const& params, TargetView const& targets, OutputVie
   return FinishSum(params, sum, predictions.outputs);
 }
 
-}  // namespace xgbgpu::host
+}  // namespace host
+
+}  // namespace xgbgpu

@@ -10,6 +10,7 @@
 
 #include "base/parallel.h"
 #include "metric/metric_sum.h"
+#include "metric/shard_items.h"
 #include "metric/sum_host.h"
 #include "xgbgpu/collective.h"
 
@@ -21,31 +22,11 @@ inline MetricSum OfAllShards(MetricSum term, std::uint64_t first_row) {
   return term;
 }
 
-/// The items of a shard in terms of blocks of all items: items of whole blocks, and items before and behind.
-struct ShardItems {
-  std::uint64_t first;  ///< number of the shard's first item
-  std::uint64_t size;
-  std::uint64_t first_block;  ///< first block whose items are all in this shard
-  std::uint64_t blocks;       ///< number of such blocks
-
-  ShardItems(std::uint64_t first_item, std::uint64_t n, std::uint64_t all) : first{first_item}, size{n} {
-    std::uint64_t const end = first + n;
-    std::uint64_t const end_block = end == all ? SumBlocks(all) : end / kSumBlock;
-    first_block = SumBlocks(first);
-    blocks = n != 0 && end_block > first_block ? end_block - first_block : 0;
-  }
-  /// Returns the number of items before the whole blocks; all items if there are no whole blocks.
-  std::uint64_t head() const { return blocks == 0 ? size : first_block * kSumBlock - first; }
-  /// Returns the place of the first item behind the whole blocks, relative to the shard's first.
-  std::uint64_t tail() const { return blocks == 0 ? size : std::min(size, (first_block + blocks) * kSumBlock - first); }
-};
-
 /// Returns the sum over the items of all shards, in the order of the shards' numbers. The sum has the bits of SumTerms
-/// over all items. Each shard sends the sums of its whole blocks, and the terms of up to two blocks that it shares with
-/// other shards.
-template <typename Terms>
-auto SumShardTerms(Terms const& terms, std::uint64_t n, int threads, Collective& collective) {
-  using T = decltype(terms(std::uint64_t{0}));
+/// over all items. A shard has `n` items. It sends the sums of its whole blocks, and then the terms of up to two blocks
+/// that it shares with other shards: compute(items, values) writes both to `values` [items.blocks + items.loose()].
+template <typename T, typename Compute>
+T SumShards(std::uint64_t n, Compute&& compute, Collective& collective) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(std::uint32_t) == 0);
   constexpr std::size_t kWords = sizeof(T) / sizeof(std::uint32_t);
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(collective.shards()));
@@ -61,16 +42,10 @@ auto SumShardTerms(Terms const& terms, std::uint64_t n, int threads, Collective&
   }
 
   ShardItems const& own = shards[static_cast<std::size_t>(collective.shard())];
-  std::uint64_t const loose = own.head() + (own.size - own.tail());
-  std::vector<std::uint32_t> words((own.blocks + loose) * kWords);
-  auto const write = [&](std::uint64_t at, T const& value) { std::memcpy(&words[at * kWords], &value, sizeof(T)); };
-  ParallelTasks(threads, own.blocks, [&](std::size_t b, int) {
-    std::uint64_t const begin = (own.first_block + b) * kSumBlock - own.first;
-    write(b, SumBlock(terms, begin, std::min<std::uint64_t>(n, begin + kSumBlock)));
-  });
-  for (std::uint64_t i = 0; i < loose; ++i) {
-    write(own.blocks + i, terms(i < own.head() ? i : own.tail() + i - own.head()));
-  }
+  std::vector<T> values(own.blocks + own.loose());
+  compute(own, values.data());
+  std::vector<std::uint32_t> words(values.size() * kWords);
+  if (!words.empty()) std::memcpy(words.data(), values.data(), values.size() * sizeof(T));
   auto const gathered = collective.Gather(Span<std::uint32_t const>{words});
 
   std::vector<T> blocks(SumBlocks(all));
@@ -96,6 +71,16 @@ auto SumShardTerms(Terms const& terms, std::uint64_t n, int threads, Collective&
     next += size;
   }
   return SumBlock([&](std::uint64_t b) { return blocks[b]; }, 0, blocks.size());
+}
+
+/// Does the work of `compute` in SumShards with terms(i) in host memory.
+template <typename Terms, typename T>
+void SumItems(Terms const& terms, ShardItems const& own, int threads, T* values) {
+  ParallelTasks(threads, own.blocks, [&](std::size_t b, int) {
+    std::uint64_t const begin = own.begin(b);
+    values[b] = SumBlock(terms, begin, std::min<std::uint64_t>(own.size, begin + kSumBlock));
+  });
+  for (std::uint64_t i = 0; i < own.loose(); ++i) values[own.blocks + i] = terms(own.loose_item(i));
 }
 
 }  // namespace xgbgpu::host

@@ -38,6 +38,15 @@ void ResidentRows::Start(TrainParams const& params, std::vector<RoundTree> const
   }
 }
 
+double ResidentRows::EvaluateInGroup(ObjectiveParams const& objective, MetricParams const& metric,
+                                     TargetView const& targets, int threads, Collective* group) {
+  std::vector<float> values(rows() * outputs());
+  CopyMargins(values);
+  host::Transform(objective, RowMajor<float const>(values.data(), rows(), outputs()),
+                  RowMajor(values.data(), rows(), outputs()), threads);
+  return host::Evaluate(metric, targets, RowMajor<float const>(values.data(), rows(), outputs()), threads, *group);
+}
+
 ResidentRounds::~ResidentRounds() = default;
 
 void ResidentRounds::Cancel() noexcept {

@@ -1,7 +1,5 @@
 // Margins, targets and gradients of rows that stay on a device between rounds.
 #include <algorithm>
-#include <cstring>
-#include <iterator>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -294,15 +292,6 @@ bool DeviceResidentRows::AreFinite(ObjectiveParams const& objective) const {
                            kMost;
 }
 
-void DeviceResidentRows::ShareBoundsOver(Collective* group) {
-  double* const bounds[] = {&most_margin_, &most_label_, &most_weight_};
-  std::int64_t bits[std::size(bounds)];  // have the order of the magnitudes
-  for (std::size_t i = 0; i < std::size(bounds); ++i) std::memcpy(bits + i, bounds[i], sizeof(double));
-  group->Max({bits, std::size(bits)});
-  for (std::size_t i = 0; i < std::size(bounds); ++i) std::memcpy(bounds[i], bits + i, sizeof(double));
-  bounds_are_shared_ = true;
-}
-
 std::optional<RowLosses> DeviceResidentRows::losses(bool of_sample) {
   if (state_ == Gradients::kComputed || state_ == Gradients::kGone) return std::nullopt;
   if (of_sample && !AreFinite(deferred_)) return std::nullopt;
@@ -412,17 +401,22 @@ void DeviceResidentRows::AddTrees(std::size_t first, std::size_t last) {
   });
 }
 
+OutputView<float const> DeviceResidentRows::Predictions(ObjectiveParams const& objective) {
+  if (!(predictions_of_ == objective)) {
+    if (predictions_.size() == 0) predictions_ = {arena_, "predictions", outputs_ * stride()};
+    Transform(objective, View<float const>(margins_.data()), View(predictions_.data()), limits_, stream_);
+    predictions_of_ = objective;
+  }
+  return View<float const>(predictions_.data());
+}
+
 double DeviceResidentRows::Evaluate(ObjectiveParams const& objective, MetricParams const& metric) {
   DeviceScope scope{limits_.device};
   if (metric.kind == Metric::kCoxNloglik) SortByTime();
   double value = 0;
   timer_->Run(kMetric, kNoLevel, [&] {
-    if (!(predictions_of_ == objective)) {
-      if (predictions_.size() == 0) predictions_ = {arena_, "predictions", outputs_ * stride()};
-      Transform(objective, View<float const>(margins_.data()), View(predictions_.data()), limits_, stream_);
-      predictions_of_ = objective;
-    }
-    value = cuda::Evaluate(metric, targets_, View<float const>(predictions_.data()), &metrics_, limits_, stream_);
+    OutputView<float const> const predictions = Predictions(objective);
+    value = cuda::Evaluate(metric, targets_, predictions, &metrics_, limits_, stream_);
   });
   return value;
 }

@@ -107,8 +107,13 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   /// if those are not kAbsoluteError's. On `stream`, which must be waited for before the next call.
   void MedianLeaves(NodeIndex const* positions, float* node_values, std::size_t nodes, cudaStream_t stream);
 
-  /// Replaces bounds of margins, labels and weights by the largest of all processes, which all call it at the same time.
+  // For rows of several processes, which all make each call at the same time. (rows_between_processes_cuda.cc)
+
+  /// Replaces bounds of margins, labels and weights by the largest of all processes.
   void ShareBoundsOver(Collective* group);
+  /// Does what EvaluateInGroup does. `gather` combines words of the devices of all processes.
+  double EvaluateOver(ObjectiveParams const& objective, MetricParams const& metric, TargetView const& targets,
+                      Collective* group, GatherWords const& gather);
 
   // For rows on several devices, of which one has all and each a part. (rows_between_devices_cuda.cc)
 
@@ -129,6 +134,8 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
                       Span<float> node_values);
 
  private:
+  class OwnShard;
+
   std::size_t stride() const { return (rows_ + 31) / 32 * 32; }
   template <typename T>
   OutputView<T> View(T* data) const {
@@ -158,6 +165,8 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   /// others.
   bool AreFinite(ObjectiveParams const& objective) const;
   void ReserveGradients();
+  /// Returns the predictions that the objective makes of the margins, on the device.
+  OutputView<float const> Predictions(ObjectiveParams const& objective);
   void ComputeAll(ObjectiveParams const& objective);
 
   std::uint64_t rows_;

@@ -49,4 +49,18 @@ Tree GroupBuilder::FinishNext() {
 
 void GroupBuilder::ShareBounds(cuda::DeviceResidentRows* rows) { rows->ShareBoundsOver(&group_); }
 
+double GroupBuilder::EvaluateInGroup(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective,
+                                     MetricParams const& metric, TargetView const& targets, int /*threads*/,
+                                     Collective* group) {
+  auto const gather = [&](std::uint32_t* words, std::uint64_t n, cudaStream_t stream) {
+    // Sums of words that are zero on all other devices.
+    devices->own()->Sum(reinterpret_cast<std::int64_t*>(words), n / 2, stream);
+  };
+  return OrAbort([&] {
+    double const value = rows->EvaluateOver(objective, metric, targets, group, gather);
+    devices->own()->Check();
+    return value;
+  });
+}
+
 }  // namespace xgbgpu

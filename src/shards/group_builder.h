@@ -35,6 +35,8 @@ class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
   void Begin(TrainParams const& params, cuda::DeviceResidentRows* rows, std::vector<RoundTree> trees) override;
   Tree FinishNext() override;
   void ShareBounds(cuda::DeviceResidentRows* rows) override;
+  double EvaluateInGroup(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective, MetricParams const& metric,
+                         TargetView const& targets, int threads, Collective* group) override;
 
  private:
   GroupBuilder(std::shared_ptr<GroupDevices> const& connected, std::shared_ptr<DeviceMatrix const> matrix,

@@ -27,6 +27,10 @@ class BuilderRows final : public cuda::DeviceResidentRows {
     builder_.AddLeafValues(node_values, this, output);
   }
   void ShareBounds() override { builder_.ShareBounds(this); }
+  double EvaluateInGroup(ObjectiveParams const& objective, MetricParams const& metric, TargetView const& targets,
+                         int threads, Collective* group) override {
+    return builder_.EvaluateInGroup(this, objective, metric, targets, threads, group);
+  }
 
  private:
   ResidentRounds& rounds() override { return builder_; }

@@ -41,6 +41,11 @@ class CudaBuilder : public TreeBuilder, public ResidentRounds {
   void AdaptLeaves(Tree* tree, cuda::DeviceResidentRows* rows);
   virtual void AddLeafValues(Span<float const> node_values, cuda::DeviceResidentRows* rows, std::uint32_t output) = 0;
   virtual void ShareBounds(cuda::DeviceResidentRows* /*rows*/) {}
+  virtual double EvaluateInGroup(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective,
+                                 MetricParams const& metric, TargetView const& targets, int threads,
+                                 Collective* group) {
+    return rows->ResidentRows::EvaluateInGroup(objective, metric, targets, threads, group);
+  }
 
   // MakeResidentRows with the type of the device.
   std::unique_ptr<cuda::DeviceResidentRows> MakeRows(std::uint32_t outputs);

@@ -1,0 +1,44 @@
+/// Metrics over the rows of several shards, of which each has its own in host memory or on a device.
+#ifndef XGBGPU_METRIC_METRIC_SHARDS_H_
+#define XGBGPU_METRIC_METRIC_SHARDS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "metric/metric_sum.h"
+#include "metric/shard_items.h"
+#include "xgbgpu/collective.h"
+#include "xgbgpu/metric.h"
+
+namespace xgbgpu {
+
+/// The rows of one shard.
+class MetricShard {
+ public:
+  virtual ~MetricShard() = default;
+
+  /// Returns labels and weights in host memory.
+  virtual TargetView const& targets() const = 0;
+  virtual std::uint64_t rows() const = 0;
+  virtual std::uint32_t outputs() const = 0;
+  /// Returns the predictions in host memory. They are valid as long as the shard.
+  virtual OutputView<float const> predictions() = 0;
+
+  /// Does the work of `compute` in host::SumShards for an element-wise metric. Rows are numbered from the shard's first.
+  virtual void Sum(MetricParams const& metric, ShardItems const& items, MetricSum* values) = 0;
+  /// Returns true if the shard can count areas beside other shards that can (CountArea).
+  virtual bool can_count() const { return false; }
+  /// Takes memory for CountArea. Returns false if there is too little.
+  virtual bool ReserveArea(std::uint64_t /*all_rows*/) { return false; }
+  /// Returns kAuc or kAucpr of the rows of all shards, which have neither weights nor groups and call it at the same
+  /// time after ReserveArea. Returns nothing in all if the rows are none that cuda::EvaluateCountedArea serves.
+  virtual std::optional<double> CountArea(Metric /*metric*/, Shard const& /*place*/) { return {}; }
+};
+
+/// Returns the metric of the rows of all shards, which call it at the same time. Errors, bits and cost are
+/// host::Evaluate's.
+double EvaluateShards(MetricParams const& metric, MetricShard* own, int threads, Collective& collective);
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_METRIC_METRIC_SHARDS_H_
