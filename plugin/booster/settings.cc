@@ -22,7 +22,8 @@ xgboost::Json DeepCopy(xgboost::Json const& json) {
 bool IsOfOneWorker(std::string const& name) {
   constexpr char const* kNames[] = {"gpu_backend",      "gpu_id",    "gpu_ordinal",      "gpu_device",
                                     "gpu_takes",        "n_gpus",    "gpu_memory_limit", "gpu_host_memory_limit",
-                                    "gpu_cache_folder", "gpu_trace", "predictor",        "num_trees"};
+                                    "gpu_cache_folder", "gpu_trace", "traced_to",        "predictor",
+                                    "num_trees"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 

@@ -44,12 +44,34 @@ struct ShardFacts {
   bool can_count;     ///< MetricShard::can_count of all shards
 };
 
-ShardFacts AgreeOnFacts(MetricShard const& own, Collective& collective) {
+/// Returns the facts of all shards. Throws in all shards if the rows of one do not suit the metric.
+ShardFacts AgreeOnFacts(MetricParams const& metric, MetricShard const& own, Collective& collective) {
   TargetView const& targets = own.targets();
-  std::int64_t any[] = {targets.group_ptr != nullptr ? 1 : 0, targets.weights != nullptr ? 1 : 0,
-                        own.can_count() ? 0 : 1};
-  collective.Max({any, 3});
-  return {any[0] != 0, any[1] != 0, any[2] == 0};
+  auto const check = [&] {
+    CheckMetricInput(metric, targets, RowMajor<float const>(nullptr, own.rows(), own.outputs()));
+  };
+  bool fails = false;
+  try {
+    check();
+  } catch (InvalidArgument const&) {
+    fails = true;
+  }
+  bool const has_groups = targets.group_ptr != nullptr;
+  std::int64_t any[] = {has_groups ? 1 : 0, !has_groups && own.rows() != 0 ? 1 : 0, targets.weights != nullptr ? 1 : 0,
+                        own.can_count() ? 0 : 1, fails ? 1 : 0};
+  collective.Max({any, 5});
+  bool const some_have_groups = any[0] != 0 && any[1] != 0;
+  if (any[4] != 0 || some_have_groups) {
+    AllOrNone(collective, [&] {
+      check();
+      if (some_have_groups && !has_groups && own.rows() != 0) {
+        Throw<InvalidArgument>("Metric ", NameOf(metric.kind),
+                               ": other shards of the rows have ranking groups (qid), and ", own.rows(),
+                               " rows here have none; allowed: groups of all rows, or none");
+      }
+    });
+  }
+  return {any[0] != 0, any[2] != 0, any[3] == 0};
 }
 
 /// Returns the number of items of an element-wise metric.
@@ -63,22 +85,13 @@ std::uint64_t ItemsOf(MetricParams const& metric, TargetView const& targets, Out
 
 double EvaluateShards(MetricParams const& metric, MetricShard* own, int threads, Collective& collective) {
   std::uint64_t const rows = own->rows();
-  OutputView<float const> const shape = RowMajor<float const>(nullptr, rows, own->outputs());
   TargetView targets = own->targets();
-  ShardFacts const facts = AgreeOnFacts(*own, collective);
+  ShardFacts const facts = AgreeOnFacts(metric, *own, collective);
   constexpr std::uint32_t kNoGroup = 0;
   if (facts.have_groups && rows == 0) {
     targets.group_ptr = &kNoGroup;
     targets.groups = 0;
   }
-  AllOrNone(collective, [&] {
-    CheckMetricInput(metric, targets, shape);
-    if (facts.have_groups && targets.group_ptr == nullptr) {
-      Throw<InvalidArgument>("Metric ", NameOf(metric.kind),
-                             ": other shards of the rows have ranking groups (qid), and ", rows,
-                             " rows here have none; allowed: groups of all rows, or none");
-    }
-  });
   bool const is_area = !facts.have_groups && IsArea(metric.kind);
   if (is_area && !facts.have_weights && facts.can_count) {
     Shard const place = Shard::Place(&collective, rows);
@@ -92,15 +105,15 @@ double EvaluateShards(MetricParams const& metric, MetricShard* own, int threads,
   if (IsRanking(metric.kind, targets)) {
     return host::EvaluateRanking(metric, targets, own->predictions(), threads, collective);
   }
-  std::uint64_t const first_row = Shard::Place(&collective, rows).first_row;
   auto const compute = [&](ShardItems const& items, MetricSum* values) {
     own->Sum(metric, items, values);
+    // Where an item names a row, it is one.
     for (std::uint64_t i = 0; i < items.blocks + items.loose(); ++i) {
-      values[i] = host::OfAllShards(values[i], first_row);
+      values[i] = host::OfAllShards(values[i], items.first);
     }
   };
-  return FinishSum(metric, host::SumShards<MetricSum>(ItemsOf(metric, targets, shape), compute, collective),
-                   own->outputs());
+  std::uint64_t const items = ItemsOf(metric, targets, RowMajor<float const>(nullptr, rows, own->outputs()));
+  return FinishSum(metric, host::SumShards<MetricSum>(items, compute, collective), own->outputs());
 }
 
 namespace host {

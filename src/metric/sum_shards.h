@@ -27,8 +27,8 @@ inline MetricSum OfAllShards(MetricSum term, std::uint64_t first_row) {
 /// that it shares with other shards: compute(items, values) writes both to `values` [items.blocks + items.loose()].
 template <typename T, typename Compute>
 T SumShards(std::uint64_t n, Compute&& compute, Collective& collective) {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(std::uint32_t) == 0);
-  constexpr std::size_t kWords = sizeof(T) / sizeof(std::uint32_t);
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(std::int64_t) == 0);
+  constexpr std::size_t kWords = sizeof(T) / sizeof(std::int64_t);
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(collective.shards()));
   sizes[static_cast<std::size_t>(collective.shard())] = static_cast<std::int64_t>(n);
   collective.Sum(Span<std::int64_t>{sizes});
@@ -42,24 +42,31 @@ T SumShards(std::uint64_t n, Compute&& compute, Collective& collective) {
   }
 
   ShardItems const& own = shards[static_cast<std::size_t>(collective.shard())];
+  std::uint64_t before = 0, values_of_all = 0;
+  for (std::size_t s = 0; s < shards.size(); ++s) {
+    if (static_cast<int>(s) == collective.shard()) before = values_of_all;
+    values_of_all += shards[s].blocks + shards[s].loose();
+  }
   std::vector<T> values(own.blocks + own.loose());
   compute(own, values.data());
-  std::vector<std::uint32_t> words(values.size() * kWords);
-  if (!words.empty()) std::memcpy(words.data(), values.data(), values.size() * sizeof(T));
-  auto const gathered = collective.Gather(Span<std::uint32_t const>{words});
+  // Bit patterns: the words of other shards are zero.
+  std::vector<std::int64_t> words(values_of_all * kWords);
+  if (!values.empty()) std::memcpy(&words[before * kWords], values.data(), values.size() * sizeof(T));
+  collective.Sum(Span<std::int64_t>{words});
 
   std::vector<T> blocks(SumBlocks(all));
   std::vector<char> is_whole(blocks.size());
   std::vector<T> shared;  // terms of all other blocks, in order
-  for (std::size_t s = 0; s < shards.size(); ++s) {
-    for (std::uint64_t i = 0; i < gathered[s].size() / kWords; ++i) {
+  std::size_t at = 0;
+  for (ShardItems const& shard : shards) {
+    for (std::uint64_t i = 0; i < shard.blocks + shard.loose(); ++i, at += kWords) {
       T value;
-      std::memcpy(&value, &gathered[s][i * kWords], sizeof(T));
-      if (i >= shards[s].blocks) {
+      std::memcpy(&value, &words[at], sizeof(T));
+      if (i >= shard.blocks) {
         shared.push_back(value);
       } else {
-        blocks[shards[s].first_block + i] = value;
-        is_whole[shards[s].first_block + i] = 1;
+        blocks[shard.first_block + i] = value;
+        is_whole[shard.first_block + i] = 1;
       }
     }
   }
