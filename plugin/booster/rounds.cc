@@ -287,8 +287,7 @@ bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const
   }
   Training& training = PrepareTraining(owner, step);
   if (info.num_row_ == 0) return false;  // stock code has nothing to do
-  bool const on_host =
-      !config().OwnsRounds() || training.trainer->backend() == BackendKind::kHost || OnlyOnHost(objective);
+  bool const on_host = !config().OwnsRounds() || training.trainer->backend() == BackendKind::kHost;
   bool const is_ready = !on_host && margins.ReadyOnDevice(&training, last);
   bool const is_base = !on_host && last.is_base;
   if (!is_ready && !is_base) margins.FillLast();  // another trainer may have them
