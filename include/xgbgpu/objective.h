@@ -85,9 +85,6 @@ inline bool operator==(ObjectiveParams const& a, ObjectiveParams const& b) {
   return fields(a) == fields(b);
 }
 
-/// Tells whether the host alone computes the gradients, also where trees grow on a device.
-inline bool OnlyOnHost(ObjectiveParams const& params) { return params.lambdarank.is_used; }
-
 /// Returns the objective with this name in XGBoost, or nothing if the engine does not have it.
 XGBGPU_API std::optional<Objective> ObjectiveByName(std::string const& name);
 

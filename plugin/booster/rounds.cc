@@ -302,7 +302,7 @@ bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const
 /// Tells whether margins and gradients of rounds stay on the device on which the training's trees grow. All workers of a
 /// process group get the same answer.
 bool Rounds::StayOnDevice(Training const& training, ObjectiveParams const& objective) const {
-  if (!config().OwnsRounds() || training.trainer->rounds() == nullptr || OnlyOnHost(objective)) return false;
+  if (!config().OwnsRounds() || training.trainer->rounds() == nullptr) return false;
   if (ProcessGroup::OfThisThread() == nullptr) return true;
   return LooksAtOneRow(objective.kind) && !learner().is_dart() && !training.rounds_on_host;
 }

@@ -14,13 +14,16 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
+constexpr std::uint32_t kWarp = 32;
+/// Groups of up to so many rows are sorted by counting: each row counts the rows of its group that come before it.
+constexpr std::uint32_t kCountedRows = 256;
 constexpr char const* kWhat = "computing gradients of ranking";
 
 __device__ std::uint32_t FirstIndex() { return blockIdx.x * kThreads + threadIdx.x; }
 __device__ std::uint32_t IndexStep() { return gridDim.x * kThreads; }  // below 2^31 rows no sum of both overflows
 
-/// A view of all groups for kernels. Arrays, except `ideal`, have a place for each row. The places of a group are
-/// contiguous.
+/// A view of all groups for kernels. Arrays, except those of groups and places, have a place for each row. The places of
+/// a group are contiguous.
 struct RankData {
   RankGroups groups;
   float const* labels;
@@ -32,7 +35,16 @@ struct RankData {
   std::uint32_t const* hits;
   std::uint64_t const* precision;
   std::uint64_t const* inverse;
+  // LambdaRank's:
+  std::uint32_t const* by_margin;  ///< rows of the group
+  double const* discounts;         ///< of each place of the largest group
+  double const* inverse_ideal;     ///< of each group
+  bool has_exp_gain;
 
+  __device__ MarginOrder ByMargin(std::uint32_t group, OutputView<float const> const& margins) const {
+    std::uint32_t const first = groups.First(group);
+    return {first, groups.Size(group), labels + first, by_margin + first, margins};
+  }
   __device__ RankOrder Order(std::uint32_t group) const {
     std::uint32_t const first = groups.First(group);
     return {first, groups.Size(group), label_keys + first, by_label + first};
@@ -50,6 +62,12 @@ struct MakeEqualPairs {
 struct MakeNdcgPairs {
   __device__ static NdcgPairs Of(RankData const& data, std::uint32_t group, RankOrder const& order) {
     return {data.labels + order.first, data.places + order.first, data.ideal[group], data.ShiftOfGains(order)};
+  }
+};
+struct MakeLambdaNdcgPairs {
+  __device__ static NdcgPairs Of(RankData const& data, std::uint32_t group, RankOrder const& order) {
+    return {data.labels + order.first, data.places + order.first, data.inverse_ideal[group], data.discounts,
+            data.has_exp_gain};
   }
 };
 struct MakeMapPairs {
@@ -77,6 +95,21 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+/// Sorts the rows of small groups as a stable sort by key does.
+__global__ void __launch_bounds__(kThreads)
+    CountPlacesKernel(RankGroups groups, std::uint32_t const* group_of, std::uint64_t const* keys,
+                      std::uint64_t* sorted, std::uint32_t* order) {
+  for (std::uint32_t row = FirstIndex(); row < groups.rows; row += IndexStep()) {
+    std::uint32_t const group = group_of[row], first = groups.First(group), end = first + groups.Size(group);
+    std::uint64_t const key = keys[row];
+    std::uint32_t place = first;
+    // Of equal keys, those of earlier rows come before. Groups' numbers are below 2^31, so key + 1 does not overflow.
+    for (std::uint32_t other = first; other < end; ++other) place += keys[other] < key + (other < row ? 1 : 0) ? 1 : 0;
+    sorted[place] = key;
+    order[place] = row;
+  }
+}
+
 __global__ void __launch_bounds__(kThreads)
     LabelOrderKernel(RankGroups groups, std::uint64_t const* keys, std::uint32_t const* order,
                      std::uint32_t* label_keys, std::uint32_t* by_label) {
@@ -87,9 +120,13 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 __global__ void __launch_bounds__(kThreads)
-    PlacesKernel(RankGroups groups, std::uint32_t const* group_of, std::uint32_t const* order, std::uint32_t* places) {
-  for (std::uint32_t i = FirstIndex(); i < groups.rows; i += IndexStep())
-    places[order[i]] = i - groups.First(group_of[i]);
+    PlacesKernel(RankGroups groups, std::uint32_t const* group_of, std::uint32_t const* order, std::uint32_t* places,
+                 std::uint32_t* by_margin) {
+  for (std::uint32_t i = FirstIndex(); i < groups.rows; i += IndexStep()) {
+    std::uint32_t const first = groups.First(group_of[i]);
+    places[order[i]] = i - first;
+    by_margin[i] = order[i] - first;
+  }
 }
 
 /// Sums the gains of each group's best order. A warp whose rows are all of one group adds once.
@@ -143,29 +180,151 @@ __global__ void __launch_bounds__(kWeightSums)
   *weight_sum = sum;
 }
 
+/// Adds to the sums of a group's rows.
+struct AddToSums {
+  std::int64_t* sums;  ///< of all rows
+  std::uint32_t first;
+
+  __device__ void operator()(std::uint32_t row, RankSum const& sum) const {
+    std::int64_t* const to = sums + 2 * (std::size_t{first} + row);
+    AtomicAdd(to, sum.grad);
+    AtomicAdd(to + 1, sum.hess);
+  }
+};
+
 template <typename MakeWeights>
 __global__ void __launch_bounds__(kThreads)
     PairsKernel(RankData data, OutputView<float const> margins, PairDraws draws, std::int64_t* sums) {
   for (std::uint32_t i = FirstIndex(); i < data.groups.rows; i += IndexStep()) {
     std::uint32_t const group = data.group_of[i];
     RankOrder const order = data.Order(group);
-    AddPairs(order, i - order.first, margins, draws, MakeWeights::Of(data, group, order),
-             [&](std::uint32_t row, RankSum const& sum) {
-               std::int64_t* const to = sums + 2 * (std::size_t{order.first} + row);
-               AtomicAdd(to, sum.grad);
-               AtomicAdd(to + 1, sum.hess);
-             });
+    AddPairs(order, i - order.first, margins, draws, MakeWeights::Of(data, group, order), AddToSums{sums, order.first});
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) DiscountsKernel(std::uint32_t places, double* discounts) {
+  for (std::uint32_t i = FirstIndex(); i < places; i += IndexStep()) discounts[i] = DiscountOf(i);
+}
+
+/// A warp takes a group.
+__global__ void __launch_bounds__(kThreads)
+    InverseIdealKernel(RankData data, LambdaRank params, double* inverse_ideal) {
+  static_assert(kIdealSums == kWarp);
+  std::uint32_t const lane = threadIdx.x % kWarp;
+  for (std::uint32_t group = FirstIndex() / kWarp; group < data.groups.groups; group += IndexStep() / kWarp) {
+    RankOrder const order = data.Order(group);
+    double const own = IdealSum(params, order, data.labels + order.first, data.discounts, lane);
+    double ideal = 0.0;
+    for (int part = 0; part < static_cast<int>(kWarp); ++part) ideal += __shfl_sync(kAllLanes, own, part);
+    if (lane == 0) inverse_ideal[group] = InverseOf(ideal);
+  }
+}
+
+template <typename MakeWeights>
+__global__ void __launch_bounds__(kThreads) DrawnLambdasKernel(RankData data, OutputView<float const> margins,
+                                                               LambdaRank params, PairDraws draws, std::int64_t* sums) {
+  for (std::uint32_t i = FirstIndex(); i < data.groups.rows; i += IndexStep()) {
+    std::uint32_t const group = data.group_of[i];
+    RankOrder const order = data.Order(group);
+    ByScore const weight_of{MakeWeights::Of(data, group, order), data.ByMargin(group, margins),
+                            params.normalizes_by_score};
+    AddPairs(order, i - order.first, margins, draws, LambdaShift(params, order.rows), weight_of,
+             AddToSums{sums, order.first});
+  }
+}
+
+/// What a lane of a warp adds up for its own row, over its pairs with rows at smaller places.
+struct TopSums {
+  RankSum own{0, 0};
+  std::int64_t total{0};  ///< of gradients, without signs
+};
+
+__device__ RankSum Shuffled(RankSum const& sum, std::uint32_t from, std::uint32_t width) {
+  return {__shfl_sync(kAllLanes, sum.grad, static_cast<int>(from), static_cast<int>(width)),
+          __shfl_sync(kAllLanes, sum.hess, static_cast<int>(from), static_cast<int>(width))};
+}
+
+/// Computes the pairs of a warp's rows with the `count` rows from the place `begin` on. `own` is the row of the lane, if
+/// it is of this group. The other rows go round the warp with their sums: at each turn every lane has another one, and no
+/// two lanes of a round add to the same sum. The rounds are as narrow as a power of 2 allows. All lanes call it.
+template <typename WeightOf>
+__device__ void AddTile(MarginOrder const& order, bool is_here, RankRow const& own, std::uint32_t begin,
+                        std::uint32_t count, double unit, WeightOf const& weight_of, AddToSums const& add,
+                        TopSums* sums) {
+  std::uint32_t const width = 1U << CeilLog2(count), home = threadIdx.x % width, next = (home + 1) % width;
+  std::uint32_t const home_place = begin + (home < count ? home : count - 1);
+  RankRow other = order.At(home_place);
+  std::uint32_t const home_row = other.row;
+  RankSum others{0, 0};
+  for (std::uint32_t turn = 0; turn < width; ++turn) {
+    std::uint32_t const at = (home + turn) % width;
+    other.place = begin + at;
+    if (is_here && at < count && other.place < own.place && own.label != other.label) {
+      RankSum const term = TermOfOwn(own, other, weight_of, unit);
+      sums->own.grad += term.grad;
+      sums->own.hess += term.hess;
+      sums->total += Magnitude(term.grad);
+      others.grad -= term.grad;
+      others.hess += term.hess;
+    }
+    other.label = __shfl_sync(kAllLanes, other.label, static_cast<int>(next), static_cast<int>(width));
+    other.margin = __shfl_sync(kAllLanes, other.margin, static_cast<int>(next), static_cast<int>(width));
+    others = Shuffled(others, next, width);
+  }
+  if (others.hess != 0) add(home_row, others);  // hessians of pairs are above 0
+}
+
+/// Computes the pairs of topk. A warp takes 32 places, and the rows of one group among them at a time.
+template <typename MakeWeights>
+__global__ void __launch_bounds__(kThreads)
+    TopLambdasKernel(RankData data, OutputView<float const> margins, LambdaRank params, std::int64_t* sums,
+                     std::int64_t* totals) {
+  std::uint32_t const rows = data.groups.rows, lane = threadIdx.x % kWarp;
+  for (std::uint32_t base = FirstIndex() - lane; base < rows; base += IndexStep()) {
+    std::uint32_t const i = base + lane;
+    std::uint32_t const group_here = data.group_of[i < rows ? i : rows - 1];
+    for (unsigned left = __ballot_sync(kAllLanes, i < rows); left != 0;) {
+      std::uint32_t const group = __shfl_sync(kAllLanes, group_here, __ffs(static_cast<int>(left)) - 1);
+      bool const is_here = i < rows && group_here == group;
+      unsigned const lanes = __ballot_sync(kAllLanes, is_here);
+      left &= ~lanes;
+      MarginOrder const order = data.ByMargin(group, margins);
+      ByScore const weight_of{MakeWeights::Of(data, group, data.Order(group)), order, params.normalizes_by_score};
+      double const unit = detail::PowerOfTwo(LambdaShift(params, order.rows));
+      AddToSums const add{sums, order.first};
+      std::uint32_t const last = base + 31U - static_cast<std::uint32_t>(__clz(static_cast<int>(lanes))) - order.first;
+      std::uint32_t const end = last < params.pairs ? last : params.pairs;
+      RankRow const own = order.At(is_here ? i - order.first : last);
+      TopSums of_lane;
+      for (std::uint32_t begin = 0; begin < end; begin += kWarp) {
+        AddTile(order, is_here, own, begin, min(kWarp, end - begin), unit, weight_of, add, &of_lane);
+      }
+      if (of_lane.own.hess != 0) add(own.row, of_lane.own);
+      PairTotal const total = PairTotal::Of(of_lane.total);
+      std::int64_t const high = WarpSum(total.high), low = WarpSum(total.low);
+      if (lane != 0) continue;
+      if (high != 0) AtomicAdd(totals + 2 * std::size_t{group}, high);
+      if (low != 0) AtomicAdd(totals + 2 * std::size_t{group} + 1, low);
+    }
   }
 }
 
 __global__ void __launch_bounds__(kThreads)
     FinishKernel(ObjectiveParams params, RankData data, float const* weights, double const* weight_sum,
-                 std::int64_t const* sums, OutputView<GradientPair> gradients) {
+                 std::int64_t const* sums, std::int64_t const* totals, OutputView<GradientPair> gradients) {
   for (std::uint32_t row = FirstIndex(); row < data.groups.rows; row += IndexStep()) {
     std::uint32_t const group = data.group_of[row];
     double const weight = weights == nullptr ? 1.0 : weights[group];
     double const sum = weights == nullptr ? data.groups.groups : *weight_sum;
-    double const factor = FactorOfGroup(params, data.groups.Size(group), data.groups.groups, weight, sum);
+    std::uint32_t const rows = data.groups.Size(group), groups = data.groups.groups;
+    double factor = 0.0;
+    if (params.lambdarank.is_used) {
+      PairTotal total{0, 0};
+      if (params.lambdarank.has_top) total = {totals[2 * std::size_t{group}], totals[2 * std::size_t{group} + 1]};
+      factor = FactorOfLambdas(params.lambdarank, rows, total, groups, weight, sum);
+    } else {
+      factor = FactorOfGroup(params, rows, groups, weight, sum);
+    }
     RankSum const of_row{sums[2 * std::size_t{row}], sums[2 * std::size_t{row} + 1]};
     gradients.at(row, 0) = GradientOf(of_row, factor);
   }
@@ -180,7 +339,8 @@ class Ranker {
         targets_{targets},
         blocks_{Blocks(groups.rows, kThreads, limits, kResident)},
         stream_{stream},
-        data_{groups, targets.labels, {}, {}, {}, {}, {}, {}, {}, {}} {
+        largest_{scratch->largest_group == 0 ? groups.rows : scratch->largest_group},
+        data_{groups, targets.labels, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}} {
     std::size_t const rows = groups.rows;
     for (auto& keys : s_.keys) Reserve(&keys, s_.arena, "order of ranking", rows);
     for (auto& order : s_.order) Reserve(&order, s_.arena, "order of ranking", rows);
@@ -189,20 +349,22 @@ class Ranker {
     data_.group_of = s_.group_of.data();
     data_.label_keys = s_.label_keys.data();
     data_.by_label = s_.by_label.data();
+    FindGroupsKernel<<<blocks_, kThreads, 0, stream_>>>(data_.groups, s_.group_of.data());
   }
 
   void SortByLabel() {
-    FindGroupsKernel<<<blocks_, kThreads, 0, stream_>>>(data_.groups, s_.group_of.data());
     Sort(RowMajor(targets_.labels, data_.groups.rows, 1));
     LabelOrderKernel<<<blocks_, kThreads, 0, stream_>>>(data_.groups, keys_, order_, s_.label_keys.data(),
                                                         s_.by_label.data());
   }
 
   void SortByMargin(OutputView<float const> const& margins) {
-    Reserve(&s_.places, s_.arena, "order of ranking", data_.groups.rows);
+    for (auto* array : {&s_.places, &s_.by_margin}) Reserve(array, s_.arena, "order of ranking", data_.groups.rows);
     data_.places = s_.places.data();
+    data_.by_margin = s_.by_margin.data();
     Sort(margins);
-    PlacesKernel<<<blocks_, kThreads, 0, stream_>>>(data_.groups, s_.group_of.data(), order_, s_.places.data());
+    PlacesKernel<<<blocks_, kThreads, 0, stream_>>>(data_.groups, s_.group_of.data(), order_, s_.places.data(),
+                                                    s_.by_margin.data());
   }
 
   void SumIdealGains() {
@@ -226,8 +388,33 @@ class Ranker {
 
   template <typename MakeWeights>
   void AddAll(OutputView<float const> const& margins, PairDraws const& draws) {
-    FillBytes(s_.sums.data(), 0, 2 * std::size_t{data_.groups.rows}, stream_, kWhat);
+    ClearSums();
     PairsKernel<MakeWeights><<<blocks_, kThreads, 0, stream_>>>(data_, margins, draws, s_.sums.data());
+  }
+
+  /// Finds the best orders' discounted gains, for rank:ndcg of LambdaRank.
+  void SumLambdaGains(LambdaRank const& params) {
+    std::uint32_t const groups = data_.groups.groups;
+    Reserve(&s_.discounts, s_.arena, "discounts of ranking", largest_);
+    Reserve(&s_.inverse_ideal, s_.arena, "sums of ranking", groups);
+    data_.discounts = s_.discounts.data();
+    data_.inverse_ideal = s_.inverse_ideal.data();
+    data_.has_exp_gain = params.has_exp_gain;
+    DiscountsKernel<<<blocks_, kThreads, 0, stream_>>>(largest_, s_.discounts.data());
+    InverseIdealKernel<<<blocks_, kThreads, 0, stream_>>>(data_, params, s_.inverse_ideal.data());
+  }
+
+  template <typename MakeWeights>
+  void AddLambdas(OutputView<float const> const& margins, LambdaRank const& params, PairDraws const& draws) {
+    ClearSums();
+    if (!params.has_top) {
+      DrawnLambdasKernel<MakeWeights><<<blocks_, kThreads, 0, stream_>>>(data_, margins, params, draws, s_.sums.data());
+      return;
+    }
+    Reserve(&s_.totals, s_.arena, "sums of ranking", 2 * std::size_t{data_.groups.groups});
+    FillBytes(s_.totals.data(), 0, 2 * std::size_t{data_.groups.groups}, stream_, kWhat);
+    TopLambdasKernel<MakeWeights>
+        <<<blocks_, kThreads, 0, stream_>>>(data_, margins, params, s_.sums.data(), s_.totals.data());
   }
 
   void Finish(ObjectiveParams const& params, OutputView<GradientPair> const& gradients) {
@@ -236,7 +423,7 @@ class Ranker {
       WeightSumKernel<<<1, kWeightSums, 0, stream_>>>(targets_.weights, data_.groups.groups, s_.weight_sum.data());
     }
     FinishKernel<<<blocks_, kThreads, 0, stream_>>>(params, data_, targets_.weights, s_.weight_sum.data(),
-                                                    s_.sums.data(), gradients);
+                                                    s_.sums.data(), s_.totals.data(), gradients);
     CheckLaunch(kWhat);
   }
 
@@ -245,6 +432,13 @@ class Ranker {
   void Sort(OutputView<float const> const& values) {
     MakeKeysKernel<<<blocks_, kThreads, 0, stream_>>>(s_.group_of.data(), values, s_.keys[0].data(),
                                                       s_.order[0].data());
+    if (largest_ <= kCountedRows) {
+      CountPlacesKernel<<<blocks_, kThreads, 0, stream_>>>(data_.groups, s_.group_of.data(), s_.keys[0].data(),
+                                                           s_.keys[1].data(), s_.order[1].data());
+      keys_ = s_.keys[1].data();
+      order_ = s_.order[1].data();
+      return;
+    }
     cub::DoubleBuffer<std::uint64_t> keys{s_.keys[0].data(), s_.keys[1].data()};
     cub::DoubleBuffer<std::uint32_t> order{s_.order[0].data(), s_.order[1].data()};
     int const bits = 32 + CeilLog2(data_.groups.groups);
@@ -256,6 +450,8 @@ class Ranker {
     keys_ = keys.Current();
     order_ = order.Current();
   }
+
+  void ClearSums() { FillBytes(s_.sums.data(), 0, 2 * std::size_t{data_.groups.rows}, stream_, kWhat); }
 
   template <typename T>
   void Accumulate(T* values) {
@@ -270,10 +466,43 @@ class Ranker {
   TargetView targets_;
   unsigned blocks_;
   cudaStream_t stream_;
+  std::uint32_t largest_;  ///< rows of the largest group, or a bound
   RankData data_;
   std::uint64_t const* keys_{nullptr};   ///< of the last sort
   std::uint32_t const* order_{nullptr};  ///< rows in the sorted order
 };
+
+/// Computes the sums of the objectives of 1.7.
+void RankByDraws(ObjectiveParams const& params, OutputView<float const> const& margins, Ranker* ranker) {
+  PairDraws const draws{params.seed, params.iteration, params.num_pairsample};
+  ranker->SortByLabel();
+  if (params.kind == Objective::kRankPairwise) return ranker->AddAll<MakeEqualPairs>(margins, draws);
+  ranker->SortByMargin(margins);
+  if (params.kind == Objective::kRankNdcg) {
+    ranker->SumIdealGains();
+    ranker->AddAll<MakeNdcgPairs>(margins, draws);
+  } else {
+    ranker->SumPrecisions();
+    ranker->AddAll<MakeMapPairs>(margins, draws);
+  }
+}
+
+/// Computes the sums of LambdaRank.
+void RankByLambdas(ObjectiveParams const& params, OutputView<float const> const& margins, Ranker* ranker) {
+  LambdaRank const& how = params.lambdarank;
+  PairDraws const draws{params.seed, params.iteration, how.pairs};
+  if (!how.has_top || params.kind == Objective::kRankNdcg) ranker->SortByLabel();
+  ranker->SortByMargin(margins);
+  if (params.kind == Objective::kRankPairwise) {
+    ranker->AddLambdas<MakeEqualPairs>(margins, how, draws);
+  } else if (params.kind == Objective::kRankNdcg) {
+    ranker->SumLambdaGains(how);
+    ranker->AddLambdas<MakeLambdaNdcgPairs>(margins, how, draws);
+  } else {
+    ranker->SumPrecisions();
+    ranker->AddLambdas<MakeMapPairs>(margins, how, draws);
+  }
+}
 
 }  // namespace
 
@@ -282,19 +511,11 @@ void ComputeRankGradients(ObjectiveParams const& params, TargetView const& targe
                           cudaStream_t stream) {
   if (scratch == nullptr) Throw<InvalidArgument>("Gradients of ranking on a device need memory: RankScratch is null");
   if (margins.rows == 0) return;
-  PairDraws const draws{params.seed, params.iteration, params.num_pairsample};
   Ranker ranker{RankGroups{targets, margins.rows}, targets, scratch, limits, stream};
-  ranker.SortByLabel();
-  if (params.kind == Objective::kRankPairwise) {
-    ranker.AddAll<MakeEqualPairs>(margins, draws);
-  } else if (params.kind == Objective::kRankNdcg) {
-    ranker.SortByMargin(margins);
-    ranker.SumIdealGains();
-    ranker.AddAll<MakeNdcgPairs>(margins, draws);
+  if (params.lambdarank.is_used) {
+    RankByLambdas(params, margins, &ranker);
   } else {
-    ranker.SortByMargin(margins);
-    ranker.SumPrecisions();
-    ranker.AddAll<MakeMapPairs>(margins, draws);
+    RankByDraws(params, margins, &ranker);
   }
   ranker.Finish(params, gradients);
 }

@@ -7,18 +7,22 @@
 
 namespace xgbgpu::cuda {
 
-/// Memory of ranking, reused in every round: 60 bytes a row and the scratch of the sort. Later calls do not read its
-/// contents. `arena` must outlive it.
+/// Memory of ranking, reused in every round: 64 bytes a row, 8 bytes for each row of the largest group, 24 a group, and
+/// the scratch of the sort. Later calls do not read its contents. `arena` must outlive it.
 struct RankScratch {
   explicit RankScratch(DeviceArena* owner) : arena{owner} {}
 
   DeviceArena* arena;
+  std::uint32_t largest_group{0};  ///< the most rows of a group of the targets; 0: not known, which is slower
   DeviceBuffer<std::uint64_t> keys[2];
   DeviceBuffer<std::uint32_t> order[2];
-  DeviceBuffer<std::uint32_t> group_of, label_keys, by_label, places, hits;
+  DeviceBuffer<std::uint32_t> group_of, label_keys, by_label, by_margin, places, hits;
   DeviceBuffer<std::int64_t> sums;   ///< gradient and hessian of each row, in RankSum's form
   DeviceBuffer<std::int64_t> ideal;  ///< ideal DCG of each group, in its unit (GainShift)
   DeviceBuffer<double> weight_sum;
+  DeviceBuffer<std::int64_t> totals;   ///< LambdaRank's PairTotal of each group
+  DeviceBuffer<double> discounts;      ///< of each place of the largest group
+  DeviceBuffer<double> inverse_ideal;  ///< of each group: LambdaRank's NdcgPairs has it
   DeviceBuffer<char> sort;
 };
 

@@ -134,8 +134,12 @@ class GroupRanker {
     };
     if (params.kind == Objective::kRankPairwise) return add(EqualPairs{});
     if (params.kind == Objective::kRankMap) return add(Map(order.rows, labels));
-    return add(NdcgPairs{labels, places_.data(), InverseIdeal(params.lambdarank, order, labels), Discounts(order.rows),
-                         params.lambdarank.has_exp_gain});
+    double const* const discounts = Discounts(order.rows);
+    double ideal = 0.0;
+    for (std::uint32_t part = 0; part < kIdealSums; ++part) {
+      ideal += IdealSum(params.lambdarank, order, labels, discounts, part);
+    }
+    return add(NdcgPairs{labels, places_.data(), InverseOf(ideal), discounts, params.lambdarank.has_exp_gain});
   }
 
   template <typename WeightOf>
@@ -143,8 +147,8 @@ class GroupRanker {
                          OutputView<float const> const& margins, std::uint32_t first_row_of_shard,
                          WeightOf const& weight_of) {
     LambdaRank const& how = params.lambdarank;
-    MarginOrder const by_margin{order.first, order.rows, labels, by_margin_.data()};
-    ByScore<WeightOf> const of_pair{weight_of, margins, by_margin, how.normalizes_by_score};
+    MarginOrder const by_margin{order.first, order.rows, labels, by_margin_.data(), margins};
+    ByScore<WeightOf> const of_pair{weight_of, by_margin, how.normalizes_by_score};
     int const shift = LambdaShift(how, order.rows);
     PairTotal total{0, 0};
     if (!how.has_top) {
@@ -152,7 +156,7 @@ class GroupRanker {
       return total;
     }
     for (std::uint32_t place = 0; place < order.rows; ++place) {
-      auto const sum = PairTotal::Of(AddTopPairs(by_margin, place, how.pairs, margins, shift, of_pair, Adder()));
+      auto const sum = PairTotal::Of(AddTopPairs(by_margin, place, how.pairs, shift, of_pair, Adder()));
       total.high += sum.high;
       total.low += sum.low;
     }

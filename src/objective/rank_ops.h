@@ -42,10 +42,11 @@ struct RankGroups {
   }
 };
 
-/// Returns the nearest integer, ties to even; |x| <= 2^51.
+/// Returns the nearest integer, ties to even; |x| <= 2^51. The sum below has no fraction, and its bits count in ones. A
+/// device converts doubles to integers more slowly than it adds.
 XGBGPU_HD std::int64_t ToInteger(double x) {
-  constexpr double kMagic = 6755399441055744.0;  // 1.5 · 2^52: the sum has no fraction
-  return static_cast<std::int64_t>((x + kMagic) - kMagic);
+  constexpr double kMagic = 6755399441055744.0;  // 1.5 · 2^52
+  return static_cast<std::int64_t>(detail::ToBits(x + kMagic) - detail::ToBits(kMagic));
 }
 
 /// Returns the shift of the unit 2^-shift of pairs' gradients. A pair adds at most 1 to either sum, rounded up to one
@@ -96,15 +97,6 @@ XGBGPU_HD RankSum TermOf(float high, float low, double weight, double unit) {
   return {ToInteger(static_cast<double>(p - 1.0f) * weight * unit), rounded > 0 ? rounded : 1};  // above 0, as stock's
 }
 
-/// Adds a pair's term to the sum of the own row, and calls add(other, sum) for its partner.
-template <typename Add>
-XGBGPU_HD void AddTerm(RankSum const& term, bool own_is_high, std::uint32_t other, RankSum* mine, Add const& add) {
-  std::int64_t const grad = own_is_high ? term.grad : -term.grad;
-  mine->grad += grad;
-  mine->hess += term.hess;
-  add(other, RankSum{-grad, term.hess});
-}
-
 /// Computes the pairs that the row at `place` of the order draws, in units of 2^-shift. weight_of(high, low) returns the
 /// weight of a pair; `high` has the larger label. Calls add(row, sum) for each partner and for the row itself.
 template <typename WeightOf, typename Add>
@@ -124,7 +116,10 @@ XGBGPU_HD void AddPairs(RankOrder const& order, std::uint32_t place, OutputView<
     std::uint32_t const high = own_is_high ? own : other, low = own_is_high ? other : own;
     RankSum const term =
         TermOf(margins.at(order.first + high, 0), margins.at(order.first + low, 0), weight_of(high, low), unit);
-    AddTerm(term, own_is_high, other, &mine, add);
+    std::int64_t const grad = own_is_high ? term.grad : -term.grad;
+    mine.grad += grad;
+    mine.hess += term.hess;
+    add(other, RankSum{-grad, term.hess});
   }
   add(own, mine);
 }
@@ -151,11 +146,21 @@ XGBGPU_HD GradientPair GradientOf(RankSum const& sum, double factor) {
 /// Weights are summed in double as this number of sums, each in order, which are then added in their order.
 constexpr std::uint32_t kWeightSums = 1024;
 
-// Weights of pairs.
+// Weights of pairs, of two rows by their numbers in the group or, for LambdaRank, of two rows with their data.
+
+/// A row of a group.
+struct RankRow {
+  std::uint32_t row;
+  std::uint32_t place;  ///< in order of margins, the largest first
+  float label, margin;
+};
 
 /// rank:pairwise
 struct EqualPairs {
-  XGBGPU_HD double operator()(std::uint32_t, std::uint32_t) const { return 1.0; }
+  template <typename Row>
+  XGBGPU_HD double operator()(Row const&, Row const&) const {
+    return 1.0;
+  }
 };
 
 /// Returns 1 / log2(place + 2) for place 0 … 2^32 - 1.
@@ -198,13 +203,16 @@ struct NdcgPairs {
         discounts{discounts_of},
         has_exp_gain{has_exp_gains} {}
 
-  XGBGPU_HD double Gain(std::uint32_t row) const { return GainOf(labels[row], has_exp_gain); }
   XGBGPU_HD double Discount(std::uint32_t place) const {
     return discounts == nullptr ? DiscountOf(place) : discounts[place];
   }
+  XGBGPU_HD double operator()(RankRow const& high, RankRow const& low) const {
+    double const change = Discount(high.place) - Discount(low.place);
+    double const gains = GainOf(high.label, has_exp_gain) - GainOf(low.label, has_exp_gain);
+    return gains * (change < 0.0 ? -change : change) * inverse_ideal;
+  }
   XGBGPU_HD double operator()(std::uint32_t high, std::uint32_t low) const {
-    double const change = Discount(places[high]) - Discount(places[low]);
-    return (Gain(high) - Gain(low)) * (change < 0.0 ? -change : change) * inverse_ideal;
+    return (*this)(RankRow{high, places[high], labels[high], 0.0f}, RankRow{low, places[low], labels[low], 0.0f});
   }
 };
 
@@ -237,8 +245,11 @@ struct MapPairs {
   std::uint32_t rows;
 
   XGBGPU_HD double operator()(std::uint32_t high, std::uint32_t low) const {
-    if (!(labels[high] > 0.0f) || labels[low] > 0.0f) return 0.0;
-    std::uint32_t const from = places[high], to = places[low];  // of the relevant row
+    return (*this)(RankRow{high, places[high], labels[high], 0.0f}, RankRow{low, places[low], labels[low], 0.0f});
+  }
+  XGBGPU_HD double operator()(RankRow const& high, RankRow const& low) const {
+    if (!(high.label > 0.0f) || low.label > 0.0f) return 0.0;
+    std::uint32_t const from = high.place, to = low.place;  // of the relevant row
     bool const down = from < to;
     std::uint32_t const a = down ? from : to, b = down ? to : from;
     std::uint64_t const before = a == 0 ? sums.precision_before : sums.precision[a - 1];
@@ -272,63 +283,87 @@ struct MarginOrder {
   std::uint32_t rows;
   float const* labels;             ///< [rows] of the group
   std::uint32_t const* by_margin;  ///< [rows] the row at each place
+  OutputView<float const> margins;
+
+  XGBGPU_HD float Margin(std::uint32_t row) const { return margins.at(first + row, 0); }
+  XGBGPU_HD RankRow At(std::uint32_t place) const {
+    std::uint32_t const row = by_margin[place];
+    return {row, place, labels[row], Margin(row)};
+  }
 };
 
 /// A pair's weight over the difference of its margins, unless all margins of the group are equal.
 template <typename WeightOf>
 struct ByScore {
   WeightOf of;
-  OutputView<float const> margins;
-  std::uint32_t first;
+  MarginOrder order;
   bool divides;
 
-  XGBGPU_HD ByScore(WeightOf const& weight_of, OutputView<float const> const& margins_of, MarginOrder const& order,
-                    bool normalizes)
+  XGBGPU_HD ByScore(WeightOf const& weight_of, MarginOrder const& order_of, bool normalizes)
       : of{weight_of},
-        margins{margins_of},
-        first{order.first},
-        divides{normalizes &&
-                margins.at(first + order.by_margin[0], 0) != margins.at(first + order.by_margin[order.rows - 1], 0)} {}
+        order{order_of},
+        divides{normalizes && order.Margin(order.by_margin[0]) != order.Margin(order.by_margin[order.rows - 1])} {}
 
-  XGBGPU_HD double operator()(std::uint32_t high, std::uint32_t low) const {
-    double const weight = of(high, low);
+  XGBGPU_HD double Divided(double weight, float high, float low) const {
     if (!divides) return weight;
-    float const difference = margins.at(first + high, 0) - margins.at(first + low, 0);
+    float const difference = high - low;
     return weight / (static_cast<double>(difference < 0.0f ? -difference : difference) + kLeastDifference);
+  }
+  XGBGPU_HD double operator()(std::uint32_t high, std::uint32_t low) const {
+    return Divided(of(high, low), order.Margin(high), order.Margin(low));
+  }
+  XGBGPU_HD double operator()(RankRow const& high, RankRow const& low) const {
+    return Divided(of(high, low), high.margin, low.margin);
   }
 };
 
-/// Returns 1 / discounted gains of the best order of the rows that count; 0 if there are none.
-XGBGPU_HD double InverseIdeal(LambdaRank const& params, RankOrder const& order, float const* labels) {
+/// Discounted gains of the best order are added in double as this number of sums, each in order, which are then added
+/// in their order.
+constexpr std::uint32_t kIdealSums = 32;
+
+/// Returns one of these sums, over the rows that count.
+XGBGPU_HD double IdealSum(LambdaRank const& params, RankOrder const& order, float const* labels,
+                          double const* discounts, std::uint32_t part) {
   std::uint32_t const end = params.has_top && params.pairs < order.rows ? params.pairs : order.rows;
   double sum = 0.0;
-  for (std::uint32_t i = 0; i < end; ++i) {
-    sum += DiscountOf(i) * GainOf(labels[order.by_label[i]], params.has_exp_gain);
+  for (std::uint32_t i = part; i < end; i += kIdealSums) {
+    sum += discounts[i] * GainOf(labels[order.by_label[i]], params.has_exp_gain);
   }
-  return sum == 0.0 ? 0.0 : 1.0 / sum;
+  return sum;
 }
+/// Returns the factor of changes of discounted gains: 0 if no row has a gain.
+XGBGPU_HD double InverseOf(double ideal) { return ideal == 0.0 ? 0.0 : 1.0 / ideal; }
+
+/// Returns what a pair of rows with different labels adds to the first of them, in units of 1 / unit.
+template <typename WeightOf>
+XGBGPU_HD RankSum TermOfOwn(RankRow const& own, RankRow const& other, WeightOf const& weight_of, double unit) {
+  bool const own_is_high = own.label > other.label;
+  RankRow const high = own_is_high ? own : other, low = own_is_high ? other : own;
+  RankSum const term = TermOf(high.margin, low.margin, weight_of(high, low), unit);
+  return {own_is_high ? term.grad : -term.grad, term.hess};
+}
+XGBGPU_HD std::int64_t Magnitude(std::int64_t grad) { return grad < 0 ? -grad : grad; }
 
 /// Computes the pairs of the row at `place` of the order with the rows at smaller places below `top`. Calls add(row, sum)
 /// for each partner and for the row itself. Returns the sum of the pairs' gradients, without signs.
 template <typename WeightOf, typename Add>
-XGBGPU_HD std::int64_t AddTopPairs(MarginOrder const& order, std::uint32_t place, std::uint32_t top,
-                                   OutputView<float const> const& margins, int shift, WeightOf const& weight_of,
-                                   Add const& add) {
+std::int64_t AddTopPairs(MarginOrder const& order, std::uint32_t place, std::uint32_t top, int shift,
+                         WeightOf const& weight_of, Add const& add) {
   double const unit = detail::PowerOfTwo(shift);
-  std::uint32_t const own = order.by_margin[place], end = place < top ? place : top;
+  RankRow const own = order.At(place);
+  std::uint32_t const end = place < top ? place : top;
   RankSum mine{0, 0};
   std::int64_t total = 0;
   for (std::uint32_t i = 0; i < end; ++i) {
-    std::uint32_t const other = order.by_margin[i];
-    if (order.labels[own] == order.labels[other]) continue;
-    bool const own_is_high = order.labels[own] > order.labels[other];
-    std::uint32_t const high = own_is_high ? own : other, low = own_is_high ? other : own;
-    RankSum const term =
-        TermOf(margins.at(order.first + high, 0), margins.at(order.first + low, 0), weight_of(high, low), unit);
-    AddTerm(term, own_is_high, other, &mine, add);
-    total -= term.grad;
+    RankRow const other = order.At(i);
+    if (own.label == other.label) continue;
+    RankSum const term = TermOfOwn(own, other, weight_of, unit);
+    mine.grad += term.grad;
+    mine.hess += term.hess;
+    add(other.row, RankSum{-term.grad, term.hess});
+    total += Magnitude(term.grad);
   }
-  add(own, mine);
+  add(own.row, mine);
   return total;
 }
 

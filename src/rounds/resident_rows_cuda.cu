@@ -61,6 +61,15 @@ __global__ void __launch_bounds__(kThreads) CopyOutputs(OutputView<float const> 
   }
 }
 
+/// Returns the most rows of a ranking group; 0 without groups.
+std::uint32_t LargestGroup(TargetView const& targets) {
+  std::uint32_t largest = 0;
+  for (std::uint32_t g = 0; g < targets.groups; ++g) {
+    largest = std::max(largest, targets.group_ptr[g + 1] - targets.group_ptr[g]);
+  }
+  return largest;
+}
+
 }  // namespace
 
 DeviceResidentRows::DeviceResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena,
@@ -246,6 +255,7 @@ void DeviceResidentRows::SetTargets(TargetView const& targets) {
   most_weight_ = targets.weights == nullptr ? 1 : LargestOf(weights_.data(), weights_.size());
   on_device.lower = Put(&lower_, "labels", targets.lower, rows_);
   on_device.upper = Put(&upper_, "labels", targets.upper, rows_);
+  scratch_.ranking.largest_group = LargestGroup(targets);
   on_device.group_ptr = Put(&group_ptr_, "groups", targets.group_ptr, std::size_t{targets.groups} + 1);
   targets_ = on_device;
 }

@@ -7,7 +7,6 @@
 #include <exception>
 #include <utility>
 
-#include "base/message.h"
 #include "base/parallel.h"
 #include "xgbgpu/boosting_round.h"
 #include "xgbgpu/error.h"
@@ -94,11 +93,6 @@ void Training::SetEqualMargins(Span<float const> margins, std::uint32_t outputs,
 }
 
 void Training::ComputeGradients(ObjectiveParams const& objective, TargetView const& targets, TargetMark const& mark) {
-  if (OnlyOnHost(objective)) {
-    Throw<Unsupported>(
-        "Objective ", NameOf(objective.kind),
-        " is LambdaRank, whose gradients the device does not compute; supported: host::ComputeGradients");
-  }
   own.SetTargets(targets, mark);
   bool const speculative = std::exchange(has_speculative_gradients, false);
   if (speculative && last_plan && last_plan->SameGradients(objective, mark)) return;

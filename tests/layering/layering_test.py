@@ -67,7 +67,7 @@ PLUGIN_ARROWS = {
 # Benches of single stages of the engine, which include headers of src/. Every other file of bench/ enters by the front
 # door, as plugin/ and cli/ do.
 BENCHES_OF_STAGES = ["bench_cuda.cu", "bench_device_data.cc", "bench_encode.cc", "bench_exact.cc", "bench_metric.cc",
-                     "bench_predict.cc", "bench_shards.cc", "bench_stages.cc", "complete_rows.h"]
+                     "bench_predict.cc", "bench_rank.cc", "bench_shards.cc", "bench_stages.cc", "complete_rows.h"]
 
 # What XGBoost changed between 1.7 and 3.4 (docs/adr/0002-how-the-plugin-enters-xgboost.md). Of plugin/ these files may
 # name it.

@@ -1,6 +1,7 @@
 // Gradients of the ranking objectives on a device equal the host's, bit for bit.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "objective/objective_cuda.h"
@@ -11,9 +12,19 @@
 namespace xgbgpu::testing {
 namespace {
 
+std::uint32_t LargestOf(RankRows const& rows) {
+  std::uint32_t largest = 0;
+  for (std::size_t g = 1; g < rows.group_ptr.size(); ++g) {
+    largest = std::max(largest, rows.group_ptr[g] - rows.group_ptr[g - 1]);
+  }
+  return largest;
+}
+
 /// Keeps rows on the device. What ranking keeps there stays from call to call.
 class DeviceRanking {
  public:
+  /// Says from the next comparison on whether the device gets the size of the largest group. It sorts otherwise then.
+  void TellLargest(bool tells) { tells_largest_ = tells; }
   void Expect(RankRows const& rows, ObjectiveParams const& params, bool weighted, bool grouped) {
     TargetView on_host = rows.Targets(weighted);
     if (!grouped) {
@@ -30,6 +41,7 @@ class DeviceRanking {
     targets.labels = labels.data();
     targets.weights = weighted ? weights.data() : nullptr;
     targets.group_ptr = grouped ? group_ptr.data() : nullptr;
+    scratch_.ranking.largest_group = grouped && tells_largest_ ? LargestOf(rows) : 0;
     cuda::ComputeGradients(params, targets, OutputMajor<float const>(margins.data(), n, 1),
                            OutputMajor(out.data(), n, 1), limits_, stream_, &scratch_);
     std::vector<GradientPair> found(n);
@@ -38,23 +50,55 @@ class DeviceRanking {
     auto const expected = rows.Gradients(params, on_host, 2);
     for (std::size_t i = 0; i < n; ++i) {
       ASSERT_EQ(std::memcmp(&found[i], &expected[i], sizeof(found[i])), 0)
-          << "row " << i << " of " << n << ", kind " << static_cast<int>(params.kind) << (weighted ? ", weights" : "")
+          << "row " << i << " of " << n << ", kind " << static_cast<int>(params.kind) << TextOf(params.lambdarank)
+          << (weighted ? ", weights" : "") << (tells_largest_ ? ", largest group known" : "")
           << (grouped ? "" : ", no groups") << ": (" << found[i].grad << ", " << found[i].hess << "), on the host ("
           << expected[i].grad << ", " << expected[i].hess << ")";
     }
   }
 
  private:
+  static std::string TextOf(LambdaRank const& how) {
+    if (!how.is_used) return "";
+    return (how.has_top ? ", topk " : ", mean ") + std::to_string(how.pairs) + (how.normalizes ? ", normalized" : "") +
+           (how.normalizes_by_score ? ", by score" : "") + (how.has_exp_gain ? ", 2^label" : "");
+  }
+
+  bool tells_largest_{false};
   DeviceArena arena_{"This test"};
   Stream stream_;
   DeviceLimits limits_{CurrentDeviceLimits()};
   cuda::ObjectiveScratch scratch_{&arena_};
 };
 
+/// Compares LambdaRank of one kind, with each of its parameters.
+void ExpectLambdas(RankRows const& rows, Objective kind, DeviceRanking* device) {
+  ObjectiveParams params = RankParams(kind, 1);
+  LambdaRank& how = params.lambdarank;
+  how.is_used = true;
+  for (bool const has_top : {true, false}) {
+    how.has_top = has_top;
+    for (std::uint32_t const pairs :
+         has_top ? std::vector<std::uint32_t>{1, 2, 5, 32, 40} : std::vector<std::uint32_t>{1, 5}) {
+      how.pairs = pairs;
+      for (int const flags : {7, 0, 1, 2, 4}) {
+        how.normalizes = (flags & 1) != 0;
+        how.normalizes_by_score = (flags & 2) != 0;
+        how.has_exp_gain = (flags & 4) != 0;
+        ASSERT_NO_FATAL_FAILURE(device->Expect(rows, params, true, true));
+      }
+      ASSERT_NO_FATAL_FAILURE(device->Expect(rows, params, false, true));
+      ASSERT_NO_FATAL_FAILURE(device->Expect(rows, params, false, false));
+    }
+  }
+}
+
 /// Compares every kind of ranking, with weights and without, by groups and with all rows as one.
 void ExpectAll(std::vector<std::vector<std::uint32_t>> const& sizes) {
   DeviceRanking device;
+  bool tells_largest = false;
   for (auto const& of_groups : sizes) {
+    device.TellLargest(tells_largest = !tells_largest);
     for (std::size_t const levels : {2, 31}) {
       RankRows rows{of_groups, levels, 7};
       for (float& label : rows.labels) label = label >= 31 ? 30 : label;
@@ -62,6 +106,7 @@ void ExpectAll(std::vector<std::vector<std::uint32_t>> const& sizes) {
         for (bool const weighted : {false, true}) device.Expect(rows, RankParams(kind, 1), weighted, true);
         device.Expect(rows, RankParams(kind, 6, 1.5f), true, true);
         device.Expect(rows, RankParams(kind, 2), false, false);
+        ASSERT_NO_FATAL_FAILURE(ExpectLambdas(rows, kind, &device));
       }
     }
   }
@@ -79,6 +124,38 @@ TEST(CudaRankTest, EqualsTheHost) {
   for (auto& size : many) size = static_cast<std::uint32_t>(random.Below(60));
   // A large set comes between small ones: kept memory is used for less, and grows.
   ExpectAll({{1}, {100000, 1, 1000, 0, 31, 32}, {5, 5, 5}, many, {300000}});
+}
+
+TEST(CudaRankTest, EverySizeOfAGroup) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  std::vector<std::uint32_t> sizes;
+  for (std::uint32_t size = 1; size <= 256; ++size) sizes.push_back(size);
+  std::vector<std::uint32_t> twos(3000, 2), large{1, 2, 33, 257, 1000, 5000};
+  ExpectAll({sizes, sizes, twos, large, large});
+}
+
+TEST(CudaRankTest, RowsThatAreAllEqual) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  RankRows rows{{100, 1, 300, 40}, 3, 11};
+  DeviceRanking device;
+  for (bool const tells : {true, false}) {
+    device.TellLargest(tells);
+    for (Objective const kind : kRankings) {
+      std::fill(rows.margins.begin(), rows.margins.end(), 0.5f);
+      ASSERT_NO_FATAL_FAILURE(ExpectLambdas(rows, kind, &device));
+      RankRows same = rows;
+      std::fill(same.labels.begin(), same.labels.end(), 1.0f);
+      ASSERT_NO_FATAL_FAILURE(ExpectLambdas(same, kind, &device));
+    }
+  }
+}
+
+TEST(CudaRankTest, MarginsThatAreNotFinite) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  RankRows rows{{100, 2, 300}, 3, 12};
+  for (std::size_t i = 0; i < rows.margins.size(); i += 7) rows.margins[i] = i % 2 == 0 ? NAN : INFINITY;
+  DeviceRanking device;
+  for (Objective const kind : kRankings) ASSERT_NO_FATAL_FAILURE(ExpectLambdas(rows, kind, &device));
 }
 
 TEST(CudaRankTest, NeedsMemoryOfItsCaller) {

@@ -431,7 +431,11 @@ TEST_F(ShardedRoundsTest, Rankings) {
   targets.groups = static_cast<std::uint32_t>(groups.size()) - 1;
   for (Objective const kind : {Objective::kRankPairwise, Objective::kRankNdcg, Objective::kRankMap}) {
     if (kind == Objective::kRankMap) MakeBinary(&labels_);
-    Compare({kind}, targets, 1, Params(), {{kind == Objective::kRankMap ? Metric::kMap : Metric::kNdcg}});
+    std::vector<MetricParams> const metrics{{kind == Objective::kRankMap ? Metric::kMap : Metric::kNdcg}};
+    Compare({kind}, targets, 1, Params(), metrics);
+    ObjectiveParams lambdas{kind};
+    lambdas.lambdarank.is_used = true;
+    Compare(lambdas, targets, 1, Params(), metrics);
   }
 }
 
