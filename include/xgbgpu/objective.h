@@ -38,10 +38,9 @@ enum class Objective : std::uint8_t {
 };
 
 inline bool IsRanking(Objective kind) { return kind >= Objective::kRankPairwise; }
-/// Returns true if neither the gradient of a row nor its leaf is computed from margins and labels of other rows.
-inline bool LooksAtOneRow(Objective kind) {
-  return kind != Objective::kAbsoluteError && kind != Objective::kCox && !IsRanking(kind);
-}
+/// Returns true if gradients and leaves are computed from the rows of one shard, and from what shards tell each other
+/// once of their labels (GroupTotals). Groups of a ranking each lie in one shard.
+inline bool StaysInShard(Objective kind) { return kind != Objective::kAbsoluteError && kind != Objective::kCox; }
 
 /// LambdaRank, the meaning of ranking objectives in XGBoost 2.0 and later. Defaults are XGBoost 3's.
 struct LambdaRank {
@@ -132,6 +131,11 @@ namespace host {
 XGBGPU_API void ComputeGradients(ObjectiveParams const& params, TargetView const& targets,
                                  OutputView<float const> margins, OutputView<GradientPair> gradients, int threads,
                                  Collective& collective = NoOtherShards());
+
+/// Returns the totals of the ranking groups of all shards, which all call it at the same time. A shard with rows has
+/// groups.
+/// Throws  InvalidArgument (some shards have weights of groups and some have none)
+XGBGPU_API GroupTotals AddUpGroups(TargetView const& targets, std::uint64_t rows, Collective& collective);
 
 /// Turns margins into the input of metrics (XGBoost's EvalTransform): predictions; for kSoftmax the probabilities of
 /// all classes. `out` may be `margins` itself (the same data and strides), but must not overlap it otherwise.

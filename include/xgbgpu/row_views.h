@@ -43,6 +43,13 @@ struct TimeOrder {
   std::uint32_t const* first{nullptr};  ///< [rows] the first place of the same time as each place
 };
 
+/// The ranking groups of all shards, for a shard of their rows.
+struct GroupTotals {
+  std::uint32_t groups{0};     ///< 0: the shard is alone
+  double weight{0};            ///< sum of weights, as one shard of all rows adds them up
+  std::uint32_t first_row{0};  ///< number of the shard's first row
+};
+
 /// Labels, weights and groups of rows. Absent arrays are null.
 struct TargetView {
   float const* labels{nullptr};    ///< [rows × label_columns], row-major
@@ -53,6 +60,8 @@ struct TargetView {
   /// [groups + 1] offsets: ranking group g has rows group_ptr[g] … group_ptr[g + 1] - 1.
   std::uint32_t const* group_ptr{nullptr};
   std::uint32_t groups{0};
+  /// For gradients of ranking on a device. A shard on the host asks the others.
+  GroupTotals all_groups{};
   /// For survival:cox and cox-nloglik. Null: the host sorts the rows in every call, and a device throws.
   TimeOrder by_time{};
 };

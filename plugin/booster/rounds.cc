@@ -304,7 +304,7 @@ bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const
 bool Rounds::StayOnDevice(Training const& training, ObjectiveParams const& objective) const {
   if (!config().OwnsRounds() || training.trainer->rounds() == nullptr) return false;
   if (ProcessGroup::OfThisThread() == nullptr) return true;
-  return LooksAtOneRow(objective.kind) && !learner().is_dart() && !training.rounds_on_host;
+  return StaysInShard(objective.kind) && !learner().is_dart() && !training.rounds_on_host;
 }
 
 /// Returns labels and weights, once they and the base score suit the objective.
@@ -388,26 +388,34 @@ std::optional<Rounds::Targets> Rounds::KnownOnDevice(Training* training, Objecti
 }
 
 /// Gives the own rows of all workers margins, labels and weights, and returns the labels and weights of this worker's.
-/// Returns nothing if all compute on their hosts. `training` keeps that in mind.
+/// Returns nothing if all compute on their hosts. `training` keeps that in mind, unless stock code has to refuse labels.
 std::optional<Rounds::Targets> Rounds::AgreeOnDevice(ProcessGroup* group, Training* training,
                                                      ObjectiveParams const& objective, xgboost::MetaInfo const& info) {
   if (!StayOnDevice(*training, objective)) return {};
   std::optional<Targets> targets;
   bool has_room = true;
-  Agree(*group, FactsOf(objective), [&] {
-    try {
-      targets = BringToDevice(training, objective, info);
-      if (targets) training->own.SetTargets(targets->view, targets->mark);
-    } catch (OutOfDeviceMemory const&) {
-      has_room = false;
-    }
-  });
+  auto const try_to = [&](std::vector<Fact> const& facts, std::function<void()> const& work) {
+    Agree(*group, facts, [&] {
+      try {
+        if (has_room) work();
+      } catch (OutOfDeviceMemory const&) {
+        has_room = false;
+      }
+    });
+  };
+  try_to(FactsOf(objective), [&] { targets = BringToDevice(training, objective, info); });
+  bool const ranks = IsRanking(objective.kind);
   // A tree that is timed computes its gradients in another place, which changes what devices exchange.
   bool const traces = !config().device().gpu_trace.empty();
-  std::int64_t any[] = {targets ? 0 : 1, has_room ? 0 : 1, traces ? 1 : 0, traces ? 0 : 1};
-  group->Max({any, 4});
-  training->rounds_on_host = any[1] != 0 || (any[2] != 0 && any[3] != 0);
+  std::int64_t any[] = {has_room && !targets ? 1 : 0, has_room ? 0 : 1, traces ? 1 : 0, traces ? 0 : 1,
+                        ranks && info.group_ptr_.empty() ? 1 : 0};
+  group->Max({any, 5});
+  training->rounds_on_host = any[1] != 0 || (any[2] != 0 && any[3] != 0) || any[4] != 0;
   if (any[0] != 0 || training->rounds_on_host) return {};
+  if (ranks) targets->view.all_groups = host::AddUpGroups(targets->view, info.num_row_, *group);
+  try_to({}, [&] { training->own.SetTargets(targets->view, targets->mark); });
+  training->rounds_on_host = group->AnyOf(!has_room);
+  if (training->rounds_on_host) return {};
   training->own.rows->ShareBounds();
   return targets;
 }

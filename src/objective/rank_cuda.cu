@@ -310,13 +310,14 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 __global__ void __launch_bounds__(kThreads)
-    FinishKernel(ObjectiveParams params, RankData data, float const* weights, double const* weight_sum,
+    FinishKernel(ObjectiveParams params, RankData data, GroupTotals all, float const* weights, double const* weight_sum,
                  std::int64_t const* sums, std::int64_t const* totals, OutputView<GradientPair> gradients) {
   for (std::uint32_t row = FirstIndex(); row < data.groups.rows; row += IndexStep()) {
     std::uint32_t const group = data.group_of[row];
     double const weight = weights == nullptr ? 1.0 : weights[group];
-    double const sum = weights == nullptr ? data.groups.groups : *weight_sum;
-    std::uint32_t const rows = data.groups.Size(group), groups = data.groups.groups;
+    bool const alone = all.groups == 0;
+    double const sum = !alone ? all.weight : weights == nullptr ? data.groups.groups : *weight_sum;
+    std::uint32_t const rows = data.groups.Size(group), groups = alone ? data.groups.groups : all.groups;
     double factor = 0.0;
     if (params.lambdarank.is_used) {
       PairTotal total{0, 0};
@@ -422,8 +423,8 @@ class Ranker {
     if (targets_.weights != nullptr) {
       WeightSumKernel<<<1, kWeightSums, 0, stream_>>>(targets_.weights, data_.groups.groups, s_.weight_sum.data());
     }
-    FinishKernel<<<blocks_, kThreads, 0, stream_>>>(params, data_, targets_.weights, s_.weight_sum.data(),
-                                                    s_.sums.data(), s_.totals.data(), gradients);
+    FinishKernel<<<blocks_, kThreads, 0, stream_>>>(params, data_, targets_.all_groups, targets_.weights,
+                                                    s_.weight_sum.data(), s_.sums.data(), s_.totals.data(), gradients);
     CheckLaunch(kWhat);
   }
 
@@ -473,8 +474,9 @@ class Ranker {
 };
 
 /// Computes the sums of the objectives of 1.7.
-void RankByDraws(ObjectiveParams const& params, OutputView<float const> const& margins, Ranker* ranker) {
-  PairDraws const draws{params.seed, params.iteration, params.num_pairsample};
+void RankByDraws(ObjectiveParams const& params, OutputView<float const> const& margins, std::uint32_t first_row,
+                 Ranker* ranker) {
+  PairDraws const draws{params.seed, params.iteration, params.num_pairsample, first_row};
   ranker->SortByLabel();
   if (params.kind == Objective::kRankPairwise) return ranker->AddAll<MakeEqualPairs>(margins, draws);
   ranker->SortByMargin(margins);
@@ -488,9 +490,10 @@ void RankByDraws(ObjectiveParams const& params, OutputView<float const> const& m
 }
 
 /// Computes the sums of LambdaRank.
-void RankByLambdas(ObjectiveParams const& params, OutputView<float const> const& margins, Ranker* ranker) {
+void RankByLambdas(ObjectiveParams const& params, OutputView<float const> const& margins, std::uint32_t first_row,
+                   Ranker* ranker) {
   LambdaRank const& how = params.lambdarank;
-  PairDraws const draws{params.seed, params.iteration, how.pairs};
+  PairDraws const draws{params.seed, params.iteration, how.pairs, first_row};
   if (!how.has_top || params.kind == Objective::kRankNdcg) ranker->SortByLabel();
   ranker->SortByMargin(margins);
   if (params.kind == Objective::kRankPairwise) {
@@ -513,9 +516,9 @@ void ComputeRankGradients(ObjectiveParams const& params, TargetView const& targe
   if (margins.rows == 0) return;
   Ranker ranker{RankGroups{targets, margins.rows}, targets, scratch, limits, stream};
   if (params.lambdarank.is_used) {
-    RankByLambdas(params, margins, &ranker);
+    RankByLambdas(params, margins, targets.all_groups.first_row, &ranker);
   } else {
-    RankByDraws(params, margins, &ranker);
+    RankByDraws(params, margins, targets.all_groups.first_row, &ranker);
   }
   ranker.Finish(params, gradients);
 }

@@ -24,24 +24,6 @@ double SumOfWeights(float const* weights, std::uint32_t groups) {
   return sum;
 }
 
-/// The groups of all shards.
-struct GroupTotals {
-  std::uint32_t groups;
-  double weight;
-};
-
-GroupTotals AddUpGroups(RankGroups const& own, float const* weights, Collective& collective) {
-  if (collective.shards() == 1) return {own.groups, SumOfWeights(weights, own.groups)};
-  std::uint32_t const groups = own.rows == 0 ? 0 : own.groups;
-  auto const all = static_cast<std::uint32_t>(collective.SumOf(groups));
-  std::vector<float> const of_all = GatherAll(collective, Span<float const>{weights, weights == nullptr ? 0 : groups});
-  if (!of_all.empty() && of_all.size() != all) {
-    throw InvalidArgument{
-        "Some shards of the rows have weights of ranking groups and some have none; allowed: all or none"};
-  }
-  return {all, SumOfWeights(of_all.empty() ? nullptr : of_all.data(), all)};
-}
-
 /// Returns true if no shard has groups, so that all rows are one. Throws if some shards have groups and some have none.
 bool AreOneGroup(TargetView const& targets, std::uint64_t rows, Collective& collective) {
   std::int64_t any[] = {targets.groups != 0 ? 1 : 0, targets.groups == 0 && rows != 0 ? 1 : 0};
@@ -57,8 +39,8 @@ bool AreOneGroup(TargetView const& targets, std::uint64_t rows, Collective& coll
 class GroupRanker {
  public:
   void Run(ObjectiveParams const& params, RankGroups const& groups, std::uint32_t group, GroupTotals const& all,
-           double weight, std::uint32_t first_row_of_shard, TargetView const& targets,
-           OutputView<float const> const& margins, OutputView<GradientPair> const& gradients) {
+           double weight, TargetView const& targets, OutputView<float const> const& margins,
+           OutputView<GradientPair> const& gradients) {
     std::uint32_t const first = groups.First(group), rows = groups.Size(group);
     if (rows == 0) return;
     float const* const labels = targets.labels + first;
@@ -73,10 +55,10 @@ class GroupRanker {
     double factor = 0.0;
     if (params.lambdarank.is_used) {
       SortByMargin(first, rows, margins);
-      PairTotal const total = AddLambdas(params, order, labels, margins, first_row_of_shard);
+      PairTotal const total = AddLambdas(params, order, labels, margins, all.first_row);
       factor = FactorOfLambdas(params.lambdarank, rows, total, all.groups, weight, all.weight);
     } else {
-      PairDraws const draws{params.seed, params.iteration, params.num_pairsample, first_row_of_shard};
+      PairDraws const draws{params.seed, params.iteration, params.num_pairsample, all.first_row};
       int const shift = PairShift(rows, draws.samples);
       if (params.kind != Objective::kRankPairwise) SortByMargin(first, rows, margins);
       if (params.kind == Objective::kRankPairwise) AddAll(order, margins, draws, shift, EqualPairs{});
@@ -207,6 +189,21 @@ class GroupRanker {
 
 }  // namespace
 
+GroupTotals AddUpGroups(TargetView const& targets, std::uint64_t rows, Collective& collective) {
+  RankGroups const own{targets, rows};
+  float const* const weights = targets.weights;
+  if (collective.shards() == 1) return {own.groups, SumOfWeights(weights, own.groups), 0};
+  std::uint32_t const groups = rows == 0 ? 0 : own.groups;
+  auto const all = static_cast<std::uint32_t>(collective.SumOf(groups));
+  std::vector<float> const of_all = GatherAll(collective, Span<float const>{weights, weights == nullptr ? 0 : groups});
+  if (!of_all.empty() && of_all.size() != all) {
+    throw InvalidArgument{
+        "Some shards of the rows have weights of ranking groups and some have none; allowed: all or none"};
+  }
+  return {all, SumOfWeights(of_all.empty() ? nullptr : of_all.data(), all),
+          static_cast<std::uint32_t>(Shard::Place(&collective, rows).first_row)};
+}
+
 void ComputeRankGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
                           OutputView<GradientPair> gradients, int threads, Collective& collective) {
   if (collective.shards() > 1 && AreOneGroup(targets, margins.rows, collective)) {
@@ -220,15 +217,13 @@ void ComputeRankGradients(ObjectiveParams const& params, TargetView const& targe
     return;
   }
   RankGroups const groups{targets, margins.rows};
-  GroupTotals const all = AddUpGroups(groups, targets.weights, collective);
-  auto const first_row = static_cast<std::uint32_t>(Shard::Place(&collective, margins.rows).first_row);
+  GroupTotals const all = AddUpGroups(targets, margins.rows, collective);
   if (margins.rows == 0) return;
   std::vector<GroupRanker> rankers(static_cast<std::size_t>(std::max(threads, 1)));
   ParallelTasks(threads, groups.groups, [&](std::size_t task, int thread) {
     auto const group = static_cast<std::uint32_t>(task);
     double const weight = targets.weights == nullptr ? 1.0 : targets.weights[group];
-    rankers[static_cast<std::size_t>(thread)].Run(params, groups, group, all, weight, first_row, targets, margins,
-                                                  gradients);
+    rankers[static_cast<std::size_t>(thread)].Run(params, groups, group, all, weight, targets, margins, gradients);
   });
 }
 
