@@ -361,17 +361,17 @@ bool Rounds::ComputeInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatri
     inputs = parts_.group->InputsOf(group, found, objective, info, margins);
     return inputs ? "inputs" : "";
   });
+  if (training != nullptr && targets) {
+    ComputeOnDevice(training, objective, *targets, out);
+    return true;
+  }
   if (training == nullptr) {
     training = &PrepareTraining(owner, step);
-    targets = AgreeOnDevice(group, training, objective, info);
-    if (!targets) inputs = parts_.group->AgreeOnInputs(group, training, objective, info, margins);
-    if (!targets && !inputs) return false;
+    if (AgreeOnDevice(group, training, objective, info, out)) return true;
+    inputs = parts_.group->AgreeOnInputs(group, training, objective, info, margins);
+    if (!inputs) return false;
   }
-  if (targets) {
-    ComputeOnDevice(training, objective, *targets, out);
-  } else {
-    parts_.group->ComputeGradients(group, *training, objective, info.num_row_, *inputs, out);
-  }
+  parts_.group->ComputeGradients(group, *training, objective, info.num_row_, *inputs, out);
   return true;
 }
 
@@ -387,22 +387,22 @@ std::optional<Rounds::Targets> Rounds::KnownOnDevice(Training* training, Objecti
   return targets;
 }
 
-/// Gives the own rows of all workers margins, labels and weights, and returns the labels and weights of this worker's.
-/// Returns nothing if all compute on their hosts. `training` keeps that in mind, unless stock code has to refuse labels.
-std::optional<Rounds::Targets> Rounds::AgreeOnDevice(ProcessGroup* group, Training* training,
-                                                     ObjectiveParams const& objective, xgboost::MetaInfo const& info) {
-  if (!StayOnDevice(*training, objective)) return {};
-  std::optional<Targets> targets;
+/// Gives the own rows of all workers margins, labels and weights, and computes the gradients. Returns false if all
+/// compute on their hosts. `training` keeps that in mind, unless stock code has to refuse labels.
+bool Rounds::AgreeOnDevice(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
+                           xgboost::MetaInfo const& info, XgbGradientMatrix* out) {
+  if (!StayOnDevice(*training, objective)) return false;
   bool has_room = true;
   auto const try_to = [&](std::vector<Fact> const& facts, std::function<void()> const& work) {
     Agree(*group, facts, [&] {
       try {
-        if (has_room) work();
+        work();
       } catch (OutOfDeviceMemory const&) {
         has_room = false;
       }
     });
   };
+  std::optional<Targets> targets;
   try_to(FactsOf(objective), [&] { targets = BringToDevice(training, objective, info); });
   bool const ranks = IsRanking(objective.kind);
   // A tree that is timed computes its gradients in another place, which changes what devices exchange.
@@ -411,13 +411,16 @@ std::optional<Rounds::Targets> Rounds::AgreeOnDevice(ProcessGroup* group, Traini
                         ranks && info.group_ptr_.empty() ? 1 : 0};
   group->Max({any, 5});
   training->rounds_on_host = any[1] != 0 || (any[2] != 0 && any[3] != 0) || any[4] != 0;
-  if (any[0] != 0 || training->rounds_on_host) return {};
+  if (any[0] != 0 || training->rounds_on_host) return false;
   if (ranks) targets->view.all_groups = host::AddUpGroups(targets->view, info.num_row_, *group);
   try_to({}, [&] { training->own.SetTargets(targets->view, targets->mark); });
   training->rounds_on_host = group->AnyOf(!has_room);
-  if (training->rounds_on_host) return {};
+  if (training->rounds_on_host) return false;
   training->own.rows->ShareBounds();
-  return targets;
+  try_to({}, [&] { ComputeOnDevice(training, objective, *targets, out); });
+  training->rounds_on_host = group->AnyOf(!has_room);
+  if (training->rounds_on_host) pending_ = {};
+  return !training->rounds_on_host;
 }
 
 }  // namespace xgbgpu::plugin

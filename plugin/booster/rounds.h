@@ -97,8 +97,8 @@ class Rounds {
                       ObjectiveParams const& objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out);
   std::optional<Targets> KnownOnDevice(Training* training, ObjectiveParams const& objective,
                                        xgboost::MetaInfo const& info) const;
-  std::optional<Targets> AgreeOnDevice(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
-                                       xgboost::MetaInfo const& info);
+  bool AgreeOnDevice(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
+                     xgboost::MetaInfo const& info, XgbGradientMatrix* out);
   Training& BeginInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& data, bool on_device,
                          std::function<Setup()> const& decide, Setup* setup);
   std::unique_ptr<BoostingRound> Begin(Training* training, Setup setup, Pending const* pending) const;
