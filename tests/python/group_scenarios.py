@@ -230,15 +230,20 @@ def little_memory(shares: List[float], worker: int) -> None:
     xgb.train({**settings({}), "gpu_memory_limit": limit}, data.matrix(*own_rows(data, shares)), 1)
 
 
-def places(shares: List[float]) -> Dict[str, Any]:
-    """Says where the worker trains."""
+def places(
+    shares: Optional[List[float]], scenario: Dict[str, Any], traces: Dict[int, str] = {}
+) -> Tuple[Dict[str, Any], Tuple[bytes, str]]:
+    """Says where the worker trains. `traces`: files to which workers write the times of their stages."""
     import xgboost_gpu
 
-    data = Data(dict(objective="binary:logistic"))
+    data = Data(scenario)
     matrix = data.matrix(*own_rows(data, shares))
-    booster = xgb.Booster(settings(dict(objective="binary:logistic")), [matrix])
-    booster.update(matrix, 0)
-    return xgboost_gpu.memory_report()[-1]
+    file = traces.get(collective.get_rank())
+    booster = xgb.Booster({**settings(scenario), **({"gpu_trace": file} if file else {})}, [matrix])
+    for round_ in range(2):
+        booster.update(matrix, round_)
+    booster.set_param({"gpu_trace": ""})
+    return xgboost_gpu.memory_report()[-1], models(booster)
 
 
 class Messages(xgb.callback.TrainingCallback):

@@ -27,6 +27,9 @@ from support import BACKEND, LIBRARY, assert_same_trees, binary_labels, fresh, m
 on_gpu = pytest.mark.skipif(BACKEND != "cuda", reason="this test needs a GPU")
 ROWS, COLUMNS = 4_000_000, 60
 SHARES = {2: [0, 0.3, 1], 3: [0, 0.2, 0.7, 1]}
+LOGISTIC = dict(objective="binary:logistic")
+#: A part of the memory report where rounds stay on a GPU.
+LABELS_ON_GPU = "labels"
 
 
 def device_info() -> Dict[str, Any]:
@@ -416,9 +419,39 @@ def assert_models_of_one(group: Group, names: List[str], shares: List[float]) ->
 
 @on_gpu
 def test_processes_train_on_gpus(groups: Dict[int, Group]) -> None:
-    found = groups[2].results(group_scenarios.places, SHARES[2])
+    found = [place for place, _ in groups[2].results(group_scenarios.places, SHARES[2], LOGISTIC)]
     assert [place["backend"] for place in found] == ["cuda", "cuda"]
     assert [place["device"] for place in found] == [0, 1 % gpus()]
+
+
+@on_gpu
+@pytest.mark.parametrize(
+    "scenario, stay",
+    [
+        (LOGISTIC, True),
+        (dict(objective="rank:ndcg", groups=True, weights="groups"), True),
+        (dict(objective="rank:ndcg"), False),
+        (dict(objective="survival:cox"), False),
+    ],
+    ids=str,
+)
+def test_rounds_stay_on_gpus_where_no_objective_needs_rows_of_others(
+    groups: Dict[int, Group], scenario: Dict[str, Any], stay: bool
+) -> None:
+    found = groups[2].results(group_scenarios.places, SHARES[2], scenario)
+    assert [LABELS_ON_GPU in place["parts"] for place, _ in found] == [stay, stay]
+    assert [model for _, model in found] == [group_scenarios.places(None, scenario)[1]] * 2
+
+
+@on_gpu
+def test_rounds_are_on_hosts_if_some_workers_time_their_trees(groups: Dict[int, Group], tmp_path: Any) -> None:
+    """A tree that is timed exchanges other numbers."""
+    file = str(tmp_path / "trace.json")
+    found = groups[2].results(group_scenarios.places, SHARES[2], LOGISTIC, {1: file})
+    assert [LABELS_ON_GPU in place["parts"] for place, _ in found] == [False, False]
+    assert [model for _, model in found] == [group_scenarios.places(None, LOGISTIC)[1]] * 2
+    both = groups[2].results(group_scenarios.places, SHARES[2], LOGISTIC, {0: file, 1: str(tmp_path / "other.json")})
+    assert [LABELS_ON_GPU in place["parts"] for place, _ in both] == [True, True]
 
 
 #: Workers without rows: between others, the first of two, and all but the second.
@@ -443,10 +476,10 @@ def test_workers_without_rows_get_the_model_of_one(groups: Dict[int, Group], sha
 
 @on_gpu
 def test_a_worker_without_rows_needs_no_gpu(without_gpu: Group) -> None:
-    found = without_gpu.results(group_scenarios.places, SOME_HAVE_NONE[0])
+    found = [place for place, _ in without_gpu.results(group_scenarios.places, SOME_HAVE_NONE[0], LOGISTIC)]
     assert [place["backend"] for place in found] == ["cuda", "host", "cuda"]
     assert [place["device"] for place in (found[0], found[2])] == [0, 1 % gpus()]
-    for answer in without_gpu.run(group_scenarios.places, SHARES[3]):
+    for answer in without_gpu.run(group_scenarios.places, SHARES[3], LOGISTIC):
         assert isinstance(answer, WorkerError) and "a worker with rows sees no GPU" in str(answer)
 
 
