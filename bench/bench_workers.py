@@ -8,8 +8,9 @@ the models are equal. One process trains with as many GPUs as there are workers,
     XGBGPU_LIBRARY=build/cuda/lib/libxgboost_gpu.so python3 bench/bench_workers.py [case …] [--workers 2]
         [--rows 8000000] [--columns 28] [--depth 8] [--rounds 40]
 
-Cases: plain; eval (the own rows and a quarter as many others are evaluated by auc and logloss in each round); classes (seven, multi:softprob); sample
-(subsample=.2). NCCL in place of each other's memory: XGBGPU_HOST_ID is another for each worker with --nccl.
+Cases: plain; eval (a quarter as many other rows are evaluated by logloss and auc in each round); sample
+(subsample=.2); classes (seven, multi:softprob); rank (rank:ndcg, groups of 100 rows). With --nccl each worker takes
+itself for a host of its own, and GPUs talk by NCCL.
 """
 
 import argparse
@@ -26,6 +27,7 @@ CASES = {
     "eval": {"objective": "binary:logistic", "eval_metric": ["logloss", "auc"]},
     "sample": {"objective": "binary:logistic", "subsample": 0.2},
     "classes": {"objective": "multi:softprob", "num_class": 7},
+    "rank": {"objective": "rank:ndcg"},
 }
 
 
@@ -36,10 +38,11 @@ def train(args, case, share, gpus):
 
     def matrix(rows, seed_rows):
         x, y = make_data("workers", seed_rows + rows, args.columns)
-        if case == "classes":
-            y = np.clip(np.floor(x[:, 0] * 2 + 3.5), 0, 6)
-        first, last = (seed_rows + rows * s // share[1] for s in (share[0], share[0] + 1))
-        return xgb.DMatrix(x[first:last], y[first:last])
+        if case in ("classes", "rank"):
+            y = np.clip(np.floor(x[:, 0] * 2 + y + 3), 0, 4 if case == "rank" else 6)
+        first, last = (seed_rows + rows * s // share[1] // 100 * 100 for s in (share[0], share[0] + 1))
+        groups = {"qid": np.arange(first, last) // 100} if case == "rank" else {}
+        return xgb.DMatrix(x[first:last], y[first:last], **groups)
 
     data = matrix(args.rows, 0)
     others = [(matrix(args.rows // 4, args.rows), "other")] if case == "eval" else []
