@@ -532,7 +532,7 @@ def two_hosts() -> Iterator[Group]:
 @on_gpu
 def test_gpus_of_two_hosts_give_the_model_of_one_process(two_hosts: Group) -> None:
     assert_models_of_one(two_hosts, list(SCENARIOS), SHARES[2])
-    found = two_hosts.results(group_scenarios.places, SHARES[2])
+    found = two_hosts.results(group_scenarios.places, SHARES[2], LOGISTIC)
     assert [place["backend"] for place in found] == ["cuda", "cuda"]
 
 
@@ -579,7 +579,7 @@ def test_two_workers_on_one_gpu_of_what_look_like_two_hosts_are_refused() -> Non
     if not device_info()["nccl"]:
         pytest.skip(device_info()["why_no_nccl"])
     with ended(Group(2, hosts("0", "0"))) as group:
-        answers = group.run(group_scenarios.places, SHARES[2])
+        answers = group.run(group_scenarios.places, SHARES[2], LOGISTIC)
     for answer in answers:
         assert isinstance(answer, WorkerError) and "workers 0 and 1 would train on the same GPU" in str(answer)
 
@@ -587,7 +587,7 @@ def test_two_workers_on_one_gpu_of_what_look_like_two_hosts_are_refused() -> Non
 @on_gpu
 def test_without_nccl_an_error_says_what_to_install() -> None:
     with ended(Group(2, hosts("0", "0", XGBGPU_NCCL="/nowhere/libnccl.so.2"))) as group:
-        answers = group.run(group_scenarios.places, SHARES[2])
+        answers = group.run(group_scenarios.places, SHARES[2], LOGISTIC)
     for answer in answers:
         assert isinstance(answer, WorkerError), answer
         for words in ("NCCL cannot be loaded", "/nowhere/libnccl.so.2", "nvidia-nccl-cu13", "gpu_backend=host"):
