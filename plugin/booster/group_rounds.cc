@@ -12,6 +12,7 @@
 #include "base/message.h"
 #include "base/stages.h"
 #include "booster/training_checks.h"
+#include "errors/notice.h"
 #include "group/group_place.h"
 #include "matrix/adapt_input.h"
 #include "matrix/held_bins.h"
@@ -70,9 +71,9 @@ std::string NamesOf(std::vector<std::uint8_t> const& categorical) {
 /// Compares which features are categorical. A matrix that has neither rows nor feature types gets the types of the
 /// first worker that has some: Dask makes such a matrix for a worker that has rows of an evaluation alone, and cannot
 /// know the frame of another worker. A QuantileDMatrix gets none, since it has been made with other types already.
-void AgreeOnTypes(ProcessGroup* group, bool has_bins_only, xgboost::MetaInfo* info) {
+void AgreeOnTypes(ProcessGroup* group, bool is_binned, xgboost::MetaInfo* info) {
   constexpr std::int64_t kNoOpinion = std::numeric_limits<std::int64_t>::min();
-  bool const lacks = info->num_row_ == 0 && info->feature_types.Empty() && !has_bins_only;
+  bool const lacks = info->num_row_ == 0 && info->feature_types.Empty() && !is_binned;
   auto const number = static_cast<std::int64_t>(HashText(NamesOf(CategoricalFeatures(*info))) >> 1);
   std::int64_t most[] = {lacks ? kNoOpinion : number, lacks ? kNoOpinion : -number, lacks ? 1 : 0,
                          info->feature_types.Empty() ? 0 : 1};
@@ -89,6 +90,29 @@ void AgreeOnTypes(ProcessGroup* group, bool has_bins_only, xgboost::MetaInfo* in
   }
   if (most[1] == kNoOpinion || most[0] == -most[1]) return;
   Agree(*group, {{"list of categorical features (feature_types)", NamesOf(CategoricalFeatures(*info))}}, [] {});
+}
+
+/// Returns the bins of a training. A QuantileDMatrix has the cuts of all workers' values if every worker with rows holds
+/// them, and otherwise XGBoost's bins. max_bin: the training's.
+BinsOf AgreeOnBins(ProcessGroup* group, SharedMatrix const& matrix, int max_bin) {
+  if (!matrix.is_binned) return {matrix.bins, false};
+  constexpr std::int64_t kNoOpinion = std::numeric_limits<std::int64_t>::min();
+  bool const has_say = matrix.bins != 0;
+  std::int64_t most[] = {matrix.has_values ? 0 : 1, has_say ? matrix.bins : kNoOpinion,
+                         has_say ? -std::int64_t{matrix.bins} : kNoOpinion};
+  group->Max({most, 3});
+  if (most[0] != 0 && group->shard() == 0) {
+    InformOnce("bins of a group",
+               "a QuantileDMatrix of a process group is trained on with XGBoost's bins, which depend on how rows are "
+               "dealt: a worker has too little memory for a copy of its values, or they are not arrays of finite "
+               "numbers. A DMatrix gives the model of one process.");
+  }
+  if (most[0] != 0 || most[1] == kNoOpinion) return {max_bin, true};
+  if (most[1] != -most[2]) {
+    Throw<InvalidArgument>("The QuantileDMatrices of the workers have from ", -most[2], " to ", most[1],
+                           " bins (max_bin); allowed: the same number in all");
+  }
+  return {static_cast<int>(most[1]), false};
 }
 
 }  // namespace
@@ -163,8 +187,7 @@ std::vector<Fact> GroupRounds::FactsOfRound(SharedMatrix const& matrix, std::str
       {"base score", BitsOf(learner_.base_scores())},
       {"number of outputs (num_class, or label columns)", std::to_string(learner_.outputs())},
       {"number of columns", std::to_string(matrix.info->num_col_)},
-      {"kind of matrix", matrix.has_bins_only ? "QuantileDMatrix" : "DMatrix"},
-      {"number of bins", std::to_string(matrix.bins)},
+      {"kind of matrix", matrix.is_binned ? "QuantileDMatrix" : "DMatrix"},
   };
   all.insert(all.end(), facts.begin(), facts.end());
   std::vector<Fact> const& params = settings_.SharedParams();
@@ -176,11 +199,13 @@ Place GroupRounds::AgreeOnRound(ProcessGroup* group, SharedMatrix const& matrix,
                                 std::vector<Fact> const& facts) {
   known_.reset();
   Agree(*group, FactsOfRound(matrix, step, facts), [&] { CheckRound(group); });
-  AgreeOnTypes(group, matrix.has_bins_only, matrix.info);
+  AgreeOnTypes(group, matrix.is_binned, matrix.info);
+  BinsOf const bins = AgreeOnBins(group, matrix, settings_.config().tree().max_bin);
   DeviceParam const& device = settings_.config().device();
   std::uint64_t const rows = matrix.info->num_row_;
   Place const place = PlaceInGroup(group, device, rows);
-  known_ = Known{group, matrix.key, rows, NamesOf(CategoricalFeatures(*matrix.info)), device.__DICT__(), place, {}};
+  known_ =
+      Known{group, matrix.key, rows, NamesOf(CategoricalFeatures(*matrix.info)), device.__DICT__(), place, bins, {}};
   return place;
 }
 

@@ -16,6 +16,7 @@
 #include "booster/learner_view.h"
 #include "booster/settings.h"
 #include "group/process_group.h"
+#include "matrix/adapt_input.h"
 #include "xgb/types.h"
 #include "xgbgpu/data_key.h"
 #include "xgbgpu/metric.h"
@@ -29,8 +30,9 @@ namespace xgbgpu::plugin {
 struct SharedMatrix {
   DataKey key;
   xgboost::MetaInfo* info;
-  bool has_bins_only;  ///< a QuantileDMatrix without values
-  int bins;            ///< of a column, at most
+  bool is_binned;   ///< a QuantileDMatrix
+  bool has_values;  ///< from which cuts may be made: always of a DMatrix, and of a QuantileDMatrix without rows
+  int bins;         ///< of a column, at most; 0: a QuantileDMatrix without rows has no say
 };
 
 /// What workers compare of an objective that the engine has.
@@ -51,6 +53,8 @@ class GroupRounds {
   /// messages. A matrix without rows and types of columns gets the types of other workers.
   Place AgreeOnRound(ProcessGroup* group, SharedMatrix const& matrix, std::string const& step,
                      std::vector<Fact> const& facts);
+  /// Returns the bins that all workers train on since the last AgreeOnRound.
+  BinsOf const& bins() const { return known_->bins; }
   /// Returns the feature weights that all workers with rows have. A worker without rows may have none: Dask gives it a
   /// matrix that knows nothing of the other workers' matrices.
   std::vector<float> AgreeOnFeatureWeights(ProcessGroup* group, bool has_rows, std::vector<float> const& weights);
@@ -100,6 +104,7 @@ class GroupRounds {
     std::string categorical;                    ///< names of the features
     std::map<std::string, std::string> device;  ///< parameters
     Place place;
+    BinsOf bins;
     std::optional<std::vector<float>> feature_weights;  ///< empty: not asked for
   };
 

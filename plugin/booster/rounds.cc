@@ -113,25 +113,30 @@ void Rounds::CheckServes() const {
 }
 
 SharedMatrix Rounds::Shared(std::shared_ptr<xgboost::DMatrix> const& data) const {
-  return {DataKey{data}, &data->Info(), HasBinsOnly(*data), BinsFor(*data, config().tree().max_bin)};
+  HeldBins const* const held = AsHeldBins(data.get());
+  bool const is_binned = IsBinned(*data), is_empty = data->Info().num_row_ == 0;
+  bool const has_values = !is_binned || is_empty || (held != nullptr && held->ref() == nullptr);
+  int const bins = is_binned && held == nullptr ? 0 : BinsFor(*data, config().tree().max_bin);
+  return {DataKey{data}, &data->Info(), is_binned, has_values, bins};
 }
 
 /// Returns the training on `data`, once workers agree on the round and parameters allow it. `step` names the part of
 /// the round.
 Training& Rounds::PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step) {
   Place place;
+  int const wanted_bins = config().tree().max_bin;
+  BinsOf bins = BinsAlone(*data, config().IsExact() ? kNoBins : wanted_bins);
   if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
     place = parts_.group->AgreeOnRound(group, Shared(data), step, parts_.margins->SharedFacts());
+    bins = parts_.group->bins();
     if (place.backend == BackendKind::kCuda) parts_.prediction->SetWorkerDevice(place.device);
   } else {
     place = ChoosePlace(data->Info());
   }
-  int const wanted_bins = config().tree().max_bin;
-  int const max_bin = config().IsExact() ? kNoBins : BinsFor(*data, wanted_bins);
   int const threads = learner().threads();
-  Training& training = WithRequest(data, max_bin, threads, place, [&](DatasetRequest const& request) -> Training& {
+  Training& training = WithRequest(data, bins, threads, place, [&](DatasetRequest const& request) -> Training& {
     return parts_.trainings->Get(request, threads, [&] {
-      if (max_bin != kNoBins) ReportMaxBin(data.get(), wanted_bins);
+      if (bins.max_bin != kNoBins) ReportMaxBin(data.get(), wanted_bins);
     });
   });
   parts_.trace->BeginRound(parts_.settings, training.trainer.get());
@@ -148,9 +153,11 @@ Training* Rounds::GoOn(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> co
   try {
     if (auto const place = parts_.group->KnownPlace(group, matrix)) {
       parts_.group->CheckRound(group);
-      int const max_bin = config().IsExact() ? kNoBins : matrix.bins, threads = learner().threads();
+      BinsOf bins = parts_.group->bins();
+      if (!matrix.is_binned) bins.max_bin = matrix.bins;  // the user may have changed it
+      int const threads = learner().threads();
       std::int64_t number = 0;
-      std::tie(training, number) = WithRequest(data, max_bin, threads, *place, [&](DatasetRequest const& request) {
+      std::tie(training, number) = WithRequest(data, bins, threads, *place, [&](DatasetRequest const& request) {
         return parts_.trainings->Find(request, threads);
       });
       if (training != nullptr) known = ready(training);

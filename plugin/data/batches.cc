@@ -10,6 +10,7 @@
 
 #include "base/message.h"
 #include "data/device_arrays.h"
+#include "data/joined_rows.h"
 #include "errors/boundary.h"
 #include "xgb/json_arguments.h"
 #include "xgbgpu/error.h"
@@ -65,7 +66,28 @@ bool Batches::Next() {
       if (!have_ref_) CheckWeightsOfBatch(*info());
     });
   }
+  if (more && recording_ && recording_->pass == 1) RecordBatch();
   return more;
+}
+
+void Batches::RecordBatch() {
+  std::unique_ptr<HeldRows> rows;
+  try {
+    if (has_arrays_) rows = HoldRows(arrays_, recording_->missing, recording_->threads);
+  } catch (std::exception const&) {  // no memory; or XGBoost finds the same, and says what is wrong
+  }
+  auto& batches = recording_->batches;
+  bool const fits = rows != nullptr && (batches.empty() || batches.front()->features() == rows->features());
+  if (fits) {
+    batches.push_back(std::move(rows));
+  } else {
+    recording_.reset();
+  }
+}
+
+std::unique_ptr<HeldRows> Batches::TakeRecorded() {
+  if (!recording_ || recording_->batches.empty()) return nullptr;
+  return JoinRows(std::move(std::exchange(recording_, {})->batches));
 }
 
 void Batches::Note(std::string values, std::string indptr, std::string indices, std::uint64_t columns) {

@@ -9,8 +9,10 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "data/array_rows.h"
+#include "data/held_rows.h"
 #include "xgb/api_call.h"
 #include "xgbgpu/device_rows.h"
 
@@ -38,6 +40,7 @@ class Batches {
   /// XGBoost calls the next two in place of the caller's functions, with this object as handle.
   static void ResetForXGBoost(DataIterHandle batches) {
     static_cast<Batches*>(batches)->may_stay_ = false;
+    if (auto& recording = static_cast<Batches*>(batches)->recording_) ++recording->pass;
     static_cast<Batches*>(batches)->Reset();
   }
   static int NextForXGBoost(DataIterHandle batches) { return static_cast<Batches*>(batches)->Next() ? 1 : 0; }
@@ -59,12 +62,24 @@ class Batches {
   /// Returns the arrays of this batch as XGBoost reads them; null if they were set past our functions, or are on a GPU.
   InPlaceArrays const* arrays() const { return has_arrays_ ? &arrays_ : nullptr; }
 
+  /// From now on copies the values of the batches of XGBoost's first pass.
+  void Record(float missing, int threads) { recording_ = Recording{missing, threads, 0, {}}; }
+  /// Returns the rows that were copied; null if there were none, or a batch could not be copied (HoldRows).
+  std::unique_ptr<HeldRows> TakeRecorded();
+
   /// Returns the proxy's labels, weights and all else but its values.
   xgboost::MetaInfo* info() const;
   /// Returns the same, and leaves the proxy without.
   xgboost::MetaInfo TakeInfo() const { return std::exchange(*info(), {}); }
 
  private:
+  struct Recording {
+    float missing;
+    int threads;
+    int pass;
+    std::vector<std::unique_ptr<HeldRows>> batches;
+  };
+  void RecordBatch();
   void Note(std::string values, std::string indptr, std::string indices, std::uint64_t columns);
 
   DataIterHandle caller_;
@@ -81,6 +96,7 @@ class Batches {
   std::string values_, indptr_, indices_;
   InPlaceArrays arrays_{};  ///< points to the texts above
   bool has_arrays_{false};
+  std::optional<Recording> recording_;  ///< nothing: not asked for, or given up
 };
 
 }  // namespace xgbgpu::plugin

@@ -34,6 +34,19 @@ constexpr char kBinnedAtOnce[] =
     "A QuantileDMatrix that is to be binned at once (XGBGPUBinAtOnce) is of other data; allowed: one dense array in "
     "the host's memory, row after row without gaps, of float32, int8, uint8, int16 or uint16, without infinite values";
 
+/// Has XGBoost make a QuantileDMatrix of the batches, and copies the values on the way.
+template <typename F>
+int MakeInGroup(Batches* batches, BinsConfig config, std::shared_ptr<xgboost::DMatrix> ref, DMatrixHandle* out,
+                F&& stock) {
+  batches->Record(config.missing, ThreadsOfMatrix(config.nthread));
+  int const status = stock();
+  if (status != 0 || *out == nullptr) return status;
+  auto const hold = [&] { HoldBesideBins(batches, std::move(config), std::move(ref), *out); };
+  if (Passes("making a QuantileDMatrix", hold)) return 0;
+  XGDMatrixFree(std::exchange(*out, nullptr));
+  return -1;
+}
+
 /// Makes a QuantileDMatrix of ours of the batches. Calls stock(), XGBoost's function, where XGBoost is to make it.
 template <typename F>
 int MakeFromBatches(Batches* batches, std::optional<BinsConfig> config, DMatrixHandle ref, DMatrixHandle* out,
@@ -42,8 +55,11 @@ int MakeFromBatches(Batches* batches, std::optional<BinsConfig> config, DMatrixH
   std::shared_ptr<xgboost::DMatrix> shared;
   if (ref != nullptr) shared = *static_cast<std::shared_ptr<xgboost::DMatrix> const*>(ref);
   if (ref != nullptr && shared == nullptr) return stock();
-  DMatrixHandle held = nullptr;
   auto const place = ref == nullptr ? CallState::OfThisThread().bins_at_once : nullptr;
+  if (place == nullptr && XGCommunicatorGetWorldSize() > 1) {
+    return MakeInGroup(batches, std::move(*config), std::move(shared), out, stock);
+  }
+  DMatrixHandle held = nullptr;
   auto const hold = [&] {
     held = place != nullptr ? BinAtOnce(batches, std::move(*config), *place)
                             : HoldBatches(batches, std::move(*config), std::move(shared));

@@ -37,35 +37,43 @@ void CheckExactData(xgboost::DMatrix* data) {
 
 }  // namespace
 
-std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, int threads, Place place) {
-  DMatrixRows const rows{data};
-  if (max_bin == kNoBins) {
-    CheckExactData(data);
-    return Dataset::BuildSorted(rows, threads, place);
+/// Makes the part of this worker of a data set of all workers.
+static std::shared_ptr<Dataset const> MakeInGroup(xgboost::DMatrix* data, BinsOf const& bins, int threads,
+                                                  Place const& place) {
+  HeldBins* const held = AsHeldBins(data);
+  if (bins.own && held != nullptr) {
+    auto const stock = held->StockBins();
+    return Dataset::FromBinEdges(DMatrixRows{stock.get()}, threads, place);
   }
-  HeldBins const* const held = place.shards == nullptr ? AsHeldBins(data) : nullptr;  // shards find cuts together
-  if (auto bins = held == nullptr ? nullptr : held->rows()->bins()) {
-    bool const are_there = place.backend == bins->place().backend && place.device == bins->place().device &&
-                           place.devices == bins->place().devices;
-    return are_there ? held->rows()->BinsWithin(place.memory)
-                     : Dataset::BuildWithCuts(rows, bins->cuts(), threads, place);
-  }
-  if (held != nullptr && held->ref() != nullptr) {
-    return BuildWithBinsOf(held->ref(), rows, threads, place);
-  }
-  if (!HasBinsOnly(*data)) {
-    std::vector<float> weights;
-    AllOrNone(place.shards == nullptr ? NoOtherShards() : *place.shards, [&] { weights = RowWeights(data->Info()); });
-    return Dataset::Build(rows, weights, max_bin, threads, place);
-  }
+  if (bins.own) return Dataset::FromBinEdges(DMatrixRows{data}, threads, place);
+  std::vector<float> weights;
+  AllOrNone(*place.shards, [&] { weights = RowWeights(data->Info()); });
+  return Dataset::Build(DMatrixRows{data}, weights, bins.max_bin, threads, place);
+}
+
+std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, BinsOf const& bins, int threads, Place place) {
   if (HasExternalBins(*data)) {
     throw Unsupported{
         "tree_method is 'gpu_hist' and the data are an ExtMemQuantileDMatrix, whose bins only XGBoost's own methods "
-        "can "
-        "read; allowed with gpu_hist: a QuantileDMatrix of the same iterator, or a DMatrix of an iterator with "
+        "can read; allowed with gpu_hist: a QuantileDMatrix of the same iterator, or a DMatrix of an iterator with "
         "cache_prefix"};
   }
-  return Dataset::FromBinEdges(rows, threads, place);
+  if (place.shards != nullptr) return MakeInGroup(data, bins, threads, place);
+  DMatrixRows const rows{data};
+  if (bins.max_bin == kNoBins) {
+    CheckExactData(data);
+    return Dataset::BuildSorted(rows, threads, place);
+  }
+  HeldBins const* const held = AsHeldBins(data);
+  if (auto made = held == nullptr ? nullptr : held->rows()->bins()) {
+    bool const are_there = place.backend == made->place().backend && place.device == made->place().device &&
+                           place.devices == made->place().devices;
+    return are_there ? held->rows()->BinsWithin(place.memory)
+                     : Dataset::BuildWithCuts(rows, made->cuts(), threads, place);
+  }
+  if (held != nullptr && held->ref() != nullptr) return BuildWithBinsOf(held->ref(), rows, threads, place);
+  if (HasBinsOnly(*data)) return Dataset::FromBinEdges(rows, threads, place);
+  return Dataset::Build(rows, RowWeights(data->Info()), bins.max_bin, threads, place);
 }
 
 std::shared_ptr<Dataset const> BuildWithBinsOf(std::shared_ptr<xgboost::DMatrix> const& ref, RowSource const& rows,
@@ -73,7 +81,8 @@ std::shared_ptr<Dataset const> BuildWithBinsOf(std::shared_ptr<xgboost::DMatrix>
   HeldBins const* const held = AsHeldBins(ref.get());
   if (held->ref() != nullptr) return BuildWithBinsOf(held->ref(), rows, threads, place);
   auto const get = [](DatasetRequest const& request) { return DatasetCache::Instance().Get(request); };
-  return Dataset::BuildWithCuts(rows, WithRequest(ref, held->bins(), threads, place, get)->cuts(), threads, place);
+  return Dataset::BuildWithCuts(rows, WithRequest(ref, BinsAlone(*ref, held->bins()), threads, place, get)->cuts(),
+                                threads, place);
 }
 
 Span<xgboost::bst_group_t const> WeightGroups(xgboost::MetaInfo const& info) {

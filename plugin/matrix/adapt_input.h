@@ -22,13 +22,23 @@
 
 namespace xgbgpu::plugin {
 
+/// The bins of a data set.
+struct BinsOf {
+  int max_bin;  ///< or kNoBins
+  bool own;     ///< they were chosen when the matrix was made
+};
+/// Returns the bins that a process without a group trains on, where a training has this max_bin.
+inline BinsOf BinsAlone(xgboost::DMatrix const& data, int max_bin) {
+  return {max_bin == kNoBins ? kNoBins : BinsFor(data, max_bin), HasOwnBins(data)};
+}
+
 /// Calls use(request) with the request for the quantised data of `data`: bins, or sorted columns if max_bin is kNoBins.
 /// They will lie in `place`. A DMatrix, and a QuantileDMatrix that holds values, is binned by exact quantiles or by the
 /// cuts of the matrix whose bins it shares. Pages of external memory are read one by one, twice. A QuantileDMatrix of
 /// bins alone keeps its bins; max_bin and weights play no part there. Making them throws Unsupported for sorted columns
 /// of a QuantileDMatrix or of external memory, as stock `exact` does.
 template <typename F>
-decltype(auto) WithRequest(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, int threads, Place place,
+decltype(auto) WithRequest(std::shared_ptr<xgboost::DMatrix> const& data, BinsOf const& bins, int threads, Place place,
                            F&& use);
 
 /// Returns where each group of rows that shares one weight begins, and the end of the last. Empty if each row has its
@@ -63,20 +73,20 @@ bool BaseMarginFits(xgboost::MetaInfo const& info, std::size_t outputs);
 std::vector<float> FeatureWeights(xgboost::MetaInfo const& info);
 
 /// Makes what WithRequest asks for.
-std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, int max_bin, int threads, Place place);
+std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, BinsOf const& bins, int threads, Place place);
 
 /// Makes bins of `rows` by the cuts of `ref`, a QuantileDMatrix of ours.
 std::shared_ptr<Dataset const> BuildWithBinsOf(std::shared_ptr<xgboost::DMatrix> const& ref, RowSource const& rows,
                                                int threads, Place const& place);
 
 template <typename F>
-decltype(auto) WithRequest(std::shared_ptr<xgboost::DMatrix> const& data, int max_bin, int threads, Place place,
+decltype(auto) WithRequest(std::shared_ptr<xgboost::DMatrix> const& data, BinsOf const& bins, int threads, Place place,
                            F&& use) {
   xgboost::MetaInfo const& info = data->Info();
   auto const categorical = CategoricalFeatures(info);
-  return use(DatasetRequest{DataKey{data}, KnownEpoch(), max_bin, HasOwnBins(*data), info.weights_.ConstHostVector(),
+  return use(DatasetRequest{DataKey{data}, KnownEpoch(), bins.max_bin, bins.own, info.weights_.ConstHostVector(),
                             WeightGroups(info), categorical, place,
-                            [&] { return MakeDataset(data.get(), max_bin, threads, place); }});
+                            [&] { return MakeDataset(data.get(), bins, threads, place); }});
 }
 
 }  // namespace xgbgpu::plugin

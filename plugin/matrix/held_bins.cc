@@ -241,6 +241,19 @@ HeldBins::HeldBins(std::shared_ptr<HeldRows const> rows, xgboost::MetaInfo info,
   }
 }
 
+HeldBins::HeldBins(std::shared_ptr<HeldRows const> rows, std::shared_ptr<xgboost::DMatrix> twin, BinsConfig config,
+                   std::shared_ptr<xgboost::DMatrix> ref)
+    : HeldBins{std::move(rows), std::move(twin->Info()), std::move(config), std::move(ref)} {
+  info_.num_col_ = twin->Info().num_col_;  // of all workers' rows
+  xgboost::MetaInfo& info = twin->Info();
+  info.num_row_ = info_.num_row_;
+  info.num_nonzero_ = info_.num_nonzero_;
+  info.feature_types.HostVector() = info_.feature_types.ConstHostVector();
+  cuts_of_ = {};
+  is_announced_ = true;
+  twin_ = std::move(twin);
+}
+
 std::shared_ptr<xgboost::DMatrix> HeldBins::Twin(char const* who) {
   // The line is logged before the lock is taken: a reader of the log may ask for the bins, too.
   if (!is_announced_.exchange(true)) {
@@ -321,7 +334,6 @@ HeldBins* AsHeldBins(xgboost::DMatrix* data) { return dynamic_cast<HeldBins*>(da
 HeldBins const* AsHeldBins(xgboost::DMatrix const* data) { return dynamic_cast<HeldBins const*>(data); }
 
 bool MayHoldBins(BinsConfig const& config, std::shared_ptr<xgboost::DMatrix> const& ref) {
-  if (XGCommunicatorGetWorldSize() > 1) return false;
   if (ref != nullptr) return AsHeldBins(ref.get()) != nullptr;
   return config.max_bin >= kLeastBins && config.max_bin <= kMostBins;
 }

@@ -43,6 +43,10 @@ class HeldBins final : public XgbMatrix {
   /// `info`: labels, weights and all else but the values. ref: the matrix whose bins it shares, or null.
   HeldBins(std::shared_ptr<HeldRows const> rows, xgboost::MetaInfo info, BinsConfig config,
            std::shared_ptr<xgboost::DMatrix> ref);
+  /// Makes one of a stock matrix, the twin, that is there already, and takes its labels and weights. A process group makes
+  /// the twins of all workers together.
+  HeldBins(std::shared_ptr<HeldRows const> rows, std::shared_ptr<xgboost::DMatrix> twin, BinsConfig config,
+           std::shared_ptr<xgboost::DMatrix> ref);
 
   std::shared_ptr<HeldRows const> const& rows() const { return rows_; }
   /// Returns the parameter with which the matrix was made.
@@ -51,6 +55,8 @@ class HeldBins final : public XgbMatrix {
   std::shared_ptr<xgboost::DMatrix> const& ref() const { return ref_; }
   /// Returns the bins a column that trees have: max_bin, of the matrix whose bins it shares if there is one.
   int bins() const { return bins_; }
+  /// Returns the stock matrix with XGBoost's bins. Throws dmlc::Error.
+  std::shared_ptr<xgboost::DMatrix> StockBins() { return Twin("bins"); }
 
   xgboost::MetaInfo& Info() override { return info_; }
   xgboost::MetaInfo const& Info() const override { return info_; }
@@ -100,9 +106,8 @@ inline bool HasOwnBins(xgboost::DMatrix const& data) {
   return held == nullptr ? IsBinned(data) : held->rows()->bins() != nullptr;
 }
 
-/// Returns true if a QuantileDMatrix may be a HeldBins. XGBoost makes the matrix in a process group, where its
-/// construction communicates, with bins of a matrix that is not ours, and for a number of bins that our methods do not
-/// have.
+/// Returns true if a QuantileDMatrix may be a HeldBins: not with bins of a matrix that is not ours, and for a number of
+/// bins that our methods do not have.
 bool MayHoldBins(BinsConfig const& config, std::shared_ptr<xgboost::DMatrix> const& ref);
 /// Returns false if XGBoost would refuse to make a QuantileDMatrix of the rows, or is left to check them.
 bool FitsHeldBins(RowSource const& rows, xgboost::MetaInfo const& info, xgboost::DMatrix const* ref, int threads);

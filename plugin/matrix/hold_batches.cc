@@ -238,7 +238,18 @@ DMatrixHandle HoldBatches(Batches* batches, BinsConfig config, std::shared_ptr<x
       std::make_shared<HeldBins>(std::move(rows), std::move(found->info), std::move(config), std::move(ref))};
 }
 
+void HoldBesideBins(Batches* batches, BinsConfig config, std::shared_ptr<xgboost::DMatrix> ref, DMatrixHandle made) {
+  auto& matrix = *static_cast<std::shared_ptr<xgboost::DMatrix>*>(made);
+  if (!MayHoldBins(config, ref)) return;
+  std::shared_ptr<HeldRows const> rows = batches->TakeRecorded();
+  // The columns of another worker's rows may be more.
+  bool const fits = rows != nullptr && rows->rows() == matrix->Info().num_row_ &&
+                    FitsHeldBins(*rows, matrix->Info(), nullptr, ThreadsOfMatrix(config.nthread));
+  if (fits) matrix = std::make_shared<HeldBins>(std::move(rows), matrix, std::move(config), std::move(ref));
+}
+
 DMatrixHandle BinAtOnce(Batches* batches, BinsConfig config, Place const& place) {
+  if (XGCommunicatorGetWorldSize() > 1) return nullptr;
   if (!MayHoldBins(config, nullptr)) return nullptr;
   batches->Reset();
   if (!batches->Next() || batches->arrays() == nullptr) return nullptr;

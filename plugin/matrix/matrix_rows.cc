@@ -124,6 +124,8 @@ DMatrixRows::DMatrixRows(xgboost::DMatrix* data) : data_{data}, categorical_{Cat
 
 std::optional<DenseValues> DMatrixRows::dense() const { return has_all_columns_ ? held_->dense() : std::nullopt; }
 
+std::optional<DenseValues> DMatrixRows::arrays() const { return has_all_columns_ ? held_->arrays() : std::nullopt; }
+
 void DMatrixRows::ForEachBatch(std::function<void(RowBatch const&)> const& visit) const {
   if (held_ != nullptr) {
     held_->ForEachBatch(visit);

@@ -38,6 +38,8 @@ class DMatrixRows final : public RowSource {
   FeatureIndex features() const override { return static_cast<FeatureIndex>(data_->Info().num_col_); }
   Span<std::uint8_t const> categorical() const override { return categorical_; }
   std::optional<DenseValues> dense() const override;
+  std::optional<DenseValues> arrays() const override;
+  void ForEachArray(std::function<void(ArrayBatch const&)> const& visit) const override { held_->ForEachArray(visit); }
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override;
 
  private:
