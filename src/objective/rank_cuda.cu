@@ -309,8 +309,15 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+/// What the factor of a group depends on.
+struct FactorParams {
+  LambdaRank lambdarank;
+  std::uint32_t num_pairsample;
+  float fix_list_weight;
+};
+
 __global__ void __launch_bounds__(kThreads)
-    FinishKernel(ObjectiveParams params, RankData data, float const* weights, double const* weight_sum,
+    FinishKernel(FactorParams params, RankData data, float const* weights, double const* weight_sum,
                  std::int64_t const* sums, std::int64_t const* totals, OutputView<GradientPair> gradients) {
   for (std::uint32_t row = FirstIndex(); row < data.groups.rows; row += IndexStep()) {
     std::uint32_t const group = data.group_of[row];
@@ -323,7 +330,7 @@ __global__ void __launch_bounds__(kThreads)
       if (params.lambdarank.has_top) total = {totals[2 * std::size_t{group}], totals[2 * std::size_t{group} + 1]};
       factor = FactorOfLambdas(params.lambdarank, rows, total, groups, weight, sum);
     } else {
-      factor = FactorOfGroup(params, rows, groups, weight, sum);
+      factor = FactorOfGroup(params.num_pairsample, params.fix_list_weight, rows, groups, weight, sum);
     }
     RankSum const of_row{sums[2 * std::size_t{row}], sums[2 * std::size_t{row} + 1]};
     gradients.at(row, 0) = GradientOf(of_row, factor);
@@ -422,7 +429,8 @@ class Ranker {
     if (targets_.weights != nullptr) {
       WeightSumKernel<<<1, kWeightSums, 0, stream_>>>(targets_.weights, data_.groups.groups, s_.weight_sum.data());
     }
-    FinishKernel<<<blocks_, kThreads, 0, stream_>>>(params, data_, targets_.weights, s_.weight_sum.data(),
+    FactorParams const of_group{params.lambdarank, params.num_pairsample, params.fix_list_weight};
+    FinishKernel<<<blocks_, kThreads, 0, stream_>>>(of_group, data_, targets_.weights, s_.weight_sum.data(),
                                                     s_.sums.data(), s_.totals.data(), gradients);
     CheckLaunch(kWhat);
   }

@@ -131,11 +131,11 @@ XGBGPU_HD void AddPairs(RankOrder const& order, std::uint32_t place, OutputView<
 }
 
 /// Returns the factor for the sums of a group's rows. Weights of groups are relative to their mean.
-XGBGPU_HD double FactorOfGroup(ObjectiveParams const& params, std::uint32_t rows, std::uint32_t groups, double weight,
-                               double weight_sum) {
-  double factor = weight * (groups / weight_sum) / params.num_pairsample;
-  if (params.fix_list_weight != 0.0f) factor *= static_cast<double>(params.fix_list_weight) / rows;
-  return factor * (1.0 / detail::PowerOfTwo(PairShift(rows, params.num_pairsample)));
+XGBGPU_HD double FactorOfGroup(std::uint32_t num_pairsample, float fix_list_weight, std::uint32_t rows,
+                               std::uint32_t groups, double weight, double weight_sum) {
+  double factor = weight * (groups / weight_sum) / num_pairsample;
+  if (fix_list_weight != 0.0f) factor *= static_cast<double>(fix_list_weight) / rows;
+  return factor * (1.0 / detail::PowerOfTwo(PairShift(rows, num_pairsample)));
 }
 
 XGBGPU_HD GradientPair GradientOf(RankSum const& sum, double factor) {
