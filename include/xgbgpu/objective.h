@@ -1,7 +1,8 @@
 /// Objectives: gradients of the loss, and predictions, from margins.
 ///
-/// The element-wise objectives of XGBoost 1.7.4, softmax, two of survival times, and ranking; quantiles of XGBoost 2.0 to
-/// 3.3, and expectiles. Formulas and roundings to float are those of XGBoost. e^x and ln(1 + x) are portable functions, within 0.5003 units of the last place.
+/// The element-wise objectives of XGBoost 1.7.4, softmax, two of survival times, and ranking; quantiles of 2.0 to 3.3,
+/// and expectiles. Formulas and roundings to float are those of XGBoost. e^x and ln(1 + x) are portable functions,
+/// within 0.5003 units of the last place.
 #ifndef XGBGPU_OBJECTIVE_H_
 #define XGBGPU_OBJECTIVE_H_
 
@@ -30,9 +31,9 @@ enum class Objective : std::uint8_t {
   kTweedie,          ///< reg:tweedie: e^((2-rho)F) / (2-rho) - y e^((1-rho)F) / (1-rho)
   kPseudoHuber,      ///< reg:pseudohubererror: slope^2 (sqrt(1 + (d/slope)^2) - 1)
   kAbsoluteError,    ///< reg:absoluteerror: |d|; leaves become medians of residuals
-  kQuantile,      ///< reg:quantileerror: alpha max(0, -d) + (1 - alpha) max(0, d); leaves become quantiles of residuals
-  kExpectile,     ///< reg:expectileerror: alpha max(0, -d)^2 / 2 + (1 - alpha) max(0, d)^2 / 2
-  kSoftmax,       ///< multi:softmax, multi:softprob: cross entropy of y and e^F_k / sum over k of e^F_k
+  kQuantile,         ///< reg:quantileerror: alpha max(0, -d) + (1 - alpha) max(0, d); leaves become quantiles
+  kExpectile,        ///< reg:expectileerror: alpha max(0, -d)^2 / 2 + (1 - alpha) max(0, d)^2 / 2
+  kSoftmax,          ///< multi:softmax, multi:softprob: cross entropy of y and e^F_k / sum over k of e^F_k
   kAft,           ///< survival:aft: minus the log-likelihood of bounds of a time whose logarithm is F + scale · noise
   kCox,           ///< survival:cox: minus the partial log-likelihood of times, where e^F is the hazard
   kRankPairwise,  ///< rank:pairwise: ln(1 + e^(F_b - F_a)) for pairs of rows of a group, a with the larger label
@@ -102,8 +103,8 @@ XGBGPU_API char const* NameOf(Objective kind);
 /// Throws  InvalidArgument with the words of XGBoost: a label out of range (with the first such row, its label and the
 ///         range), no labels, not one label for each margin (kSoftmax: for each row), huber_slope 0. kAft takes any
 ///         bounds and no labels; it throws if bounds are missing. kAft, kCox and kAbsoluteError throw if outputs are
-///         not 1, kQuantile and kExpectile if there is not an alpha for each, and one label a row. Ranking: groups do not cover the rows one after another, more than 2^31 - 1 rows, num_pairsample or
-///         the pairs of LambdaRank 0.
+///         not 1, kQuantile and kExpectile if there is not an alpha for each, and one label a row. Ranking: groups do
+///         not cover the rows one after another, more than 2^31 - 1 rows, num_pairsample or the pairs of LambdaRank 0.
 ///         No error, as in XGBoost: a max_delta_step of kPoisson whose e^max_delta_step is not finite
 XGBGPU_API void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows,
                              std::uint32_t outputs, int threads);

@@ -14,8 +14,8 @@
 
 namespace xgbgpu {
 
-/// Throws InvalidArgument, with the node's number, if a quantile of `node_values` is NaN: a residual was not a number, or
-/// two neighbours were further apart than a float can express.
+/// Throws InvalidArgument, with the node's number, if a quantile of `node_values` is NaN: a residual was not a number,
+/// or two neighbours were further apart than a float can express.
 void CheckQuantiles(Span<float const> node_values);
 
 namespace host {

@@ -22,8 +22,8 @@ constexpr char const* kWhat = "computing gradients of ranking";
 __device__ std::uint32_t FirstIndex() { return blockIdx.x * kThreads + threadIdx.x; }
 __device__ std::uint32_t IndexStep() { return gridDim.x * kThreads; }  // below 2^31 rows no sum of both overflows
 
-/// A view of all groups for kernels. Arrays, except those of groups and places, have a place for each row. The places of
-/// a group are contiguous.
+/// A view of all groups for kernels. Arrays, except those of groups and places, have a place for each row. The places
+/// of a group are contiguous.
 struct RankData {
   RankGroups groups;
   float const* labels;
@@ -244,9 +244,9 @@ __device__ RankSum Shuffled(RankSum const& sum, std::uint32_t from, std::uint32_
           __shfl_sync(kAllLanes, sum.hess, static_cast<int>(from), static_cast<int>(width))};
 }
 
-/// Computes the pairs of a warp's rows with the `count` rows from the place `begin` on. `own` is the row of the lane, if
-/// it is of this group. The other rows go round the warp with their sums: at each turn every lane has another one, and no
-/// two lanes of a round add to the same sum. The rounds are as narrow as a power of 2 allows. All lanes call it.
+/// Computes the pairs of a warp's rows with the `count` rows from the place `begin` on. `own` is the row of the lane,
+/// if it is of this group. The other rows go round the warp with their sums: at each turn every lane has another one,
+/// and no two lanes of a round add to the same sum. The rounds are as narrow as a power of 2 allows. All lanes call it.
 template <typename WeightOf>
 __device__ void AddTile(MarginOrder const& order, bool is_here, RankRow const& own, std::uint32_t begin,
                         std::uint32_t count, double unit, WeightOf const& weight_of, AddToSums const& add,

@@ -344,8 +344,8 @@ XGBGPU_HD RankSum TermOfOwn(RankRow const& own, RankRow const& other, WeightOf c
 }
 XGBGPU_HD std::int64_t Magnitude(std::int64_t grad) { return grad < 0 ? -grad : grad; }
 
-/// Computes the pairs of the row at `place` of the order with the rows at smaller places below `top`. Calls add(row, sum)
-/// for each partner and for the row itself. Returns the sum of the pairs' gradients, without signs.
+/// Computes the pairs of the row at `place` of the order with the rows at smaller places below `top`. Calls add(row,
+/// sum) for each partner and for the row itself. Returns the sum of the pairs' gradients, without signs.
 template <typename WeightOf, typename Add>
 std::int64_t AddTopPairs(MarginOrder const& order, std::uint32_t place, std::uint32_t top, int shift,
                          WeightOf const& weight_of, Add const& add) {

@@ -101,8 +101,8 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   void EndLosses() {
     if (state_ == Gradients::kLent) state_ = Gradients::kSpent;
   }
-  /// cuda::QuantileLeaves, with the residuals of the margins that the gradients were computed of. Throws InvalidArgument
-  /// if those are of an objective without adaptive leaves. On `stream`, which must be waited for before the next call.
+  /// cuda::QuantileLeaves, with the residuals of the margins that the gradients were computed of. Throws
+  /// InvalidArgument if those are of an objective without adaptive leaves. On `stream`, which must be waited for before the next call.
   void QuantileLeaves(std::uint32_t output, NodeIndex const* positions, float* node_values, std::size_t nodes,
                       cudaStream_t stream);
 
@@ -118,8 +118,8 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   void TakeMargins(DeviceResidentRows* part, std::uint64_t first);
   /// Overwrites gradients with the gradients of `whole` from row `first` on. Enqueued; `whole` changes them later.
   void TakeGradients(DeviceResidentRows* whole, std::uint64_t first);
-  /// Does what QuantileLeaves does for all rows, whose residuals and positions the parts have: positions[p] of part p, on
-  /// its device, computed on streams[p]. `node_values` are on the host. Waits.
+  /// Does what QuantileLeaves does for all rows, whose residuals and positions the parts have: positions[p] of part p,
+  /// on its device, computed on streams[p]. `node_values` are on the host. Waits.
   void QuantileLeavesOf(std::vector<std::unique_ptr<DeviceResidentRows>> const& parts, std::uint32_t output,
                         std::vector<NodeIndex const*> const& positions, std::vector<cudaStream_t> const& streams,
                         Span<float> node_values);
