@@ -25,9 +25,10 @@ XGBGPU_API void CheckFinite(Span<GradientPair const> gradients, std::size_t clas
 
 /// The rule that decides the value of a leaf.
 enum class LeafRule : std::uint8_t {
-  kSums,     ///< sums of the gradients of its rows
-  kMedians,  ///< the median of the residuals of its rows, for kAbsoluteError
-  kCaller,   ///< an objective of the caller, after the tree has grown
+  kSums,       ///< sums of the gradients of its rows
+  kMedians,    ///< the median of the residuals of its rows, for kAbsoluteError
+  kQuantiles,  ///< the quantile alpha of its rows' residuals, times the learning rate of the tree, for kQuantile
+  kCaller,     ///< an objective of the caller, after the tree has grown
 };
 
 /// Throws Unsupported if rows are sampled by gradients that have weights, and the rule (not kSums) weights rows again.
@@ -64,6 +65,9 @@ class XGBGPU_API BoostingRound {
  protected:
   BoostingRound(Training* training, RoundOrder order);
   virtual Tree Make(Span<GradientPair const> gradients, std::size_t per_output) = 0;
+  bool adapts_leaves() const { return order_.leaves == LeafRule::kMedians || order_.leaves == LeafRule::kQuantiles; }
+  /// Multiplies the leaves that were just adapted by the learning rate, if the rule says so.
+  void ScaleLeaves(Tree* tree) const;
 
   Training& training_;
   RoundOrder order_;
@@ -74,19 +78,20 @@ class XGBGPU_API BoostingRound {
 /// A round on gradients of the host. Each Next grows a tree.
 class XGBGPU_API HostRound final : public BoostingRound {
  public:
-  /// The input of LeafRule::kMedians. Each span is [rows]; `weights` may be empty.
+  /// The input of LeafRule::kMedians and kQuantiles.
   struct Residuals {
-    Span<float const> labels;
-    Span<float const> weights;
-    Span<float const> margins;  ///< before the round
+    Span<float const> labels;   ///< [rows]
+    Span<float const> weights;  ///< [rows], or empty
+    Span<float const> margins;  ///< [rows × outputs], before the round
+    std::vector<float> alphas;  ///< [outputs] of kQuantiles
   };
 
-  /// `residuals` count for LeafRule::kMedians only.
+  /// `residuals` count for these two only.
   HostRound(Training* training, RoundOrder order, Residuals residuals);
 
  private:
   Tree Make(Span<GradientPair const> gradients, std::size_t per_output) override;
-  void MakeMedians(Span<GradientPair const> gradients, Tree* tree) const;
+  void AdaptLeaves(Span<GradientPair const> gradients, std::uint32_t output, Tree* tree) const;
 
   Residuals residuals_;
 };

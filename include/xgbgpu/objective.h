@@ -1,7 +1,8 @@
 /// Objectives: gradients of the loss, and predictions, from margins.
 ///
-/// The element-wise objectives of XGBoost 1.7.4, softmax, two of survival times, and ranking. Formulas and roundings to
-/// float are those of XGBoost. e^x and ln(1 + x) are portable functions, within 0.5003 units of the last place.
+/// The element-wise objectives of XGBoost 1.7.4, softmax, two of survival times, and ranking; quantiles of 2.0 to 3.3,
+/// and expectiles. Formulas and roundings to float are those of XGBoost. e^x and ln(1 + x) are portable functions,
+/// within 0.5003 units of the last place.
 #ifndef XGBGPU_OBJECTIVE_H_
 #define XGBGPU_OBJECTIVE_H_
 
@@ -9,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "xgbgpu/api.h"
 #include "xgbgpu/collective.h"
@@ -29,6 +31,8 @@ enum class Objective : std::uint8_t {
   kTweedie,          ///< reg:tweedie: e^((2-rho)F) / (2-rho) - y e^((1-rho)F) / (1-rho)
   kPseudoHuber,      ///< reg:pseudohubererror: slope^2 (sqrt(1 + (d/slope)^2) - 1)
   kAbsoluteError,    ///< reg:absoluteerror: |d|; leaves become medians of residuals
+  kQuantile,         ///< reg:quantileerror: alpha max(0, -d) + (1 - alpha) max(0, d); leaves become quantiles
+  kExpectile,        ///< reg:expectileerror: alpha max(0, -d)^2 / 2 + (1 - alpha) max(0, d)^2 / 2
   kSoftmax,          ///< multi:softmax, multi:softprob: cross entropy of y and e^F_k / sum over k of e^F_k
   kAft,           ///< survival:aft: minus the log-likelihood of bounds of a time whose logarithm is F + scale · noise
   kCox,           ///< survival:cox: minus the partial log-likelihood of times, where e^F is the hazard
@@ -37,10 +41,14 @@ enum class Objective : std::uint8_t {
   kRankMap,       ///< rank:map: kRankPairwise, times the change of the average precision
 };
 
+/// Returns true if a tree's leaves are set from the residuals of their rows.
+inline bool AdaptsLeaves(Objective kind) { return kind == Objective::kAbsoluteError || kind == Objective::kQuantile; }
+/// Returns true if each output has an alpha, and all have the same label.
+inline bool HasAlphas(Objective kind) { return kind == Objective::kQuantile || kind == Objective::kExpectile; }
 inline bool IsRanking(Objective kind) { return kind >= Objective::kRankPairwise; }
 /// Returns true if gradients and leaves are computed from the rows of one shard, and from what shards tell each other
 /// once of their labels (GroupTotals). Groups of a ranking each lie in one shard.
-inline bool StaysInShard(Objective kind) { return kind != Objective::kAbsoluteError && kind != Objective::kCox; }
+inline bool StaysInShard(Objective kind) { return !AdaptsLeaves(kind) && kind != Objective::kCox; }
 
 /// LambdaRank, the meaning of ranking objectives in XGBoost 2.0 and later. Defaults are XGBoost 3's.
 struct LambdaRank {
@@ -73,13 +81,14 @@ struct ObjectiveParams {
   float fix_list_weight{0};         ///< ranking: total weight of the pairs of a group; 0: their number
   std::uint32_t iteration{0};       ///< rounds of the model; decides with the seed which pairs are drawn
   std::uint64_t seed{0};
-  LambdaRank lambdarank{};  ///< ranking: if it is used, num_pairsample and fix_list_weight are not
+  LambdaRank lambdarank{};      ///< ranking: if it is used, num_pairsample and fix_list_weight are not
+  std::vector<float> alphas{};  ///< [outputs] quantile_alpha or expectile_alpha, 0 to 1
 };
 
 inline bool operator==(ObjectiveParams const& a, ObjectiveParams const& b) {
   auto const fields = [](ObjectiveParams const& params) {
-    auto const& [c, d, e, f, g, h, i, j, k, l, m, n] = params;  // all that there are
-    return std::tie(c, d, e, f, g, h, i, j, k, l, m, n);
+    auto const& [c, d, e, f, g, h, i, j, k, l, m, n, o] = params;  // all that there are
+    return std::tie(c, d, e, f, g, h, i, j, k, l, m, n, o);
   };
   return fields(a) == fields(b);
 }
@@ -97,8 +106,8 @@ XGBGPU_API char const* NameOf(Objective kind);
 /// Throws  InvalidArgument with the words of XGBoost: a label out of range (with the first such row, its label and the
 ///         range), no labels, not one label for each margin (kSoftmax: for each row), huber_slope 0. kAft takes any
 ///         bounds and no labels; it throws if bounds are missing. kAft, kCox and kAbsoluteError throw if outputs are
-///         not 1. Ranking: groups do not cover the rows one after another, more than 2^31 - 1 rows, num_pairsample or
-///         the pairs of LambdaRank 0.
+///         not 1, kQuantile and kExpectile if there is not an alpha for each, and one label a row. Ranking: groups do
+///         not cover the rows one after another, more than 2^31 - 1 rows, num_pairsample or the pairs of LambdaRank 0.
 ///         No error, as in XGBoost: a max_delta_step of kPoisson whose e^max_delta_step is not finite
 XGBGPU_API void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows,
                              std::uint32_t outputs, int threads);

@@ -77,10 +77,10 @@ class XGBGPU_API ResidentRows : public LeafColumns {
   /// the rest of the trees, and no effect of them shows.
   /// Throws  as Grow
   void Start(TrainParams const& params, std::vector<RoundTree> const& trees);
-  /// Sets the leaves of `tree`, which was grown last, after an objective with adaptive leaves (kAbsoluteError), from
-  /// the margins of which the gradients were computed. Waits.
+  /// Sets the leaves of `tree`, which was grown last, for this output, after an objective with adaptive leaves
+  /// (AdaptsLeaves), from the margins of which the gradients were computed. Waits.
   /// Throws  InvalidArgument (the gradients are another objective's; a leaf would be NaN)
-  virtual void AdaptLeaves(Tree* tree) = 0;
+  virtual void AdaptLeaves(Tree* tree, std::uint32_t output) = 0;
   /// Adds node_values [nodes of the tree grown last] of every row's leaf to the margins of this output.
   virtual void AddLeafValues(Span<float const> node_values, std::uint32_t output) = 0;
 

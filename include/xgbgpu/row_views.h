@@ -34,6 +34,12 @@ OutputView<T> OutputMajor(T* data, std::uint64_t rows, std::uint32_t outputs) {
   return {data, rows, outputs, 1, static_cast<std::size_t>(rows)};
 }
 
+/// Views one output alone.
+template <typename T>
+OutputView<T> ColumnOf(OutputView<T> const& view, std::uint32_t output) {
+  return {view.data + output * view.output_stride, view.rows, 1, view.row_stride, view.output_stride};
+}
+
 /// The distribution of (ln time - prediction) / scale, for survival times.
 enum class AftDistribution : std::uint8_t { kNormal, kLogistic, kExtreme };
 

@@ -129,6 +129,7 @@ std::vector<Fact> FactsOf(ObjectiveParams const& p) {
           {"parameter max_delta_step of the objective", BitsOf(p.max_delta_step)},
           {"parameter tweedie_variance_power", BitsOf(p.tweedie_variance_power)},
           {"parameter huber_slope", BitsOf(p.huber_slope)},
+          {"parameter quantile_alpha or expectile_alpha", BitsOf(p.alphas)},
           {"parameter aft_loss_distribution", DistributionName(p.aft_distribution)},
           {"parameter aft_loss_distribution_scale", BitsOf(p.aft_scale)},
           {"parameter num_pairsample", std::to_string(p.num_pairsample)},

@@ -230,7 +230,8 @@ Rounds::Setup Rounds::Decide(xgboost::MetaInfo const& info, XgbGradientMatrix co
   if (order.leaves == LeafRule::kCaller) CheckStockSetsLeaves(*objective, info, View(gradients).size());
   setup.host_sets_leaves = changes_leaves && !on_device;
   if (setup.host_sets_leaves) {
-    setup.residuals = {info.labels.Data()->ConstHostVector(), info.weights_.ConstHostVector(), margins()};
+    setup.residuals = {info.labels.Data()->ConstHostVector(), info.weights_.ConstHostVector(), margins(),
+                       LeafAlphasOf(objective)};
   }
   bool const looks_at_all = group != nullptr ? info.num_row_ != 0 : View(gradients).size() > info.num_row_;
   if (!on_device && looks_at_all) CheckFinite(View(gradients), View(gradients).size() / info.num_row_);

@@ -151,6 +151,11 @@ void DecoratedObjective::SetLeaves(LeafRows const& rows, StockLeaves const& by_s
   if (!done) by_stock(rows);
 }
 
+LeafRule DecoratedObjective::leaf_rule() const {
+  if (!params() || !AdaptsLeaves(params()->kind)) return LeafRule::kCaller;
+  return params()->kind == Objective::kQuantile ? LeafRule::kQuantiles : LeafRule::kMedians;
+}
+
 bool DecoratedObjective::LeavesAreDone() const {
   CurrentRound const* const current = CurrentRound::Get();
   return current != nullptr && current->round().leaves() != LeafRule::kCaller;
@@ -160,7 +165,7 @@ void DecoratedObjective::EstimateBaseScore(xgboost::MetaInfo const& info, StockE
   bool const done = AtBoundary("estimating the base score", [&] {
     ProcessGroup* const group = ProcessGroup::OfThisThread();
     if (group == nullptr || !Booster::TrainsFor(context())) return false;
-    if (!kEstimatesFromLabels && !SetsMedians()) return false;
+    if (!kEstimatesFromLabels && leaf_rule() != LeafRule::kMedians) return false;
     AgreeOnObjective(group, "estimate of base_score");
     AllLabels const all = LabelsOfAll(group, info);
     if (all.info->num_row_ == 0) return false;

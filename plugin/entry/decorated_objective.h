@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "group/process_group.h"
 #include "params/lambdarank_words.h"
@@ -23,7 +24,8 @@ class DecoratedObjective final : public XgbObjective {
   DecoratedObjective(std::unique_ptr<xgboost::ObjFunction> stock, Maker maker)
       : XgbObjective{std::move(stock)}, maker_{maker} {}
 
-  bool SetsMedians() const override { return params() && params()->kind == Objective::kAbsoluteError; }
+  LeafRule leaf_rule() const override;
+  std::vector<float> leaf_alphas() const override { return params() ? params()->alphas : std::vector<float>{}; }
 
  private:
   void CheckParams(xgboost::Args const& args) const override;

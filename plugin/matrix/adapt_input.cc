@@ -139,7 +139,8 @@ static void CheckLabels(ObjectiveParams const& objective, xgboost::MetaInfo cons
         "The objective ranks (rank:…), and all ", weights.size(),
         " weights of groups are 0; allowed: at least one above 0, because the gradients are divided by their sum");
   }
-  if (objective.kind != Objective::kSoftmax && outputs > 1 && info.labels.Shape(1) == 1) {
+  bool const has_one_label = objective.kind == Objective::kSoftmax || HasAlphas(objective.kind);
+  if (!has_one_label && outputs > 1 && info.labels.Shape(1) == 1) {
     Throw<InvalidArgument>(
         "The model makes ", outputs,
         " outputs for each row (num_class, or the label columns it was first trained with), but the labels have 1 "
@@ -150,7 +151,7 @@ static void CheckLabels(ObjectiveParams const& objective, xgboost::MetaInfo cons
 
 bool LabelsFit(ObjectiveParams const& objective, xgboost::MetaInfo const& info, std::uint32_t outputs) {
   CheckLabels(objective, info, outputs);
-  std::size_t const columns = objective.kind == Objective::kSoftmax ? 1 : outputs;
+  std::size_t const columns = objective.kind == Objective::kSoftmax || HasAlphas(objective.kind) ? 1 : outputs;
   std::size_t const weights = info.weights_.Size();
   TargetView const view = ViewTargets(info);
   if (objective.kind == Objective::kAft) {

@@ -39,6 +39,10 @@ constexpr Meaning kObjectives[] = {
     // From 2.0 to 3.3 a leaf is eta times the median, shared by the trees of a forest, of each of several targets. Since
     // 3.4 the loss is smooth, and leaves are sums.
     {"reg:absoluteerror", kFirst, 107},
+    // Since 3.4 the loss is smooth, with a width that depends on all residuals, and leaves are sums.
+    {"reg:quantileerror", 300, 303},
+    // With one alpha. With several, those after the first have another link since 3.4.
+    {"reg:expectileerror", 303, kCompared},
     {"multi:softmax", kFirst, kCompared},
     {"multi:softprob", kFirst, kCompared},
     {"survival:aft", kFirst, kCompared},
@@ -83,14 +87,25 @@ bool IsListed(Meaning const (&rows)[n], int series, std::string const& name) {
                      [&](Meaning const& row) { return name == row.name && row.first <= series && series <= row.last; });
 }
 
+template <std::size_t n>
+int LastSeries(Meaning const (&rows)[n], std::string const& name) {
+  return std::find_if(rows, rows + n, [&](Meaning const& row) { return name == row.name; })->last;
+}
+
+/// Returns the name of a metric without its '@', number and '-'.
+std::string KindOf(std::string const& name) {
+  std::string kind = name.substr(0, name.find('@'));
+  if (!kind.empty() && kind.back() == '-') kind.pop_back();
+  return kind;
+}
+
 }  // namespace
 
 bool ObjectiveIsOurs(int series, std::string const& name) { return IsListed(kObjectives, series, name); }
 
-bool MetricIsOurs(int series, std::string const& name) {
-  std::string kind = name.substr(0, name.find('@'));
-  if (!kind.empty() && kind.back() == '-') kind.pop_back();
-  return IsListed(kMetrics, series, kind);
-}
+int LastSeriesOfObjective(std::string const& name) { return LastSeries(kObjectives, name); }
+int LastSeriesOfMetric(std::string const& name) { return LastSeries(kMetrics, KindOf(name)); }
+
+bool MetricIsOurs(int series, std::string const& name) { return IsListed(kMetrics, series, KindOf(name)); }
 
 }  // namespace xgbgpu::plugin

@@ -16,6 +16,10 @@ bool ObjectiveIsOurs(int series, std::string const& name);
 /// that name, for all labels, weights and groups. False as ObjectiveIsOurs.
 bool MetricIsOurs(int series, std::string const& name);
 
+/// Returns the last series in which the name, which the engine has, means what it means to the engine.
+int LastSeriesOfObjective(std::string const& name);
+int LastSeriesOfMetric(std::string const& name);
+
 }  // namespace xgbgpu::plugin
 
 #endif  // XGBGPU_PLUGIN_PARAMS_MEANINGS_H_

@@ -1,7 +1,10 @@
 // Reads the parameters of objectives and metrics out of their saved configurations.
 #include "params/saved_params.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "base/message.h"
 #include "base/number_text.h"
@@ -63,11 +66,30 @@ bool ReadLambdaRank(xgboost::Json const& config, LambdaRank* out) {
   return true;
 }
 
-/// Says once that XGBoost computes what the engine has another meaning for.
-void InformOfMeaning(char const* what, std::string const& name) {
+/// Reads the numbers of a list: "[1E-1,5E-1]".
+std::vector<float> NumbersOf(std::string const& list) {
+  std::vector<float> numbers;
+  std::size_t at = 0;
+  while ((at = list.find_first_not_of("[], ", at)) != std::string::npos) {
+    numbers.push_back(TextToFloat(list.c_str() + at, nullptr));
+    at = std::min(list.find_first_of("], ", at), list.size());
+  }
+  return numbers;
+}
+
+/// Reads the alphas of quantiles and expectiles. Returns false if the engine does not have this objective.
+bool ReadAlphas(xgboost::Json const& config, Objective kind, std::vector<float>* out) {
+  if (kind == Objective::kQuantile) *out = NumbersOf(SavedText(config, "quantile_loss_param", "quantile_alpha"));
+  if (kind != Objective::kExpectile) return true;
+  *out = NumbersOf(SavedText(config, "expectile_loss_param", "expectile_alpha"));
+  return out->size() == 1;
+}
+
+/// Says once that XGBoost computes what the engine has the meaning of other series for.
+void InformOfMeaning(char const* what, std::string const& name, int last_series) {
   InformOnce(Message("meaning of ", what, ' ', name),
-             Message(what, ' ', name, " is another in XGBoost ", RunningVersion(), " than in 1.7, whose ", what,
-                     " the engine has. XGBoost computes it, on the CPU."));
+             Message(what, ' ', name, " is another in XGBoost ", RunningVersion(), " than in ", last_series / 100, '.',
+                     last_series % 100, ", whose ", what, " the engine has. XGBoost computes it, on the CPU."));
 }
 
 }  // namespace
@@ -77,7 +99,7 @@ std::optional<ObjectiveParams> ObjectiveParamsOf(xgboost::Json const& config) {
   auto const kind = ObjectiveByName(name);
   if (!kind) return {};
   if (!ObjectiveIsOurs(kSeries, name)) {
-    InformOfMeaning("objective", name);
+    InformOfMeaning("objective", name, LastSeriesOfObjective(name));
     return {};
   }
   ObjectiveParams params{*kind};
@@ -93,6 +115,7 @@ std::optional<ObjectiveParams> ObjectiveParamsOf(xgboost::Json const& config) {
   bool const is_number = pairs.find_first_not_of("0123456789") == std::string::npos;
   if (!is_number || pairs.size() > 9) return {};  // XGBoost may try
   if (!pairs.empty()) params.num_pairsample = static_cast<std::uint32_t>(std::stoul(pairs));
+  if (!ReadAlphas(config, *kind, &params.alphas)) return {};
   if (!ReadLambdaRank(config, &params.lambdarank)) {
     InformOnce(Message("lambdarank of ", name),
                Message("objective ", name,
@@ -107,7 +130,7 @@ std::optional<MetricParams> MetricParamsOf(char const* name, xgboost::Json const
   auto params = MetricByName(name);
   if (!params) return params;
   if (!MetricIsOurs(kSeries, name)) {
-    InformOfMeaning("metric", name);
+    InformOfMeaning("metric", name, LastSeriesOfMetric(name));
     return {};
   }
   params->huber_slope = SavedNumber(config, "pseudo_huber_param", "huber_slope", params->huber_slope);

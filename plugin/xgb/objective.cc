@@ -62,7 +62,12 @@ LeafRule LeafRuleOf(xgboost::ObjFunction const* objective) {
   XGBGPU_SINCE_304(return LeafRule::kSums;)
   if (objective == nullptr XGBGPU_BEFORE_304(|| !objective->Task().UpdateTreeLeaf())) return LeafRule::kSums;
   auto const* const decorated = dynamic_cast<XgbObjective const*>(objective);
-  return decorated != nullptr && decorated->SetsMedians() ? LeafRule::kMedians : LeafRule::kCaller;
+  return decorated != nullptr ? decorated->leaf_rule() : LeafRule::kCaller;
+}
+
+std::vector<float> LeafAlphasOf(xgboost::ObjFunction const* objective) {
+  auto const* const decorated = dynamic_cast<XgbObjective const*>(objective);
+  return decorated != nullptr ? decorated->leaf_alphas() : std::vector<float>{};
 }
 
 }  // namespace xgbgpu::plugin

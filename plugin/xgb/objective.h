@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "xgb/listing.h"
 #include "xgb/types.h"
@@ -64,8 +65,10 @@ class XgbObjective : public xgboost::ObjFunction {
 
   /// The learner's context, as it was when XGBoost configured the objective last; null before. Any thread may ask.
   XgbContext const* configured_context() const { return configured_context_; }
-  /// Returns true if leaves that this objective sets are medians of what the rows lack.
-  virtual bool SetsMedians() const = 0;
+  /// Returns how the engine sets leaves of an objective that sets them; kCaller if it does not have the objective.
+  virtual LeafRule leaf_rule() const = 0;
+  /// Returns [outputs] the quantiles that leaves become by LeafRule::kQuantiles.
+  virtual std::vector<float> leaf_alphas() const = 0;
 
  protected:
   /// Has the stock objective compute gradients of margins, for labels and weights.
@@ -124,9 +127,11 @@ constexpr bool kEstimatesFromLabels = kSeries >= 200;
 /// host.
 bool IsDecorated(XgbContext const* ctx);
 
-/// Returns what sets the leaves of trees for `objective`, which is null if the user computes gradients. Medians are
-/// known of a decorated objective.
+/// Returns what sets the leaves of trees for `objective`, which is null if the user computes gradients. Medians and
+/// quantiles are known of a decorated objective.
 LeafRule LeafRuleOf(xgboost::ObjFunction const* objective);
+/// Returns [outputs] the quantiles that leaves become by LeafRule::kQuantiles.
+std::vector<float> LeafAlphasOf(xgboost::ObjFunction const* objective);
 
 }  // namespace xgbgpu::plugin
 

@@ -34,6 +34,8 @@ constexpr NamedObjective kNames[] = {
     {"reg:tweedie", Objective::kTweedie},
     {"reg:pseudohubererror", Objective::kPseudoHuber},
     {"reg:absoluteerror", Objective::kAbsoluteError},
+    {"reg:quantileerror", Objective::kQuantile},
+    {"reg:expectileerror", Objective::kExpectile},
     {"multi:softmax", Objective::kSoftmax},
     {"multi:softprob", Objective::kSoftmax},
     {"survival:aft", Objective::kAft},
@@ -73,6 +75,8 @@ bool LabelAllowed(ObjectiveParams const& params, float label, std::uint32_t outp
     case Objective::kHinge:
     case Objective::kPseudoHuber:
     case Objective::kAbsoluteError:
+    case Objective::kQuantile:
+    case Objective::kExpectile:
     case Objective::kAft:
       break;
   }
@@ -116,6 +120,8 @@ char const* WordsOfRange(ObjectiveParams const& params) {
     case Objective::kHinge:
     case Objective::kPseudoHuber:
     case Objective::kAbsoluteError:
+    case Objective::kQuantile:
+    case Objective::kExpectile:
     case Objective::kAft:
       break;
   }
@@ -143,10 +149,23 @@ char const* WordsOfShape(Objective kind) {
     case Objective::kLogitRaw:
     case Objective::kPseudoHuber:
     case Objective::kAbsoluteError:
+    case Objective::kQuantile:
+    case Objective::kExpectile:
     case Objective::kAft:
       break;
   }
   return "Invalid shape of labels";
+}
+
+void CheckAlphas(ObjectiveParams const& params, std::uint32_t outputs) {
+  char const* const name = params.kind == Objective::kQuantile ? "quantile_alpha" : "expectile_alpha";
+  if (params.alphas.size() != outputs) {
+    Throw<InvalidArgument>("Rows have ", outputs, " outputs, and ", name, " has ", params.alphas.size(),
+                           " numbers; allowed: one for each output");
+  }
+  for (float const alpha : params.alphas) {
+    if (!(alpha >= 0.0f && alpha <= 1.0f)) Throw<InvalidArgument>(name, " is ", alpha, "; allowed: 0 to 1");
+  }
 }
 
 void CheckShape(Objective kind, TargetView const& targets, std::uint64_t rows, std::uint32_t outputs) {
@@ -156,11 +175,12 @@ void CheckShape(Objective kind, TargetView const& targets, std::uint64_t rows, s
     Throw<InvalidArgument>("Rows have ", outputs, " outputs (num_class or targets); reg:absoluteerror takes 1");
   if (rows != 0 && targets.labels == nullptr)
     Throw<InvalidArgument>("label set cannot be empty: ", rows, " rows have no labels. ", words);
-  std::uint32_t const wanted = kind == Objective::kSoftmax ? 1 : outputs;
+  bool const has_one_label = kind == Objective::kSoftmax || HasAlphas(kind);
+  std::uint32_t const wanted = has_one_label ? 1 : outputs;
   if (targets.label_columns != wanted) {
     Throw<InvalidArgument>(words, ". A row has ", targets.label_columns, " labels and ", outputs,
                            " outputs (num_class or targets); this objective takes ",
-                           kind == Objective::kSoftmax ? "one label for each row" : "one label for each output");
+                           has_one_label ? "one label for each row" : "one label for each output");
   }
 }
 
@@ -258,6 +278,7 @@ void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std:
   }
   if (params.kind == Objective::kAft) return CheckBounds(targets, rows, outputs, threads);
   CheckShape(params.kind, targets, rows, outputs);
+  if (HasAlphas(params.kind)) CheckAlphas(params, outputs);
   if (params.kind == Objective::kCox) CheckTimes(rows, outputs);
   if (IsRanking(params.kind)) CheckGroups(params, targets, rows, outputs);
   std::uint64_t const count = rows * targets.label_columns;

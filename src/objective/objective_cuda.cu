@@ -131,6 +131,12 @@ FoundMaxima* RoomForMaxima(ObjectiveScratch* scratch, cudaStream_t stream) {
 GradientMaxima const* ComputeGradients(ObjectiveParams const& params, TargetView const& targets,
                                        OutputView<float const> margins, OutputView<GradientPair> gradients,
                                        DeviceLimits const& limits, cudaStream_t stream, ObjectiveScratch* scratch) {
+  if (HasAlphas(params.kind) && margins.outputs > 1) {
+    for (std::uint32_t k = 0; k < margins.outputs; ++k) {
+      ComputeGradients(OfOutput(params, k), targets, ColumnOf(margins, k), ColumnOf(gradients, k), limits, stream);
+    }
+    return nullptr;  // a maximum is of one output
+  }
   GradientMaxima const* maxima = nullptr;
   if (IsRanking(params.kind)) {
     ComputeRankGradients(params, targets, margins, gradients, scratch == nullptr ? nullptr : &scratch->ranking, limits,

@@ -43,6 +43,12 @@ bool IsOneRun(OutputView<T> const& view) {
 
 void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
                       OutputView<GradientPair> gradients, int threads, Collective& collective) {
+  if (HasAlphas(params.kind) && margins.outputs > 1) {
+    for (std::uint32_t k = 0; k < margins.outputs; ++k) {
+      ComputeGradients(OfOutput(params, k), targets, ColumnOf(margins, k), ColumnOf(gradients, k), threads);
+    }
+    return;
+  }
   std::size_t const grain = RowsPerTask(margins.outputs);
   if (params.kind == Objective::kSoftmax) {
     ParallelChunks(threads, margins.rows, grain, [&](std::size_t begin, std::size_t end) {

@@ -124,6 +124,33 @@ struct AbsoluteErrorLoss {
   }
 };
 
+/// A margin at its label counts as above it, a NaN margin as below.
+struct QuantileLoss {
+  float alpha;
+
+  XGBGPU_HD GradientPair operator()(float margin, float label, float weight) const {
+    float const slope = margin - label >= 0.0f ? 1.0f - alpha : -alpha;
+    return {slope * weight, weight};
+  }
+};
+
+struct ExpectileLoss {
+  float alpha;
+
+  XGBGPU_HD GradientPair operator()(float margin, float label, float weight) const {
+    float const d = margin - label;
+    float const share = d >= 0.0f ? 1.0f - alpha : alpha;
+    return {share * d * weight, share * weight};
+  }
+};
+
+/// Returns the objective of one of the outputs that have an alpha each.
+inline ObjectiveParams OfOutput(ObjectiveParams const& params, std::uint32_t output) {
+  ObjectiveParams one = params;
+  one.alphas = {params.alphas[output]};
+  return one;
+}
+
 /// Calls f with the loss of an objective of one output and one label. Does nothing for other objectives.
 template <typename F>
 void VisitLoss(ObjectiveParams const& params, F&& f) {
@@ -147,6 +174,10 @@ void VisitLoss(ObjectiveParams const& params, F&& f) {
       return f(PseudoHuberLoss{params.huber_slope});
     case Objective::kAbsoluteError:
       return f(AbsoluteErrorLoss{});
+    case Objective::kQuantile:
+      return f(QuantileLoss{params.alphas[0]});
+    case Objective::kExpectile:
+      return f(ExpectileLoss{params.alphas[0]});
     case Objective::kSoftmax:
     case Objective::kAft:
     case Objective::kCox:
@@ -181,6 +212,8 @@ void VisitTransform(Objective kind, F&& f) {
     case Objective::kLogitRaw:
     case Objective::kPseudoHuber:
     case Objective::kAbsoluteError:
+    case Objective::kQuantile:
+    case Objective::kExpectile:
     case Objective::kAft:
     case Objective::kRankPairwise:
     case Objective::kRankNdcg:

@@ -22,8 +22,8 @@ constexpr char const* kWhat = "computing gradients of ranking";
 __device__ std::uint32_t FirstIndex() { return blockIdx.x * kThreads + threadIdx.x; }
 __device__ std::uint32_t IndexStep() { return gridDim.x * kThreads; }  // below 2^31 rows no sum of both overflows
 
-/// A view of all groups for kernels. Arrays, except those of groups and places, have a place for each row. The places of
-/// a group are contiguous.
+/// A view of all groups for kernels. Arrays, except those of groups and places, have a place for each row. The places
+/// of a group are contiguous.
 struct RankData {
   RankGroups groups;
   float const* labels;
@@ -244,9 +244,9 @@ __device__ RankSum Shuffled(RankSum const& sum, std::uint32_t from, std::uint32_
           __shfl_sync(kAllLanes, sum.hess, static_cast<int>(from), static_cast<int>(width))};
 }
 
-/// Computes the pairs of a warp's rows with the `count` rows from the place `begin` on. `own` is the row of the lane, if
-/// it is of this group. The other rows go round the warp with their sums: at each turn every lane has another one, and no
-/// two lanes of a round add to the same sum. The rounds are as narrow as a power of 2 allows. All lanes call it.
+/// Computes the pairs of a warp's rows with the `count` rows from the place `begin` on. `own` is the row of the lane,
+/// if it is of this group. The other rows go round the warp with their sums: at each turn every lane has another one,
+/// and no two lanes of a round add to the same sum. The rounds are as narrow as a power of 2 allows. All lanes call it.
 template <typename WeightOf>
 __device__ void AddTile(MarginOrder const& order, bool is_here, RankRow const& own, std::uint32_t begin,
                         std::uint32_t count, double unit, WeightOf const& weight_of, AddToSums const& add,
@@ -309,8 +309,15 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+/// What the factor of a group depends on.
+struct FactorParams {
+  LambdaRank lambdarank;
+  std::uint32_t num_pairsample;
+  float fix_list_weight;
+};
+
 __global__ void __launch_bounds__(kThreads)
-    FinishKernel(ObjectiveParams params, RankData data, GroupTotals all, float const* weights, double const* weight_sum,
+    FinishKernel(FactorParams params, RankData data, GroupTotals all, float const* weights, double const* weight_sum,
                  std::int64_t const* sums, std::int64_t const* totals, OutputView<GradientPair> gradients) {
   for (std::uint32_t row = FirstIndex(); row < data.groups.rows; row += IndexStep()) {
     std::uint32_t const group = data.group_of[row];
@@ -324,7 +331,7 @@ __global__ void __launch_bounds__(kThreads)
       if (params.lambdarank.has_top) total = {totals[2 * std::size_t{group}], totals[2 * std::size_t{group} + 1]};
       factor = FactorOfLambdas(params.lambdarank, rows, total, groups, weight, sum);
     } else {
-      factor = FactorOfGroup(params, rows, groups, weight, sum);
+      factor = FactorOfGroup(params.num_pairsample, params.fix_list_weight, rows, groups, weight, sum);
     }
     RankSum const of_row{sums[2 * std::size_t{row}], sums[2 * std::size_t{row} + 1]};
     gradients.at(row, 0) = GradientOf(of_row, factor);
@@ -423,7 +430,8 @@ class Ranker {
     if (targets_.weights != nullptr) {
       WeightSumKernel<<<1, kWeightSums, 0, stream_>>>(targets_.weights, data_.groups.groups, s_.weight_sum.data());
     }
-    FinishKernel<<<blocks_, kThreads, 0, stream_>>>(params, data_, targets_.all_groups, targets_.weights,
+    FactorParams const of_group{params.lambdarank, params.num_pairsample, params.fix_list_weight};
+    FinishKernel<<<blocks_, kThreads, 0, stream_>>>(of_group, data_, targets_.all_groups, targets_.weights,
                                                     s_.weight_sum.data(), s_.sums.data(), s_.totals.data(), gradients);
     CheckLaunch(kWhat);
   }

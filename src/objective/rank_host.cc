@@ -64,7 +64,7 @@ class GroupRanker {
       if (params.kind == Objective::kRankPairwise) AddAll(order, margins, draws, shift, EqualPairs{});
       if (params.kind == Objective::kRankNdcg) AddAll(order, margins, draws, shift, Ndcg(order, labels));
       if (params.kind == Objective::kRankMap) AddAll(order, margins, draws, shift, Map(rows, labels));
-      factor = FactorOfGroup(params, rows, all.groups, weight, all.weight);
+      factor = FactorOfGroup(params.num_pairsample, params.fix_list_weight, rows, all.groups, weight, all.weight);
     }
     for (std::uint32_t row = 0; row < rows; ++row) gradients.at(first + row, 0) = GradientOf(sums_[row], factor);
   }

@@ -131,11 +131,11 @@ XGBGPU_HD void AddPairs(RankOrder const& order, std::uint32_t place, OutputView<
 }
 
 /// Returns the factor for the sums of a group's rows. Weights of groups are relative to their mean.
-XGBGPU_HD double FactorOfGroup(ObjectiveParams const& params, std::uint32_t rows, std::uint32_t groups, double weight,
-                               double weight_sum) {
-  double factor = weight * (groups / weight_sum) / params.num_pairsample;
-  if (params.fix_list_weight != 0.0f) factor *= static_cast<double>(params.fix_list_weight) / rows;
-  return factor * (1.0 / detail::PowerOfTwo(PairShift(rows, params.num_pairsample)));
+XGBGPU_HD double FactorOfGroup(std::uint32_t num_pairsample, float fix_list_weight, std::uint32_t rows,
+                               std::uint32_t groups, double weight, double weight_sum) {
+  double factor = weight * (groups / weight_sum) / num_pairsample;
+  if (fix_list_weight != 0.0f) factor *= static_cast<double>(fix_list_weight) / rows;
+  return factor * (1.0 / detail::PowerOfTwo(PairShift(rows, num_pairsample)));
 }
 
 XGBGPU_HD GradientPair GradientOf(RankSum const& sum, double factor) {
@@ -344,8 +344,8 @@ XGBGPU_HD RankSum TermOfOwn(RankRow const& own, RankRow const& other, WeightOf c
 }
 XGBGPU_HD std::int64_t Magnitude(std::int64_t grad) { return grad < 0 ? -grad : grad; }
 
-/// Computes the pairs of the row at `place` of the order with the rows at smaller places below `top`. Calls add(row, sum)
-/// for each partner and for the row itself. Returns the sum of the pairs' gradients, without signs.
+/// Computes the pairs of the row at `place` of the order with the rows at smaller places below `top`. Calls add(row,
+/// sum) for each partner and for the row itself. Returns the sum of the pairs' gradients, without signs.
 template <typename WeightOf, typename Add>
 std::int64_t AddTopPairs(MarginOrder const& order, std::uint32_t place, std::uint32_t top, int shift,
                          WeightOf const& weight_of, Add const& add) {

@@ -85,7 +85,7 @@ DeviceResidentRows::DeviceResidentRows(std::uint64_t rows, std::uint32_t outputs
       wait_for_readers_{std::move(wait_for_readers)},
       metrics_{arena},
       scratch_{arena},
-      medians_{arena} {
+      quantiles_{arena} {
   DeviceScope scope{limits_.device};
   margins_ = {arena_, "margins", outputs_ * stride()};
   largest_ = {arena_, "margins", 1};
@@ -117,7 +117,7 @@ DeviceResidentRows::~DeviceResidentRows() {
     scratch_ = ObjectiveScratch{arena_};
     times_ = {};
     residuals_ = {};
-    medians_ = LeafMedianScratch{arena_};
+    quantiles_ = LeafQuantileScratch{arena_};
   } catch (DeviceError const&) {
     // The device has failed, and nothing is left to be freed there.
   }
@@ -286,9 +286,7 @@ void DeviceResidentRows::ForgetMargins() {
 bool DeviceResidentRows::CanDefer(ObjectiveParams const& objective) const {
   bool has_loss = false;
   VisitLoss(objective, [&](auto) { has_loss = true; });
-  // Leaves of reg:absoluteerror need residuals.
-  return has_loss && objective.kind != Objective::kAbsoluteError && outputs_ == 1 && !columns_ &&
-         timer_->timeline() == nullptr;
+  return has_loss && !AdaptsLeaves(objective.kind) && outputs_ == 1 && !columns_ && timer_->timeline() == nullptr;
 }
 
 bool DeviceResidentRows::AreFinite(ObjectiveParams const& objective) const {
@@ -342,22 +340,31 @@ void DeviceResidentRows::ComputeAll(ObjectiveParams const& objective) {
     maxima_ = cuda::ComputeGradients(objective, targets_, View<float const>(margins_.data()), View(gradients_.data()),
                                      limits_, stream_, &scratch_);
   });
-  if (objective.kind == Objective::kAbsoluteError) {
+  if (AdaptsLeaves(objective.kind)) {
     // When the second tree of a forest asks for residuals, the margins will have moved on.
-    Reserve(&residuals_, arena_, "residuals", rows_);
-    ComputeResiduals(targets_.labels, margins_.data(), rows_, residuals_.data(), limits_, stream_);
+    Reserve(&residuals_, arena_, "residuals", outputs_ * stride());
+    for (std::uint32_t k = 0; k < outputs_; ++k) {
+      ComputeResiduals(targets_.labels, margins_.data() + k * stride(), rows_, residuals_.data() + k * stride(),
+                       limits_, stream_);
+    }
+    alphas_ = objective.kind == Objective::kQuantile ? objective.alphas : std::vector<float>{0.5f};
   } else {
     residuals_ = {};
   }
   state_ = Gradients::kComputed;
 }
 
-void DeviceResidentRows::MedianLeaves(NodeIndex const* positions, float* node_values, std::size_t nodes,
-                                      cudaStream_t stream) {
-  if (residuals_.size() == 0) Throw<InvalidArgument>("AdaptLeaves: the gradients are not those of reg:absoluteerror");
+void DeviceResidentRows::CheckHasResiduals() const {
+  if (residuals_.size() != 0) return;
+  throw InvalidArgument{"AdaptLeaves: the gradients are not those of reg:absoluteerror or reg:quantileerror"};
+}
+
+void DeviceResidentRows::QuantileLeaves(std::uint32_t output, NodeIndex const* positions, float* node_values,
+                                        std::size_t nodes, cudaStream_t stream) {
+  CheckHasResiduals();
   DeviceScope scope{limits_.device};
-  cuda::MedianLeaves(positions, residuals_.data(), targets_.weights, rows_, node_values, nodes, &medians_, limits_,
-                     stream);
+  cuda::QuantileLeaves(positions, residuals_.data() + output * stride(), targets_.weights, alphas_.at(output), rows_,
+                       node_values, nodes, &quantiles_, limits_, stream);
 }
 
 SpeculativeMargins DeviceResidentRows::BeginSpeculative() {

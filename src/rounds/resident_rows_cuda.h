@@ -11,7 +11,7 @@
 #include "cuda/device.h"
 #include "cuda/timeline.h"
 #include "metric/metric_cuda.h"
-#include "objective/leaf_median_cuda.h"
+#include "objective/leaf_quantile_cuda.h"
 #include "objective/objective_cuda.h"
 #include "predict/forest_cuda.h"
 #include "predict/predict_cuda.h"
@@ -103,9 +103,10 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   void EndLosses() {
     if (state_ == Gradients::kLent) state_ = Gradients::kSpent;
   }
-  /// cuda::MedianLeaves, with the residuals of the margins that the gradients were computed of. Throws InvalidArgument
-  /// if those are not kAbsoluteError's. On `stream`, which must be waited for before the next call.
-  void MedianLeaves(NodeIndex const* positions, float* node_values, std::size_t nodes, cudaStream_t stream);
+  /// cuda::QuantileLeaves, with the residuals of the margins that the gradients were computed of. Throws
+  /// InvalidArgument if those are of an objective without adaptive leaves. On `stream`, which must be waited for before the next call.
+  void QuantileLeaves(std::uint32_t output, NodeIndex const* positions, float* node_values, std::size_t nodes,
+                      cudaStream_t stream);
 
   // For rows of several processes, which all make each call at the same time. (rows_between_processes_cuda.cc)
 
@@ -127,15 +128,16 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   void TakeMargins(DeviceResidentRows* part, std::uint64_t first);
   /// Overwrites gradients with the gradients of `whole` from row `first` on. Enqueued; `whole` changes them later.
   void TakeGradients(DeviceResidentRows* whole, std::uint64_t first);
-  /// Does what MedianLeaves does for all rows, whose residuals and positions the parts have: positions[p] of part p, on
-  /// its device, computed on streams[p]. `node_values` are on the host. Waits.
-  void MedianLeavesOf(std::vector<std::unique_ptr<DeviceResidentRows>> const& parts,
-                      std::vector<NodeIndex const*> const& positions, std::vector<cudaStream_t> const& streams,
-                      Span<float> node_values);
+  /// Does what QuantileLeaves does for all rows, whose residuals and positions the parts have: positions[p] of part p,
+  /// on its device, computed on streams[p]. `node_values` are on the host. Waits.
+  void QuantileLeavesOf(std::vector<std::unique_ptr<DeviceResidentRows>> const& parts, std::uint32_t output,
+                        std::vector<NodeIndex const*> const& positions, std::vector<cudaStream_t> const& streams,
+                        Span<float> node_values);
 
  private:
   class OwnShard;
 
+  void CheckHasResiduals() const;
   std::size_t stride() const { return (rows_ + 31) / 32 * 32; }
   template <typename T>
   OutputView<T> View(T* data) const {
@@ -202,7 +204,8 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   MetricScratch metrics_;
   ObjectiveScratch scratch_;
   DeviceBuffer<float> residuals_;  ///< of the gradients, if their objective has adaptive leaves; else empty
-  LeafMedianScratch medians_;
+  std::vector<float> alphas_;      ///< of these residuals: [outputs]
+  LeafQuantileScratch quantiles_;
 };
 
 }  // namespace xgbgpu::cuda

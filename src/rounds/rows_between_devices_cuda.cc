@@ -83,9 +83,9 @@ void DeviceResidentRows::TakeGradients(DeviceResidentRows* whole, std::uint64_t 
   state_ = Gradients::kComputed;
 }
 
-void DeviceResidentRows::MedianLeavesOf(std::vector<std::unique_ptr<DeviceResidentRows>> const& parts,
-                                        std::vector<NodeIndex const*> const& positions,
-                                        std::vector<cudaStream_t> const& streams, Span<float> node_values) {
+void DeviceResidentRows::QuantileLeavesOf(std::vector<std::unique_ptr<DeviceResidentRows>> const& parts,
+                                          std::uint32_t output, std::vector<NodeIndex const*> const& positions,
+                                          std::vector<cudaStream_t> const& streams, Span<float> node_values) {
   DeviceScope const scope{limits_.device};
   Reserve(&residuals_, arena_, "residuals", rows_);
   DeviceBuffer<NodeIndex> const all_positions{arena_, "positions", rows_};
@@ -94,19 +94,18 @@ void DeviceResidentRows::MedianLeavesOf(std::vector<std::unique_ptr<DeviceReside
   std::uint64_t first = 0;
   for (std::size_t p = 0; p < parts.size(); ++p) {
     DeviceResidentRows const& part = *parts[p];
-    if (part.residuals_.size() == 0) {
-      throw InvalidArgument{"AdaptLeaves: the gradients are not those of reg:absoluteerror"};
-    }
+    part.CheckHasResiduals();
+    alphas_ = {part.alphas_.at(output)};
     Follow(part.limits_.device, streams[p], stream_);
     Follow(part.limits_.device, part.stream_, stream_);
-    CopyBetween(residuals_.data() + first, limits_.device, part.residuals_.data(), part.limits_.device, part.rows_,
-                stream_);
+    CopyBetween(residuals_.data() + first, limits_.device, part.residuals_.data() + output * part.stride(),
+                part.limits_.device, part.rows_, stream_);
     CopyBetween(all_positions.data() + first, limits_.device, positions[p], part.limits_.device, part.rows_, stream_);
     first += part.rows_;
   }
-  MedianLeaves(all_positions.data(), values.data(), node_values.size(), stream_);
-  CopyToHost(node_values.data(), values.data(), node_values.size(), stream_, "reading medians");
-  stream_.Wait("reading medians");
+  QuantileLeaves(0, all_positions.data(), values.data(), node_values.size(), stream_);
+  CopyToHost(node_values.data(), values.data(), node_values.size(), stream_, "reading quantiles");
+  stream_.Wait("reading quantiles");
 }
 
 }  // namespace xgbgpu::cuda

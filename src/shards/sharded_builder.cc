@@ -8,7 +8,7 @@
 
 #include "core/row_slice.h"
 #include "cuda/device.h"
-#include "objective/leaf_median.h"
+#include "objective/leaf_quantile.h"
 #include "shards/deal_rows.h"
 #include "xgbgpu/error.h"
 
@@ -64,7 +64,7 @@ class ShardedBuilder::Rows final : public ShardedRows {
   explicit Rows(ShardedBuilder* builder, Args&&... args)
       : ShardedRows{std::forward<Args>(args)...}, builder_{*builder} {}
 
-  void AdaptLeaves(Tree* tree) override { builder_.AdaptLeaves(tree, this); }
+  void AdaptLeaves(Tree* tree, std::uint32_t output) override { builder_.AdaptLeaves(tree, this, output); }
   void AddLeafValues(Span<float const> node_values, std::uint32_t output) override {
     builder_.AddLeafValues(node_values, this, output);
   }
@@ -261,7 +261,7 @@ void ShardedBuilder::Abandon() noexcept {
   round_ = {};
 }
 
-void ShardedBuilder::AdaptLeaves(Tree* tree, ShardedRows* rows) {
+void ShardedBuilder::AdaptLeaves(Tree* tree, ShardedRows* rows, std::uint32_t output) {
   finished_.CheckNodes("AdaptLeaves", tree->size());
   std::vector<NodeIndex const*> positions;
   std::vector<cudaStream_t> streams;
@@ -269,8 +269,8 @@ void ShardedBuilder::AdaptLeaves(Tree* tree, ShardedRows* rows) {
     positions.push_back(builder->PositionsOnDevice());
     streams.push_back(builder->LastStream());
   }
-  rows->MedianLeaves(positions, streams, tree->leaf_value);
-  CheckMedians(tree->leaf_value);
+  rows->QuantileLeaves(output, positions, streams, tree->leaf_value);
+  CheckQuantiles(tree->leaf_value);
 }
 
 void ShardedBuilder::AddLeafValues(Span<float const> node_values, ShardedRows* rows, std::uint32_t output) {

@@ -58,7 +58,7 @@ class ShardedBuilder final : public TreeBuilder, public ResidentRounds {
   // The work of Rows.
   void Begin(TrainParams const& params, ShardedRows* rows, std::vector<RoundTree> trees);
   Tree FinishNext();
-  void AdaptLeaves(Tree* tree, ShardedRows* rows);
+  void AdaptLeaves(Tree* tree, ShardedRows* rows, std::uint32_t output);
   void AddLeafValues(Span<float const> node_values, ShardedRows* rows, std::uint32_t output);
 
   std::uint64_t RowsOf(std::size_t shard) const { return first_[shard + 1] - first_[shard]; }

@@ -134,9 +134,9 @@ double ShardedRows::Evaluate(ObjectiveParams const& objective, MetricParams cons
   return Whole()->Evaluate(objective, metric);
 }
 
-void ShardedRows::MedianLeaves(std::vector<NodeIndex const*> const& positions, std::vector<cudaStream_t> const& streams,
-                               Span<float> node_values) {
-  WholeWithTargets()->MedianLeavesOf(shards_, positions, streams, node_values);
+void ShardedRows::QuantileLeaves(std::uint32_t output, std::vector<NodeIndex const*> const& positions,
+                                 std::vector<cudaStream_t> const& streams, Span<float> node_values) {
+  WholeWithTargets()->QuantileLeavesOf(shards_, output, positions, streams, node_values);
 }
 
 }  // namespace xgbgpu

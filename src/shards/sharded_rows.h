@@ -46,10 +46,10 @@ class ShardedRows : public ResidentRows {
   void AddTrees(std::size_t first, std::size_t last) override;
   double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) override;
 
-  /// cuda::DeviceResidentRows::MedianLeaves over all rows. positions[s]: of the rows of shard s, on its device,
-  /// computed on streams[s]. `node_values` [nodes] are on the host, and become medians. Waits.
-  void MedianLeaves(std::vector<NodeIndex const*> const& positions, std::vector<cudaStream_t> const& streams,
-                    Span<float> node_values);
+  /// cuda::DeviceResidentRows::QuantileLeaves over all rows. positions[s]: of the rows of shard s, on its device,
+  /// computed on streams[s]. `node_values` [nodes] are on the host, and become quantiles. Waits.
+  void QuantileLeaves(std::uint32_t output, std::vector<NodeIndex const*> const& positions,
+                      std::vector<cudaStream_t> const& streams, Span<float> node_values);
 
  private:
   /// Calls f(shard, first row, rows) for every shard, in order.

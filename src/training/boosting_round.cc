@@ -9,7 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/message.h"
-#include "objective/leaf_median.h"
+#include "objective/leaf_quantile.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/host_span.h"
 
@@ -52,8 +52,8 @@ void CheckLeafRule(TrainParams const& params, bool has_weights) {
   bool const goss = params.sampling_method == SamplingMethod::kGoss;
   throw Unsupported{
       std::string{"Parameter sampling_method is '"} + (goss ? "goss" : "gradient_based") +
-      "', which chooses rows of large weight more often; the leaves of reg:absoluteerror are weighted medians of the "
-      "chosen rows and would count these rows too much; supported with weights: uniform"};
+      "', which chooses rows of large weight more often; the leaves of reg:absoluteerror and reg:quantileerror are "
+      "weighted quantiles of the chosen rows and would count these rows too much; supported with weights: uniform"};
 }
 
 std::vector<NodeIndex> LeafPositions(Trainer const& trainer, Span<GradientPair const> gradients) {
@@ -80,6 +80,11 @@ Tree BoostingRound::Next(Span<GradientPair const> gradients, std::size_t per_out
   return tree;
 }
 
+void BoostingRound::ScaleLeaves(Tree* tree) const {
+  if (order_.leaves != LeafRule::kQuantiles) return;
+  for (float& value : tree->leaf_value) value *= tree_params_.learning_rate;
+}
+
 void BoostingRound::End(std::uint32_t rounds) { training_.EndRound(rounds, order_.keeps_trees); }
 
 HostRound::HostRound(Training* training, RoundOrder order, Residuals residuals)
@@ -99,28 +104,33 @@ Tree HostRound::Make(Span<GradientPair const> gradients, std::size_t per_output)
     own.rows->AddLeafValues(tree.leaf_value, output);
   }
   if (order_.keeps_trees) trainer.rounds()->KeepTree(tree, output);
-  if (order_.leaves == LeafRule::kMedians) MakeMedians(gradients, &tree);
+  if (adapts_leaves()) AdaptLeaves(gradients, output, &tree);
   return tree;
 }
 
-void HostRound::MakeMedians(Span<GradientPair const> gradients, Tree* tree) const {
-  auto const& [labels, weights, margins] = residuals_;
+void HostRound::AdaptLeaves(Span<GradientPair const> gradients, std::uint32_t output, Tree* tree) const {
+  auto const& [labels, weights, margins, alphas] = residuals_;
   std::size_t const rows = training_.dataset->rows();
-  auto const check = [rows](char const* what, std::size_t n) {
-    if (n == rows) return;
-    Throw<InvalidArgument>("There are ", n, " ", what, " for ", rows,
-                           " rows; reg:absoluteerror, which sets leaves from them, takes one for each");
+  bool const are_medians = order_.leaves == LeafRule::kMedians;
+  std::size_t const outputs = are_medians ? 1 : alphas.size();
+  auto const check = [&](char const* what, std::size_t n, std::size_t wanted) {
+    if (n == wanted) return;
+    Throw<InvalidArgument>("There are ", n, " ", what, " for ", rows, " rows; ",
+                           are_medians ? "reg:absoluteerror" : "reg:quantileerror",
+                           ", which sets leaves from them, takes ", wanted);
   };
-  check("labels", labels.size());
-  check("margins", margins.size());
-  if (!weights.empty()) check("weights", weights.size());
+  check("labels", labels.size(), rows);
+  check("margins", margins.size(), rows * outputs);
+  if (!weights.empty()) check("weights", weights.size(), rows);
   auto const positions = LeafPositions(*training_.trainer, gradients);
   Buffer<float> residuals{rows};
-  host::ComputeResiduals(labels.data(), margins.data(), 1, residuals.span(), training_.threads);
+  host::ComputeResiduals(labels.data(), margins.data() + output, outputs, residuals.span(), training_.threads);
   Collective* const shards = training_.dataset->place().shards;
-  host::MedianLeaves(positions, residuals.span(), weights.empty() ? nullptr : weights.data(), tree->leaf_value,
-                     training_.threads, shards == nullptr ? NoOtherShards() : *shards);
-  CheckMedians(tree->leaf_value);
+  host::QuantileLeaves(positions, residuals.span(), weights.empty() ? nullptr : weights.data(),
+                       are_medians ? 0.5 : alphas.at(output), tree->leaf_value, training_.threads,
+                       shards == nullptr ? NoOtherShards() : *shards);
+  CheckQuantiles(tree->leaf_value);
+  ScaleLeaves(tree);
 }
 
 ResidentRound::ResidentRound(Training* training, RoundOrder order, ObjectiveParams const& objective,
@@ -146,7 +156,10 @@ void ResidentRound::GrowAll(std::size_t per_output) {
     HostSpan const span{"tree"};
     grown_.push_back(rows.Grow(tree_params_, output, key));
     Tree& tree = grown_.back();
-    if (order_.leaves == LeafRule::kMedians) rows.AdaptLeaves(&tree);
+    if (adapts_leaves()) {
+      rows.AdaptLeaves(&tree, output);
+      ScaleLeaves(&tree);
+    }
     rows.AddLeafValues(tree.leaf_value, output);
     if (order_.keeps_trees) training_.trainer->rounds()->KeepTree(tree, output);
   }

@@ -8,7 +8,7 @@
 #include "base/message.h"
 #include "cuda/long_copies.h"
 #include "gradient/gradient.h"
-#include "objective/leaf_median.h"
+#include "objective/leaf_quantile.h"
 #include "predict/predict.h"
 
 namespace xgbgpu {
@@ -22,7 +22,7 @@ class BuilderRows final : public cuda::DeviceResidentRows {
   explicit BuilderRows(CudaBuilder* builder, Args&&... args)
       : DeviceResidentRows{std::forward<Args>(args)...}, builder_{*builder} {}
 
-  void AdaptLeaves(Tree* tree) override { builder_.AdaptLeaves(tree, this); }
+  void AdaptLeaves(Tree* tree, std::uint32_t output) override { builder_.AdaptLeaves(tree, this, output); }
   void AddLeafValues(Span<float const> node_values, std::uint32_t output) override {
     builder_.AddLeafValues(node_values, this, output);
   }
@@ -133,16 +133,16 @@ void CudaBuilder::ForgetTrees() {
   if (trees_) trees_->Clear();
 }
 
-void CudaBuilder::AdaptLeaves(Tree* tree, cuda::DeviceResidentRows* rows) {
+void CudaBuilder::AdaptLeaves(Tree* tree, cuda::DeviceResidentRows* rows, std::uint32_t output) {
   CheckNodes("AdaptLeaves", tree->size());
   Run([&] {
     // On the tree's stream, which has waited for the residuals as for the gradients.
     float* const values = UploadNodeValues(tree->leaf_value);
-    rows->MedianLeaves(positions(), values, tree->size(), tree_stream());
-    CopyToHost(tree->leaf_value.data(), values, tree->size(), tree_stream(), "reading medians");
-    tree_stream().Wait("reading medians");
+    rows->QuantileLeaves(output, positions(), values, tree->size(), tree_stream());
+    CopyToHost(tree->leaf_value.data(), values, tree->size(), tree_stream(), "reading quantiles");
+    tree_stream().Wait("reading quantiles");
   });
-  CheckMedians(tree->leaf_value);
+  CheckQuantiles(tree->leaf_value);
 }
 
 void CudaBuilder::Trace(std::shared_ptr<TraceFile> file) {

@@ -38,7 +38,7 @@ class CudaBuilder : public TreeBuilder, public ResidentRounds {
   // The work of ResidentRows, on rows made below.
   virtual void Begin(TrainParams const& params, cuda::DeviceResidentRows* rows, std::vector<RoundTree> trees) = 0;
   virtual Tree FinishNext() = 0;
-  void AdaptLeaves(Tree* tree, cuda::DeviceResidentRows* rows);
+  void AdaptLeaves(Tree* tree, cuda::DeviceResidentRows* rows, std::uint32_t output);
   virtual void AddLeafValues(Span<float const> node_values, cuda::DeviceResidentRows* rows, std::uint32_t output) = 0;
   virtual void ShareBounds(cuda::DeviceResidentRows* /*rows*/) {}
   virtual double EvaluateInGroup(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective,

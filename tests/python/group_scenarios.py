@@ -73,7 +73,7 @@ SCENARIOS: Dict[str, Dict[str, Any]] = {
     "sparse": dict(sparse=0.1, objective="binary:logistic", eval_metric="logloss"),
     "regularised": dict(reg_alpha=2, reg_lambda=3, gamma=0.5, max_delta_step=0.4, eta=0.7, base_score=0.2),
 }  # fmt: skip
-if SERIES >= 200:  # objectives that the engine does not have
+if SERIES >= 200:  # most of these objectives are XGBoost's own
     SCENARIOS["quantiles"] = dict(objective="reg:quantileerror", quantile_alpha=[0.2, 0.7], weights=True)
     SCENARIOS["several medians"] = dict(objective="reg:absoluteerror", labels=3, subsample=0.7)
     SCENARIOS["drawn pairs"] = dict(objective="rank:ndcg", groups=True, lambdarank_pair_method="mean", weights="groups")

@@ -87,7 +87,7 @@ Rounds RunRounds(TreeBuilder* builder, TrainParams const& params, std::vector<fl
     for (std::uint32_t round = 0; round < kTrees; ++round) {
       rows->ComputeGradients({Objective::kAbsoluteError});
       Tree tree = rows->Grow(params, 0, {round, 0});
-      rows->AdaptLeaves(&tree);
+      rows->AdaptLeaves(&tree, 0);
       rows->AddLeafValues(tree.leaf_value, 0);
       result.trees.push_back(std::move(tree));
     }

@@ -30,13 +30,14 @@ TreeCase RowsOfKinds(std::size_t kinds, int max_bin, float growth) {
 }
 
 TEST_P(ComputedGradientsTest, AreThoseOfEveryObjective) {
-  for (Objective kind :
-       {Objective::kSquaredError, Objective::kSquaredLogError, Objective::kLogistic, Objective::kLogitRaw,
-        Objective::kHinge, Objective::kPoisson, Objective::kGamma, Objective::kTweedie, Objective::kPseudoHuber}) {
+  for (Objective kind : {Objective::kSquaredError, Objective::kSquaredLogError, Objective::kLogistic,
+                         Objective::kLogitRaw, Objective::kHinge, Objective::kPoisson, Objective::kGamma,
+                         Objective::kTweedie, Objective::kPseudoHuber, Objective::kExpectile}) {
     for (float scale : {1.0f, 3.0f}) {
       SCOPED_TRACE(static_cast<int>(kind));
       ObjectiveParams objective{kind};
       objective.scale_pos_weight = scale;
+      if (HasAlphas(kind)) objective.alphas = {0.2f};
       TwoTrainings both{case_, objective};
       for (float subsample : {0.1f, 0.5f, 0.1f}) {
         SetShare(subsample);

@@ -102,7 +102,7 @@ class EarlyGradientsTest : public ::testing::TestWithParam<bool> {
     EXPECT_EQ(state.early.narrow, sum);
   }
 
-  static constexpr ObjectiveParams kObjective{Objective::kLogistic};
+  inline static ObjectiveParams const kObjective{Objective::kLogistic};
   std::vector<float> margins_, labels_, weights_;
   float min_child_weight_{1.0f};
 };

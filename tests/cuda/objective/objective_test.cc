@@ -181,6 +181,20 @@ TEST_P(CudaObjectiveTest, SeveralTargets) {
 
 INSTANTIATE_TEST_SUITE_P(All, CudaObjectiveTest, ::testing::ValuesIn(ObjectiveCases()), ObjectiveCaseName{});
 
+TEST(CudaAlphasTest, EqualTheHosts) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  for (Objective const kind : {Objective::kQuantile, Objective::kExpectile}) {
+    for (std::uint64_t const row_count : {1, 5, 1025, 100003}) {
+      ObjectiveRows rows{kind, row_count, 3, -100, 100};
+      ObjectiveParams params{kind};
+      params.alphas = {0.1f, 0.5f, 0.95f};
+      ExpectSame(rows, params);
+      rows.MakeExtreme();
+      ExpectSame(rows, params);
+    }
+  }
+}
+
 TEST(CudaSoftmaxTest, EqualTheHosts) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   ObjectiveParams const params = ParamsOf(Objective::kSoftmax);

@@ -116,7 +116,7 @@ class Rounds {
     return trees;
   }
 
-  static constexpr ObjectiveParams kObjective{Objective::kSquaredError};
+  inline static ObjectiveParams const kObjective{Objective::kSquaredError};
   TreeCase c_;
   std::vector<float> labels_, base_;
   TargetView targets_;

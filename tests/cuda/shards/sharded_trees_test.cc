@@ -327,7 +327,7 @@ class ShardedRoundsTest : public ::testing::Test {
         for (std::uint32_t k = 0; k < outputs; ++k) {
           trees[side].push_back(rows[side]->Grow(params, k, {round, k}));
           Tree& tree = trees[side].back();
-          if (objective.kind == Objective::kAbsoluteError) rows[side]->AdaptLeaves(&tree);
+          if (AdaptsLeaves(objective.kind)) rows[side]->AdaptLeaves(&tree, k);
           rows[side]->AddLeafValues(tree.leaf_value, k);
           sides[side]->KeepTree(tree, k);
         }
@@ -403,6 +403,9 @@ TEST_F(ShardedRoundsTest, OtherObjectives) {
   Make(5000, 3);
   Compare({Objective::kSquaredError}, Weighted(), 1, Params(), {{Metric::kRmse}, {Metric::kMae}});
   Compare({Objective::kAbsoluteError}, Weighted(), 1, Params(), {{Metric::kMae}});
+  ObjectiveParams quantiles{Objective::kQuantile};
+  quantiles.alphas = {0.1f, 0.8f};
+  Compare(quantiles, Weighted(), 2, Params(), {});
   for (float& label : labels_) label = 0.1f + std::min(std::abs(label), 20.0f);
   TargetView times = Weighted();
   Compare({Objective::kCox}, times, 1, Params(), {{Metric::kCoxNloglik}});

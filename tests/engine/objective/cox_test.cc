@@ -20,7 +20,7 @@ namespace {
 
 using Exact = long double;
 
-constexpr ObjectiveParams kCox{Objective::kCox};
+ObjectiveParams const kCox{Objective::kCox};
 constexpr MetricParams kNloglik{Metric::kCoxNloglik};
 
 /// Returns rows in order of time. Rows of equal times keep their order.

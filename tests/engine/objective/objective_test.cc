@@ -101,6 +101,12 @@ Derivatives Reference(ObjectiveParams const& params, double f, double y, double 
     }
     case Objective::kAbsoluteError:
       return {(f > y ? w : f < y ? Bounded{0} - w : Bounded{0}), w};
+    case Objective::kQuantile:
+      return {(f >= y ? Bounded{1} - params.alphas[0] : Bounded{0} - params.alphas[0]) * w, w};
+    case Objective::kExpectile: {
+      Bounded const share = f >= y ? Bounded{1} - params.alphas[0] : Bounded{params.alphas[0]};
+      return {share * (Bounded{f} - y) * w, share * w};
+    }
     case Objective::kSoftmax:
     case Objective::kAft:
     case Objective::kCox:
@@ -277,6 +283,42 @@ TEST(SoftmaxTest, AnyFiniteMargins) {
   }
 }
 
+TEST(AlphasTest, EachOutputHasItsOwnAndAllTheSameLabel) {
+  for (Objective const kind : {Objective::kQuantile, Objective::kExpectile}) {
+    ObjectiveRows const rows{kind, 20001, 3, -100, 100};
+    ObjectiveParams params = ParamsOf(kind);
+    params.alphas = {0.1f, 0.5f, 1.0f};
+    for (bool const weighted : {false, true}) {
+      auto const found = Gradients(rows, params, weighted, 1);
+      EXPECT_TRUE(SameBits(found, Gradients(rows, params, weighted, 4)));
+      for (std::uint32_t k = 0; k < 3; ++k) {
+        ObjectiveParams one = params;
+        one.alphas = {params.alphas[k]};
+        std::vector<float> margins;
+        std::vector<GradientPair> of_output, expected(rows.rows);
+        for (std::size_t row = 0; row < rows.rows; ++row) {
+          margins.push_back(rows.margins[3 * row + k]);
+          of_output.push_back(found[3 * row + k]);
+        }
+        host::ComputeGradients(one, rows.Targets(weighted), RowMajor<float const>(margins.data(), rows.rows, 1),
+                               RowMajor(expected.data(), rows.rows, 1), 2);
+        EXPECT_TRUE(SameBits(of_output, expected)) << NameOf(kind) << ", output " << k;
+      }
+    }
+  }
+}
+
+TEST(AlphasTest, AMarginAtItsLabelIsAboveIt) {
+  std::vector<float> const labels{2, 2}, margins{2, NAN};
+  TargetView targets;
+  targets.labels = labels.data();
+  std::vector<GradientPair> out(2);
+  host::ComputeGradients(ParamsOf(Objective::kQuantile), targets, RowMajor<float const>(margins.data(), 2, 1),
+                         RowMajor(out.data(), 2, 1), 1);
+  EXPECT_EQ(out[0].grad, 1.0f - 0.3f);
+  EXPECT_EQ(out[1].grad, -0.3f);
+}
+
 TEST(ObjectiveNameTest, Known) {
   EXPECT_EQ(ObjectiveByName("reg:squarederror"), Objective::kSquaredError);
   EXPECT_EQ(ObjectiveByName("reg:linear"), Objective::kSquaredError);
@@ -290,6 +332,8 @@ TEST(ObjectiveNameTest, Known) {
   EXPECT_EQ(ObjectiveByName("reg:tweedie"), Objective::kTweedie);
   EXPECT_EQ(ObjectiveByName("reg:pseudohubererror"), Objective::kPseudoHuber);
   EXPECT_EQ(ObjectiveByName("reg:absoluteerror"), Objective::kAbsoluteError);
+  EXPECT_EQ(ObjectiveByName("reg:quantileerror"), Objective::kQuantile);
+  EXPECT_EQ(ObjectiveByName("reg:expectileerror"), Objective::kExpectile);
   EXPECT_EQ(ObjectiveByName("multi:softmax"), Objective::kSoftmax);
   EXPECT_EQ(ObjectiveByName("multi:softprob"), Objective::kSoftmax);
   for (char const* name : {"survival:", "rank:pair", "", "softmax"})
@@ -341,6 +385,21 @@ TEST(CheckTargetsTest, RangesOfLabels) {
     EXPECT_EQ(Complaint(Objective::kSoftmax, {0, label}, 3),
               "Label of row 1 is " + std::to_string(static_cast<int>(label)) +
                   ". SoftmaxMultiClassObj: label must be in [0, num_class). num_class is 3.");
+  }
+}
+
+TEST(CheckTargetsTest, AnAlphaForEachOutput) {
+  ObjectiveParams params{Objective::kQuantile};
+  params.alphas = {0, 1};
+  EXPECT_EQ(Complaint(params, {1, 2}, 2, 2), "");
+  EXPECT_EQ(Complaint(params, {1, 2}, 2, 1),
+            "Rows have 1 outputs, and quantile_alpha has 2 numbers; allowed: one for each output");
+  EXPECT_NE(Complaint(params, {1, 2, 3, 4}, 2, 2, 2).find("this objective takes one label for each row"),
+            std::string::npos);
+  params.kind = Objective::kExpectile;
+  for (float const alpha : {-0.1f, 1.5f, NAN}) {
+    params.alphas[1] = alpha;
+    EXPECT_NE(Complaint(params, {1, 2}, 2, 2).find("expectile_alpha is "), std::string::npos) << alpha;
   }
 }
 

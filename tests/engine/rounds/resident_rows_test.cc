@@ -56,7 +56,7 @@ class NotedRows final : public ResidentRows {
   void ComputeGradients(ObjectiveParams const&) override {}
   void AddTrees(std::size_t, std::size_t) override {}
   double Evaluate(ObjectiveParams const&, MetricParams const&) override { return 0; }
-  void AdaptLeaves(Tree*) override {}
+  void AdaptLeaves(Tree*, std::uint32_t) override {}
   void AddLeafValues(Span<float const>, std::uint32_t) override {}
 
  private:

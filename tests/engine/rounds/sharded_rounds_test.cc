@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collective/in_process.h"
-#include "objective/leaf_median.h"
+#include "objective/leaf_quantile.h"
 #include "support/data.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/metric.h"
@@ -196,7 +196,7 @@ TEST(ShardedRounds, BlocksOfASumThatEndWhereShardsEnd) {
   }
 }
 
-TEST(ShardedRounds, MediansOfLeaves) {
+TEST(ShardedRounds, QuantilesOfLeaves) {
   constexpr std::size_t kRows = 3000, kNodes = 9;
   Random random{5};
   std::vector<NodeIndex> positions;
@@ -209,16 +209,17 @@ TEST(ShardedRounds, MediansOfLeaves) {
   }
   for (bool const weighted : {false, true}) {
     std::vector<float> expected(kNodes, -5.0f);
-    host::MedianLeaves(positions, Span<float const>{residuals}, weighted ? weights.data() : nullptr,
-                       Span<float>{expected}, kThreads);
+    host::QuantileLeaves(positions, Span<float const>{residuals}, weighted ? weights.data() : nullptr, 0.3,
+                         Span<float>{expected}, kThreads);
     std::vector<std::size_t> const borders{0, 0, 1300, 1301, kRows};
     RunShards(4, [&](Collective& collective) {
       auto const s = static_cast<std::size_t>(collective.shard());
       std::size_t const begin = borders[s], n = borders[s + 1] - begin;
       std::vector<float> found(kNodes, -5.0f);
       bool const has_weights = weighted && n != 0;
-      host::MedianLeaves({positions.data() + begin, n}, {residuals.data() + begin, n},
-                         has_weights ? weights.data() + begin : nullptr, Span<float>{found}, kThreads, collective);
+      host::QuantileLeaves({positions.data() + begin, n}, {residuals.data() + begin, n},
+                           has_weights ? weights.data() + begin : nullptr, 0.3, Span<float>{found}, kThreads,
+                           collective);
       EXPECT_TRUE(SameBits(found, expected)) << s;
     });
   }

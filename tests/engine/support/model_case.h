@@ -92,14 +92,16 @@ class ModelCase {
     objective.iteration = rounds_;
     TargetMark const mark = TargetMark::Of(data_.targets(), data_.rows(), objective.kind, {}, 2);
     training.Check(objective, data_.targets(), mark, options_.outputs);
-    bool const medians = objective.kind == Objective::kAbsoluteError;
-    RoundOrder order{options_.params, rounds_, medians ? LeafRule::kMedians : LeafRule::kSums, keeps};
+    LeafRule const rule = objective.kind == Objective::kAbsoluteError ? LeafRule::kMedians
+                          : objective.kind == Objective::kQuantile    ? LeafRule::kQuantiles
+                                                                      : LeafRule::kSums;
+    RoundOrder order{options_.params, rounds_, rule, keeps};
     if (kind_ == BackendKind::kHost) {
       std::vector<GradientPair> gradients(margins_.size());
       host::ComputeGradients(objective, data_.targets(),
                              RowMajor<float const>(margins_.data(), data_.rows(), options_.outputs),
                              RowMajor(gradients.data(), data_.rows(), options_.outputs), 2);
-      HostRound round{&training, order, {data_.labels(), {}, margins_}};
+      HostRound round{&training, order, {data_.labels(), {}, margins_, objective.alphas}};
       std::vector<float> next = margins_;
       Grow(&round, &gradients, [&](Tree const& tree, std::uint32_t output) {
         training.trainer->AddLeafValues(tree.leaf_value, next.data() + output, options_.outputs);

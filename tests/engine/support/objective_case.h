@@ -30,6 +30,8 @@ inline std::vector<ObjectiveCase> const& ObjectiveCases() {
       {"Tweedie", Objective::kTweedie, -80, 80, false, false},
       {"PseudoHuber", Objective::kPseudoHuber, -100, 100, true, true},
       {"AbsoluteError", Objective::kAbsoluteError, -100, 100, false, true},
+      {"Quantile", Objective::kQuantile, -100, 100, false, true},
+      {"Expectile", Objective::kExpectile, -100, 100, false, true},
   };
   return cases;
 }
@@ -43,7 +45,11 @@ struct ObjectiveCaseName {
 };
 
 /// No parameter is at its default, so that a forgotten one shows.
-inline ObjectiveParams ParamsOf(Objective kind) { return {kind, 2.5f, 0.4f, 1.3f, 1.7f}; }
+inline ObjectiveParams ParamsOf(Objective kind) {
+  ObjectiveParams params{kind, 2.5f, 0.4f, 1.3f, 1.7f};
+  if (HasAlphas(kind)) params.alphas = {0.3f};
+  return params;
+}
 
 /// Returns a label that the objective allows. `outputs` is the number of classes for kSoftmax.
 inline float RandomLabel(Objective kind, std::uint32_t outputs, Random* random) {
@@ -51,6 +57,8 @@ inline float RandomLabel(Objective kind, std::uint32_t outputs, Random* random) 
     case Objective::kSquaredError:
     case Objective::kPseudoHuber:
     case Objective::kAbsoluteError:
+    case Objective::kQuantile:
+    case Objective::kExpectile:
       return random->Below(4) == 0 ? 1.0f : random->Between(-100, 100);
     case Objective::kSquaredLogError:
       return random->Below(4) == 0 ? 1.0f : random->Between(-0.99f, 100);
@@ -86,7 +94,7 @@ struct ObjectiveRows {
       : rows{rows_wanted}, outputs{outputs_wanted}, margins(rows * outputs), weights(rows) {
     Random random{rows * 31 + outputs};
     for (float& m : margins) m = random.Between(low, high);
-    labels.resize(kind == Objective::kSoftmax ? rows : rows * outputs);
+    labels.resize(kind == Objective::kSoftmax || HasAlphas(kind) ? rows : rows * outputs);
     for (float& y : labels) y = RandomLabel(kind, outputs, &random);
     for (float& w : weights) w = random.Below(8) == 0 ? 0.0f : random.Between(0, 4);
   }

@@ -155,6 +155,60 @@ TEST_P(RoundsTest, LeavesOfAbsoluteErrorAreMedians) {
   }
 }
 
+/// Returns the residuals of the rows in each leaf of a tree of depth 1, in ascending order.
+std::vector<std::vector<float>> SortedResiduals(OwnedData* data, Tree const& tree, float margin) {
+  std::vector<std::vector<float>> residuals(3);
+  for (std::size_t row = 0; row < data->rows(); ++row) {
+    bool const left = data->values()(row, tree.feature[0]) < tree.threshold[0];
+    residuals[left ? 1 : 2].push_back(data->labels()[row] - margin);
+  }
+  for (auto& of_leaf : residuals) std::sort(of_leaf.begin(), of_leaf.end());
+  return residuals;
+}
+
+TEST_P(RoundsTest, LeavesOfEachQuantileAreThatQuantileTimesEta) {
+  OwnedData data{RandomValues({300, 4}, 31), 1, 32};
+  ModelOptions options;
+  options.objective = ObjectiveOf(Objective::kQuantile);
+  options.objective.alphas = {0.1f, 0.75f};
+  options.outputs = 2;
+  options.per_output = 2;
+  options.params.max_depth = 1;
+  options.params.learning_rate = 0.5f;
+  ModelCase model{&data, GetParam(), options};
+  model.Round();
+  ASSERT_EQ(model.trees().size(), 4U);
+  for (std::size_t t = 0; t < 4; ++t) {
+    Tree const& tree = model.trees()[t];
+    ASSERT_EQ(tree.size(), 3U);
+    auto const residuals = SortedResiduals(&data, tree, 0.5f);
+    double const alpha = options.objective.alphas[t / 2];
+    for (std::size_t const leaf : {1, 2}) {
+      double const place = alpha * static_cast<double>(residuals[leaf].size() + 1);
+      auto const k = static_cast<std::size_t>(place);
+      ASSERT_GE(k, 1U);
+      ASSERT_LT(k, residuals[leaf].size());
+      double const low = residuals[leaf][k - 1], gap = residuals[leaf][k] - low;
+      double const eta = 0.25;  // of two trees of an output
+      EXPECT_FLOAT_EQ(tree.leaf_value[leaf], static_cast<float>((low + (place - static_cast<double>(k)) * gap) * eta));
+    }
+  }
+}
+
+TEST_P(RoundsTest, QuantilesNeedAMarginForEach) {
+  if (GetParam() != BackendKind::kHost) GTEST_SKIP() << "rows on a device have them";
+  OwnedData data{RandomValues({50, 2}, 27), 1, 28};
+  TrainerPool pool;
+  Training& training = pool.Get(data.Request({BackendKind::kHost, 0}), 2);
+  std::vector<float> const few(50);
+  std::vector<GradientPair> const gradients(data.rows(), GradientPair{1, 1});
+  RoundOrder order;
+  order.leaves = LeafRule::kQuantiles;
+  HostRound round{&training, order, {data.labels(), {}, few, {0.1f, 0.9f}}};
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { round.Next(gradients, 1); }, {"50 margins for 50 rows", "takes 100"}),
+            "");
+}
+
 TEST_P(RoundsTest, MediansNeedOneLabelAndMarginARow) {
   if (GetParam() != BackendKind::kHost) GTEST_SKIP() << "rows on a device have them";
   OwnedData data{RandomValues({50, 2}, 27), 1, 28};
@@ -164,7 +218,7 @@ TEST_P(RoundsTest, MediansNeedOneLabelAndMarginARow) {
   std::vector<GradientPair> const gradients(data.rows(), GradientPair{1, 1});
   RoundOrder order;
   order.leaves = LeafRule::kMedians;
-  HostRound round{&training, order, {data.labels(), {}, few}};
+  HostRound round{&training, order, {data.labels(), {}, few, {}}};
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { round.Next(gradients, 1); }, {"3 margins for 50 rows"}), "");
 }
 

@@ -1,11 +1,11 @@
 /// Rows in leaves, for tests of adaptive leaves.
-#ifndef XGBGPU_TESTS_ENGINE_SUPPORT_LEAF_MEDIAN_CASE_H_
-#define XGBGPU_TESTS_ENGINE_SUPPORT_LEAF_MEDIAN_CASE_H_
+#ifndef XGBGPU_TESTS_ENGINE_SUPPORT_LEAF_QUANTILE_CASE_H_
+#define XGBGPU_TESTS_ENGINE_SUPPORT_LEAF_QUANTILE_CASE_H_
 
 #include <string>
 #include <vector>
 
-#include "objective/leaf_median.h"
+#include "objective/leaf_quantile.h"
 #include "support/data.h"
 
 namespace xgbgpu::testing {
@@ -16,12 +16,13 @@ struct LeafRows {
   std::vector<NodeIndex> positions;
   std::vector<float> residuals, weights;
 
-  std::vector<float> Medians(bool weighted, int threads) const {
+  std::vector<float> Quantiles(double alpha, bool weighted, int threads) const {
     std::vector<float> values = OldValues();
-    host::MedianLeaves(positions, residuals, weighted ? weights.data() : nullptr, values, threads);
+    host::QuantileLeaves(positions, residuals, weighted ? weights.data() : nullptr, alpha, values, threads);
     return values;
   }
-  /// Returns the values before medians are taken, which nodes without rows keep.
+  std::vector<float> Medians(bool weighted, int threads) const { return Quantiles(0.5, weighted, threads); }
+  /// Returns the values before quantiles are taken, which nodes without rows keep.
   std::vector<float> OldValues() const {
     std::vector<float> values(nodes);
     for (std::size_t n = 0; n < nodes; ++n) values[n] = 1000.0f + static_cast<float>(n);
@@ -56,7 +57,10 @@ inline LeafRows RandomLeafRows(std::string name, LeafShape const& shape) {
   return made;
 }
 
-inline std::vector<LeafRows> LeafMedianCases() {
+/// Quantiles to take, as parameters have them: with 0 and 1, the ends.
+constexpr float kAlphas[] = {0.5f, 0.0f, 0.05f, 0.3f, 0.9f, 1.0f};
+
+inline std::vector<LeafRows> LeafQuantileCases() {
   std::vector<LeafRows> cases{
       RandomLeafRows("a row", {1, 1}),
       RandomLeafRows("two rows", {2, 1}),
@@ -87,4 +91,4 @@ inline std::vector<LeafRows> LeafMedianCases() {
 
 }  // namespace xgbgpu::testing
 
-#endif  // XGBGPU_TESTS_ENGINE_SUPPORT_LEAF_MEDIAN_CASE_H_
+#endif  // XGBGPU_TESTS_ENGINE_SUPPORT_LEAF_QUANTILE_CASE_H_

@@ -1,11 +1,11 @@
-// Computes medians of leaves on a device by a radix sort of residuals.
+// Computes quantiles of leaves on a device by a radix sort of residuals.
 #include <cub/device/device_radix_sort.cuh>
 
 #include "base/float_bits.h"
 #include "core/search.h"
 #include "cuda/grid.h"
-#include "objective/leaf_median_cuda.h"
-#include "objective/leaf_median_ops.h"
+#include "objective/leaf_quantile_cuda.h"
+#include "objective/leaf_quantile_ops.h"
 
 namespace xgbgpu::cuda {
 
@@ -17,7 +17,7 @@ constexpr int kWarp = 32;
 constexpr int kVector = 4;                   // floats in one load
 constexpr int kLaneWeights = 8;              // weights that a lane loads for each step of the sum
 constexpr int kStep = kWarp * kLaneWeights;  // weights of a step
-constexpr char const* kWhat = "setting leaves to medians";
+constexpr char const* kWhat = "setting leaves to quantiles";
 
 __device__ std::uint64_t FirstIndex() { return std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; }
 __device__ std::uint64_t IndexStep() { return std::uint64_t{gridDim.x} * kThreads; }
@@ -95,26 +95,29 @@ __device__ void SumInOrder(float* weights, std::uint64_t begin, std::uint64_t en
   }
 }
 
-/// Finds medians without weights. A thread takes a node.
-__global__ void __launch_bounds__(kThreads) MediansKernel(SortedKeys sorted, std::uint32_t nodes, float* node_values) {
+/// Finds quantiles without weights. A thread takes a node.
+__global__ void __launch_bounds__(kThreads)
+    QuantilesKernel(SortedKeys sorted, double alpha, std::uint32_t nodes, float* node_values) {
   for (std::uint64_t leaf = FirstIndex(); leaf < nodes; leaf += IndexStep()) {
     std::uint64_t const begin = sorted.Begin(leaf), n = sorted.Begin(leaf + 1) - begin;
     if (n == 0) continue;
-    std::uint64_t const middle = begin + MiddleOf(n);
-    node_values[leaf] = MedianOf(n, sorted.Residual(middle), sorted.Residual(n == 1 ? middle : middle + 1));
+    QuantilePlace const place = PlaceOfQuantile(n, alpha);
+    std::uint64_t const low = begin + place.low;
+    node_values[leaf] = QuantileOf(place, sorted.Residual(low), sorted.Residual(place.is_end ? low : low + 1));
   }
 }
 
-/// Finds medians with weights. A warp takes a node. `row_of` and `weights` belong to sorted rows; the weights are
+/// Finds quantiles with weights. A warp takes a node. `row_of` and `weights` belong to sorted rows; the weights are
 /// overwritten.
 __global__ void __launch_bounds__(kWarp)
-    WeightedMediansKernel(SortedKeys sorted, std::uint32_t const* row_of, float const* residuals, float* weights,
-                          float* node_values) {
+    WeightedQuantilesKernel(SortedKeys sorted, std::uint32_t const* row_of, float const* residuals, float* weights,
+                            double alpha, float* node_values) {
   std::uint64_t const leaf = blockIdx.x;
   std::uint64_t const begin = sorted.Begin(leaf), end = sorted.Begin(leaf + 1);
   if (begin == end) return;
   SumInOrder(weights, begin, end);
-  if (threadIdx.x == 0) node_values[leaf] = residuals[row_of[begin + HalfWeight(weights + begin, end - begin)]];
+  if (threadIdx.x == 0)
+    node_values[leaf] = residuals[row_of[begin + ShareOfWeight(weights + begin, end - begin, alpha)]];
 }
 
 /// Returns the number of bits of a key: 32 of a residual, and the bits of leaves 0 … nodes.
@@ -132,14 +135,14 @@ void ComputeResiduals(float const* labels, float const* margins, std::uint64_t r
   CheckLaunch("computing residuals");
 }
 
-void MedianLeaves(NodeIndex const* positions, float const* residuals, float const* weights, std::uint64_t rows,
-                  float* node_values, std::size_t nodes, LeafMedianScratch* scratch, DeviceLimits const& limits,
-                  cudaStream_t stream) {
+void QuantileLeaves(NodeIndex const* positions, float const* residuals, float const* weights, double alpha,
+                    std::uint64_t rows, float* node_values, std::size_t nodes, LeafQuantileScratch* scratch,
+                    DeviceLimits const& limits, cudaStream_t stream) {
   if (rows == 0) return;
   bool const weighted = weights != nullptr;
-  for (auto& keys : scratch->keys) Reserve(&keys, scratch->arena, "medians", rows);
+  for (auto& keys : scratch->keys) Reserve(&keys, scratch->arena, "quantiles", rows);
   if (weighted) {
-    for (auto& row_of : scratch->rows) Reserve(&row_of, scratch->arena, "medians", rows);
+    for (auto& row_of : scratch->rows) Reserve(&row_of, scratch->arena, "quantiles", rows);
   }
   cub::DoubleBuffer<std::uint64_t> keys{scratch->keys[0].data(), scratch->keys[1].data()};
   cub::DoubleBuffer<std::uint32_t> row_of{scratch->rows[0].data(), scratch->rows[1].data()};
@@ -165,10 +168,11 @@ void MedianLeaves(NodeIndex const* positions, float const* residuals, float cons
     auto* const sorted_weights = reinterpret_cast<float*>(row_of.Alternate());  // the sort has ended
     SortedWeightsKernel<<<blocks, kThreads, 0, stream>>>(weights, row_of.Current(), rows, sorted_weights);
     CheckLaunch(kWhat);
-    WeightedMediansKernel<<<node_count, kWarp, 0, stream>>>(sorted, row_of.Current(), residuals, sorted_weights,
-                                                            node_values);
+    WeightedQuantilesKernel<<<node_count, kWarp, 0, stream>>>(sorted, row_of.Current(), residuals, sorted_weights,
+                                                              alpha, node_values);
   } else {
-    MediansKernel<<<Blocks(nodes, kThreads, limits, kResident), kThreads, 0, stream>>>(sorted, node_count, node_values);
+    QuantilesKernel<<<Blocks(nodes, kThreads, limits, kResident), kThreads, 0, stream>>>(sorted, alpha, node_count,
+                                                                                         node_values);
   }
   CheckLaunch(kWhat);
 }

@@ -1,4 +1,4 @@
-// Computes medians of leaves on the host, leaf by leaf.
+// Computes quantiles of leaves on the host, leaf by leaf.
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -7,15 +7,15 @@
 #include "base/buffer.h"
 #include "base/message.h"
 #include "base/parallel.h"
-#include "objective/leaf_median.h"
-#include "objective/leaf_median_ops.h"
+#include "objective/leaf_quantile.h"
+#include "objective/leaf_quantile_ops.h"
 
 namespace xgbgpu {
 
-void CheckMedians(Span<float const> node_values) {
+void CheckQuantiles(Span<float const> node_values) {
   for (std::size_t n = 0; n < node_values.size(); ++n) {
     if (node_values[n] == node_values[n]) continue;
-    Throw<InvalidArgument>("The median of label - margin over the rows of leaf ", n,
+    Throw<InvalidArgument>("The quantile of label - margin over the rows of leaf ", n,
                            " is NaN; allowed: labels and base_margin that are finite, and differ by less than 1e38");
   }
 }
@@ -64,20 +64,21 @@ RowsByLeaf SortByLeaf(Span<NodeIndex const> positions, Span<float const> residua
   return result;
 }
 
-/// Returns the median of the residuals of `items`, and reorders the items.
-float Median(Span<std::uint64_t> items, Span<float const> residuals) {
-  auto* const middle = items.begin() + MiddleOf(items.size());
-  std::nth_element(items.begin(), middle, items.end());
-  auto const* const next = items.size() == 1 ? middle : std::min_element(middle + 1, items.end());
-  return MedianOf(items.size(), residuals[RowOf(*middle)], residuals[RowOf(*next)]);
+/// Returns the quantile of the residuals of `items`, and reorders the items.
+float Quantile(Span<std::uint64_t> items, Span<float const> residuals, double alpha) {
+  QuantilePlace const place = PlaceOfQuantile(items.size(), alpha);
+  auto* const low = items.begin() + place.low;
+  std::nth_element(items.begin(), low, items.end());
+  auto const* const next = place.is_end ? low : std::min_element(low + 1, items.end());
+  return QuantileOf(place, residuals[RowOf(*low)], residuals[RowOf(*next)]);
 }
 
-float WeightedMedian(Span<std::uint64_t> items, Span<float const> residuals, float const* weights) {
+float WeightedQuantile(Span<std::uint64_t> items, Span<float const> residuals, float const* weights, double alpha) {
   std::sort(items.begin(), items.end());
   Buffer<float> sums{items.size()};
   float sum = 0.0f;
   for (std::size_t i = 0; i < items.size(); ++i) sums[i] = sum += weights[RowOf(items[i])];
-  return residuals[RowOf(items[HalfWeight(sums.data(), items.size())])];
+  return residuals[RowOf(items[ShareOfWeight(sums.data(), items.size(), alpha)])];
 }
 
 }  // namespace
@@ -89,8 +90,8 @@ void ComputeResiduals(float const* labels, float const* margins, std::size_t str
   });
 }
 
-void MedianLeaves(Span<NodeIndex const> positions, Span<float const> residuals, float const* weights,
-                  Span<float> node_values, int threads, Collective& collective) {
+void QuantileLeaves(Span<NodeIndex const> positions, Span<float const> residuals, float const* weights, double alpha,
+                    Span<float> node_values, int threads, Collective& collective) {
   if (collective.shards() > 1) {
     auto const all_positions = GatherAll(collective, positions);
     auto const all_residuals = GatherAll(collective, residuals);
@@ -99,8 +100,8 @@ void MedianLeaves(Span<NodeIndex const> positions, Span<float const> residuals, 
     if (!all_weights.empty() && all_weights.size() != all_residuals.size()) {
       Throw<InvalidArgument>("Some shards of the rows have weights and some have none; allowed: all or none");
     }
-    MedianLeaves(Span<NodeIndex const>{all_positions}, Span<float const>{all_residuals},
-                 all_weights.empty() ? nullptr : all_weights.data(), node_values, threads);
+    QuantileLeaves(Span<NodeIndex const>{all_positions}, Span<float const>{all_residuals},
+                   all_weights.empty() ? nullptr : all_weights.data(), alpha, node_values, threads);
     return;
   }
   RowsByLeaf const sorted = SortByLeaf(positions, residuals, weights, node_values.size(), threads);
@@ -108,7 +109,8 @@ void MedianLeaves(Span<NodeIndex const> positions, Span<float const> residuals, 
     Span<std::uint64_t> const items =
         sorted.items.span().subspan(sorted.first[n], sorted.first[n + 1] - sorted.first[n]);
     if (items.empty()) return;
-    node_values[n] = weights == nullptr ? Median(items, residuals) : WeightedMedian(items, residuals, weights);
+    node_values[n] =
+        weights == nullptr ? Quantile(items, residuals, alpha) : WeightedQuantile(items, residuals, weights, alpha);
   });
 }
 
