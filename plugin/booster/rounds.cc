@@ -21,6 +21,7 @@
 #include "matrix/matrix_rows.h"
 #include "matrix/value_matrix.h"
 #include "xgb/api_call.h"
+#include "xgb/leaf_gradients.h"
 #include "xgb/objective.h"
 #include "xgb/owner.h"
 #include "xgbgpu/device_policy.h"
@@ -80,6 +81,11 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
   HostSpan span{"boost"};
   AtBoundary("training", [&] {
     CheckServes();
+    if (HasOtherLeafGradients(*gradients)) {
+      throw Unsupported{
+          "The objective gives gradients for splits and others for leaves (split_grad), and gpu_hist takes one kind; "
+          "supported: an objective without split_grad, or tree_method=hist"};
+    }
     bool const on_device = pending.gradients == MatrixOf(gradients) && pending.data == data;
     auto const decide = [&] {
       return Decide(data->Info(), MatrixOf(*gradients), objective, on_device,
@@ -102,10 +108,19 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
 
 /// Throws Unsupported for a learner whose rounds are not ours.
 void Rounds::CheckServes() const {
-  if (!learner().has_vector_leaves()) return;
-  throw Unsupported{
-      "Parameter multi_strategy is 'multi_output_tree', and gpu_hist and gpu_exact grow trees of one output each; "
-      "supported: multi_strategy=one_output_per_tree, or tree_method=hist"};
+  if (learner().has_vector_leaves())
+    CheckVectorLeaves(learner(), config().IsExact(), !config().device().gpu_takes.empty());
+}
+
+/// Returns `place`, or the host, where trees of vectors grow. The model is the same.
+Place Rounds::PlaceOfTrees(Place place) const {
+  if (!learner().grows_vector_leaves() || place.backend != BackendKind::kCuda) return place;
+  InformOnce("vector leaves",
+             "parameter multi_strategy is 'multi_output_tree', and trees of vectors grow on the CPU. The "
+             "model is the one that a GPU would give.");
+  place.backend = BackendKind::kHost;
+  place.devices = 1;
+  return place;
 }
 
 SharedMatrix Rounds::Shared(std::shared_ptr<xgboost::DMatrix> const& data) const {
@@ -117,7 +132,7 @@ SharedMatrix Rounds::Shared(std::shared_ptr<xgboost::DMatrix> const& data) const
 Training& Rounds::PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step) {
   Place place;
   if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
-    place = parts_.group->AgreeOnRound(group, Shared(data), step, parts_.margins->SharedFacts());
+    place = PlaceOfTrees(parts_.group->AgreeOnRound(group, Shared(data), step, parts_.margins->SharedFacts()));
     if (place.backend == BackendKind::kCuda) parts_.prediction->SetWorkerDevice(place.device);
   } else {
     place = ChoosePlace(data->Info());
@@ -146,9 +161,9 @@ Training* Rounds::GoOn(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> co
       parts_.group->CheckRound(group);
       int const max_bin = config().IsExact() ? kNoBins : matrix.bins, threads = learner().threads();
       std::int64_t number = 0;
-      std::tie(training, number) = WithRequest(data, max_bin, threads, *place, [&](DatasetRequest const& request) {
-        return parts_.trainings->Find(request, threads);
-      });
+      std::tie(training, number) =
+          WithRequest(data, max_bin, threads, PlaceOfTrees(*place),
+                      [&](DatasetRequest const& request) { return parts_.trainings->Find(request, threads); });
       if (training != nullptr) known = ready(training);
       if (!known.empty()) known += ", data set " + std::to_string(number);
     }
@@ -193,7 +208,7 @@ Place Rounds::ChoosePlace(xgboost::MetaInfo const& info) const {
   Place place = ToPlace(config().device(), learner().context()->fail_on_invalid_gpu_id);
   if (info.num_row_ == 0) place = Place{BackendKind::kHost};  // a device needs a row
   place.devices = exact ? 1 : DevicesFor(info, config().tree(), place.devices);
-  return place;
+  return PlaceOfTrees(place);
 }
 
 /// Decides what the round is to do. margins() returns those before the round, on the host. Throws if parameters,
@@ -209,6 +224,7 @@ Rounds::Setup Rounds::Decide(xgboost::MetaInfo const& info, XgbGradientMatrix co
   order.iteration = learner().rounds();
   if (config().LetsObjectivesSetLeaves()) order.leaves = LeafRuleOf(objective);
   bool const changes_leaves = order.leaves != LeafRule::kSums;
+  if (changes_leaves && learner().grows_vector_leaves()) RefuseOtherLeaves();
   if (changes_leaves) CheckLeafRule(order.params, info.weights_.Size() != 0);
   if (order.leaves == LeafRule::kMedians) {
     CheckMediansAddUp(learner().is_dart(), learner().TreesPerOutput());

@@ -67,6 +67,7 @@ class Rounds {
   LearnerView const& learner() const { return *parts_.learner; }
 
   void CheckServes() const;
+  Place PlaceOfTrees(Place place) const;
   Training& PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step);
   /// Prepares this worker for a step of a round. Returns what it must have in common with others beside the training,
   /// as a text that is not empty; an empty text if the step has to go the long way.

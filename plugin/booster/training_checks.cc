@@ -8,6 +8,7 @@
 #include "base/quoted.h"
 #include "errors/notice.h"
 #include "params/booster_config.h"
+#include "xgb/json_values.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -50,6 +51,31 @@ constexpr char kWhyMedians[] =
 constexpr char kOtherThanMedians[] = ", tree_method=gpu_exact, or another objective (reg:pseudohubererror)";
 
 }  // namespace
+
+void CheckVectorLeaves(LearnerView const& learner, bool exact, bool taken) {
+  auto const refuse = [](auto const&... why) {
+    Throw<Unsupported>("Parameter multi_strategy is 'multi_output_tree', ", why...,
+                       "multi_strategy=one_output_per_tree, or tree_method=hist");
+  };
+  if (kLeafVectors != LeafVectors::kOfLeaves) {
+    refuse(
+        "and in this series of XGBoost gpu_hist and gpu_exact grow trees of one output each; supported: XGBoost 3.2 or "
+        "newer, ");
+  }
+  if (exact) refuse("which tree_method=gpu_exact does not have; supported: tree_method=gpu_hist, ");
+  if (taken) refuse("and gpu_hist grows such trees on the CPU; supported with device=cuda: ");
+  if (learner.outputs() > 1 && !learner.grows_vector_leaves()) {
+    throw Unsupported{
+        "The model has trees of vectors, and parameter multi_strategy is 'one_output_per_tree'; supported: "
+        "multi_strategy=multi_output_tree, or tree_method=hist"};
+  }
+}
+
+void RefuseOtherLeaves() {
+  throw Unsupported{
+      "Parameter multi_strategy is 'multi_output_tree', and in this series of XGBoost the objective sets leaves after "
+      "growth, which are numbers; supported: XGBoost 3.4, multi_strategy=one_output_per_tree, or another objective"};
+}
 
 void CheckMediansAddUp(bool is_dart, std::int64_t trees_per_output) {
   if (is_dart) {
