@@ -45,8 +45,7 @@ class XGBGPU_API Trainer {
   /// Grows one tree of vectors on `gradients` [rows, outputs], finite, in host memory: one split of a node serves all
   /// outputs, and its gain is the sum of their gains. min_child_weight counts for the mean of their hessians. Otherwise
   /// as Grow. docs/adr/0043-vector-leaves.md
-  /// Throws  as Grow; Unsupported on a device, for exact trees, and for grow_policy kSymmetric, samples by gradients and
-  ///         categorical features
+  /// Throws  as Grow; Unsupported on a device, for exact trees, and for grow_policy kSymmetric and samples by gradients
   VectorTree GrowVectors(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t outputs,
                          TreeKey key);
 

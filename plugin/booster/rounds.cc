@@ -224,7 +224,7 @@ Rounds::Setup Rounds::Decide(xgboost::MetaInfo const& info, XgbGradientMatrix co
   order.iteration = learner().rounds();
   if (config().LetsObjectivesSetLeaves()) order.leaves = LeafRuleOf(objective);
   bool const changes_leaves = order.leaves != LeafRule::kSums;
-  if (changes_leaves && learner().grows_vector_leaves()) RefuseOtherLeaves();
+  if (learner().grows_vector_leaves()) CheckVectorRound(info, changes_leaves);
   if (changes_leaves) CheckLeafRule(order.params, info.weights_.Size() != 0);
   if (order.leaves == LeafRule::kMedians) {
     CheckMediansAddUp(learner().is_dart(), learner().TreesPerOutput());

@@ -7,7 +7,9 @@
 #include "base/message.h"
 #include "base/quoted.h"
 #include "errors/notice.h"
+#include "matrix/matrix_rows.h"
 #include "params/booster_config.h"
+#include "xgb/adapt_tree.h"
 #include "xgb/json_values.h"
 #include "xgbgpu/error.h"
 
@@ -71,10 +73,18 @@ void CheckVectorLeaves(LearnerView const& learner, bool exact, bool taken) {
   }
 }
 
-void RefuseOtherLeaves() {
-  throw Unsupported{
-      "Parameter multi_strategy is 'multi_output_tree', and in this series of XGBoost the objective sets leaves after "
-      "growth, which are numbers; supported: XGBoost 3.4, multi_strategy=one_output_per_tree, or another objective"};
+void CheckVectorRound(xgboost::MetaInfo const& info, bool changes_leaves) {
+  constexpr char kInThisSeries[] = "Parameter multi_strategy is 'multi_output_tree', and in this series of XGBoost ";
+  constexpr char kNewer[] = "; supported: XGBoost 3.4, multi_strategy=one_output_per_tree";
+  if (changes_leaves) {
+    Throw<Unsupported>(kInThisSeries, "the objective sets leaves after growth, which are numbers", kNewer,
+                       ", or another objective");
+  }
+  auto const categorical = CategoricalFeatures(info);
+  auto const first = std::find(categorical.cbegin(), categorical.cend(), 1);
+  if (kSavesCategoriesOfVectors || first == categorical.cend()) return;
+  Throw<Unsupported>(kInThisSeries, "such trees split by numbers, and feature ", first - categorical.cbegin(),
+                     " is categorical", kNewer, ", or numeric features");
 }
 
 void CheckMediansAddUp(bool is_dart, std::int64_t trees_per_output) {

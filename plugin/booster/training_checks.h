@@ -33,8 +33,9 @@ void CheckGrows(bool updates, char const* tree_method);
 /// XGBoost would grow them on a GPU (`taken`: gpu_hist is in the place of its hist there).
 void CheckVectorLeaves(LearnerView const& learner, bool exact, bool taken);
 
-/// Throws Unsupported: the objective sets leaves after growth, and trees are of vectors.
-[[noreturn]] void RefuseOtherLeaves();
+/// Throws Unsupported if trees of vectors do not have what a round needs in this series of XGBoost: leaves that the
+/// objective sets (`changes_leaves`), categories.
+void CheckVectorRound(xgboost::MetaInfo const& info, bool changes_leaves);
 
 /// Throws Unsupported if leaves that are medians would not add up to a prediction: in a dart, or with several trees for
 /// each output in one round.

@@ -21,6 +21,9 @@ void CopyTree(Tree const& tree, float learning_rate, xgboost::RegTree* out);
 /// outputs.
 void CopyTree(VectorTree const& tree, xgboost::RegTree* out);
 
+/// True if XGBoost saves trees of vectors that split by categories: what 3.2 saves as UBJSON predicts something else.
+constexpr bool kSavesCategoriesOfVectors = XGBGPU_BEFORE_304(false) XGBGPU_SINCE_304(true);
+
 /// Returns how many numbers a leaf has: 1, but for trees of vectors in XGBoost 3.2 and newer.
 inline std::uint32_t NumbersInLeaf(xgboost::RegTree const& XGBGPU_SINCE_302(tree)) {
   XGBGPU_SINCE_302(return tree.NumTargets();)

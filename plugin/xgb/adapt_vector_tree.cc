@@ -24,21 +24,44 @@ List ToList(std::vector<T> const& values) {
   return list;
 }
 
+/// The categories that go right, node after node, as a saved tree has them.
+struct SavedCategories {
+  explicit SavedCategories(Tree const& tree) : types(tree.size()) {
+    for (NodeIndex n = 0; n < static_cast<NodeIndex>(tree.size()); ++n) {
+      auto const words = tree.RightCategories(n);
+      if (words.empty()) continue;
+      types[static_cast<std::size_t>(n)] = 1;
+      nodes.push_back(n);
+      begins.push_back(static_cast<std::int64_t>(categories.size()));
+      for (std::size_t c = 0; c < 32 * words.size(); ++c) {
+        if (((words[c / 32] >> (c % 32)) & 1U) != 0) categories.push_back(static_cast<std::int32_t>(c));
+      }
+      sizes.push_back(static_cast<std::int64_t>(categories.size()) - begins.back());
+    }
+  }
+
+  std::vector<std::uint8_t> types;  ///< [nodes of the tree]
+  std::vector<std::int32_t> categories;
+  std::vector<NodeIndex> nodes;             ///< those that split by categories
+  std::vector<std::int64_t> begins, sizes;  ///< of each of them, in `categories`
+};
+
 }  // namespace
 
 void CopyTree(VectorTree const& tree, xgboost::RegTree* out) {
   Tree const& shape = tree.shape;
-  std::vector<NodeIndex> right(shape.size());  // of a leaf: the number of its vector
-  std::vector<float> thresholds(shape.size()), leaves, weights = tree.weight;
+  std::vector<NodeIndex> right(shape.size());                           // of a leaf: the number of its vector
+  constexpr float kNotRead = std::numeric_limits<float>::denorm_min();  // XGBoost writes this number, too
+  std::vector<float> thresholds(shape.size(), kNotRead), leaves, weights = tree.weight;
+  SavedCategories const categories{shape};
   NodeIndex vectors = 0;
   for (std::size_t n = 0; n < shape.size(); ++n) {
     if (shape.left[n] != kNoNode) {
       right[n] = shape.left[n] + 1;
-      thresholds[n] = shape.threshold[n];
+      if (categories.types[n] == 0) thresholds[n] = shape.threshold[n];
       continue;
     }
     right[n] = vectors++;
-    thresholds[n] = std::numeric_limits<float>::denorm_min();  // is not read; XGBoost writes this number, too
     for (std::size_t i = n * tree.outputs; i < (n + 1) * tree.outputs; ++i) {
       weights[i] = tree.leaf_value[i];
       leaves.push_back(tree.leaf_value[i]);
@@ -62,11 +85,11 @@ void CopyTree(VectorTree const& tree, xgboost::RegTree* out) {
   saved["sum_hessian"] = ToList<F32Array>(shape.sum_hess);
   saved["base_weights"] = ToList<F32Array>(weights);
   saved["leaf_weights"] = ToList<F32Array>(leaves);
-  saved["split_type"] = ToList<U8Array>(std::vector<std::uint8_t>(shape.size()));  // all splits are by numbers
-  saved["categories"] = I32Array{};
-  saved["categories_nodes"] = I32Array{};
-  saved["categories_segments"] = I64Array{};
-  saved["categories_sizes"] = I64Array{};
+  saved["split_type"] = ToList<U8Array>(categories.types);
+  saved["categories"] = ToList<I32Array>(categories.categories);
+  saved["categories_nodes"] = ToList<I32Array>(categories.nodes);
+  saved["categories_segments"] = ToList<I64Array>(categories.begins);
+  saved["categories_sizes"] = ToList<I64Array>(categories.sizes);
   out->LoadModel(Json{xgboost::Object{std::move(saved)}});
 }
 

@@ -4,12 +4,19 @@
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "split/category_ops.h"
 #include "split/features_in_block.h"
 
 namespace xgbgpu::host {
 
+namespace {
+
+bool IsIn(std::uint32_t const* set, BinIndex category) { return ((set[category / 32] >> (category % 32)) & 1U) != 0; }
+
+}  // namespace
+
 VectorSplitFinder::VectorSplitFinder(QuantisedMatrix const& matrix, std::uint32_t outputs, int threads)
-    : matrix_{matrix}, threads_{threads}, params_(outputs) {}
+    : matrix_{matrix}, threads_{threads}, params_(outputs), set_words_{CategorySetWords(matrix.cuts)} {}
 
 void VectorSplitFinder::Begin(TrainParams const& params, Span<GradientFormat const> formats,
                               Span<GradientSum const> roots, Constraints const& constraints,
@@ -17,6 +24,7 @@ void VectorSplitFinder::Begin(TrainParams const& params, Span<GradientFormat con
   min_child_weight_ = params.min_child_weight;
   constraints_ = &constraints;
   blocks_ = &blocks;
+  category_sets_.clear();
   sums_.assign(roots.begin(), roots.end());
   weights_.resize(outputs());
   bounds_.assign(constraints.monotone() ? outputs() : 0, WeightBounds{});
@@ -114,34 +122,123 @@ bool VectorSplitFinder::Scan(Terms const& node, GradientSum const* sums, Feature
   return !std::equal(moved.begin(), moved.end(), node.total);
 }
 
+/// Returns the sort keys of categories, ascending: the dot product, then the number, which is the lower half.
+std::vector<std::uint64_t> VectorSplitFinder::SortedKeys(Terms const& node, GradientSum const* sums,
+                                                         FeatureIndex feature) const {
+  std::vector<float> own;
+  for (std::size_t k = 0; k < outputs(); ++k) {
+    own.push_back(static_cast<float>(NodeWeight(params_[k], ToLoss(params_[k], node.total[k]))));
+  }
+  std::vector<std::uint64_t> keys(matrix_.cuts.bins(feature));
+  for (BinIndex c = 0; c < keys.size(); ++c) {
+    double product = 0.0;
+    for (std::size_t k = 0; k < outputs(); ++k) {
+      GradientSum const& sum = sums[k * matrix_.cells() + matrix_.cell_ptr[feature] + c];
+      auto const weight = static_cast<float>(NodeWeight(params_[k], ToLoss(params_[k], sum)));
+      product += static_cast<double>(own[k] * weight);
+    }
+    keys[c] = (std::uint64_t{AscendingKey(static_cast<float>(product))} << 32) | c;
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+/// Returns the sums over the rows of the node that have no value of the feature.
+std::vector<GradientSum> VectorSplitFinder::MissingOf(Terms const& node, GradientSum const* sums,
+                                                      FeatureIndex feature) const {
+  std::vector<GradientSum> missing{node.total, node.total + outputs()};
+  for (std::size_t k = 0; k < outputs(); ++k) {
+    GradientSum const* const bins = sums + k * matrix_.cells() + matrix_.cell_ptr[feature];
+    for (BinIndex c = 0; c < matrix_.cuts.bins(feature); ++c) missing[k] -= bins[c];
+  }
+  return missing;
+}
+
+/// Tries the splits that EvaluateCategories tries, in its order.
+template <bool kMonotone>
+void VectorSplitFinder::TryCategories(Terms const& node, GradientSum const* sums, FeatureIndex feature,
+                                      SplitCandidate* best) const {
+  BinIndex const n = matrix_.cuts.bins(feature);
+  int const direction = kMonotone ? constraints_->directions()[feature] : 0;
+  std::vector<GradientSum> moved(outputs());
+  auto const bin = [&](std::size_t k, BinIndex c) { return sums[k * matrix_.cells() + matrix_.cell_ptr[feature] + c]; };
+  auto const consider = [&](CategoryDivision const& d, bool moved_is_left) {
+    float const gain = GainOf<kMonotone>(node, moved.data(), moved_is_left, direction);
+    if (gain > best->gain) *best = {gain, feature, d.bin, d.default_left, true, {}, {}};
+  };
+  if (SplitsOneByOne(params_[0], n)) {
+    std::vector<GradientSum> const missing = MissingOf(node, sums, feature);
+    for (BinIndex i = 0; i < 2 * n; ++i) {
+      CategoryDivision d{};
+      for (std::size_t k = 0; k < outputs(); ++k) {
+        d = DivideOneByOne(i, bin(k, i / 2), missing[k], node.total[k]);
+        moved[k] = d.right;
+      }
+      consider(d, false);
+    }
+    return;
+  }
+  auto const keys = SortedKeys(node, sums, feature);
+  for (bool const from_front : {true, false}) {
+    moved.assign(outputs(), {});
+    for (BinIndex i = 0; i < SortedSplits(params_[0], n); ++i) {
+      BinIndex const category = CategoryOf(keys[from_front ? i : n - 1 - i]);
+      for (std::size_t k = 0; k < outputs(); ++k) moved[k] += bin(k, category);
+      consider(DivideSorted(i, from_front, n, {}, {}), !from_front);
+    }
+  }
+}
+
 template <bool kMonotone>
 SplitCandidate VectorSplitFinder::FindInBlock(SplitJob const& job, Span<FeatureIndex const> features) const {
   Terms const node = TermsOf(job.node);
   SplitCandidate best;
   for (FeatureIndex const f : features) {
-    if (Scan<true, kMonotone>(node, job.sums, f, &best)) Scan<false, kMonotone>(node, job.sums, f, &best);
+    if (matrix_.cuts.IsCategorical(f)) {
+      TryCategories<kMonotone>(node, job.sums, f, &best);
+    } else if (Scan<true, kMonotone>(node, job.sums, f, &best)) {
+      Scan<false, kMonotone>(node, job.sums, f, &best);
+    }
   }
   return best;
 }
 
-/// Notes the sums on both sides of the best split.
+/// Notes the sums on both sides of the best split, and the set of its categories.
 void VectorSplitFinder::TakeBest(SplitJob* job) {
   SplitCandidate& best = job->best;
   BinIndex const n = matrix_.cuts.bins(best.feature);
   GradientSum* const left = left_.data() + First(job->node);
   std::vector<GradientSum> right(outputs());
+  if (!best.default_left) right = MissingOf(TermsOf(job->node), job->sums, best.feature);
+  if (best.categorical) TakeCategories(job);
   for (std::size_t k = 0; k < outputs(); ++k) {
     GradientSum const* const bins = job->sums + k * matrix_.cells() + matrix_.cell_ptr[best.feature];
-    GradientSum const& total = sums_[First(job->node) + k];
-    GradientSum scanned;
-    for (BinIndex b = best.default_left ? best.bin : 0; b < (best.default_left ? n : best.bin); ++b) scanned += bins[b];
-    left[k] = best.default_left ? total - scanned : scanned;
-    right[k] = total - left[k];
+    for (BinIndex b = 0; b < n; ++b) {
+      bool const goes_right = best.categorical ? IsIn(category_sets().set(best.bin), b) : b >= best.bin;
+      if (goes_right) right[k] += bins[b];
+    }
+    left[k] = sums_[First(job->node) + k] - right[k];
   }
   best.left = Total(left);
   best.right = Total(right.data());
   directions_[static_cast<std::size_t>(job->node)] =
       constraints_->monotone() ? constraints_->directions()[best.feature] : 0;
+}
+
+/// Writes the set of the best split, whose number becomes its bin.
+void VectorSplitFinder::TakeCategories(SplitJob* job) {
+  SplitCandidate& best = job->best;
+  std::size_t const number = category_sets_.size() / set_words_;
+  category_sets_.resize(category_sets_.size() + set_words_);
+  std::uint32_t* const set = category_sets_.data() + number * set_words_;
+  auto const add = [set](BinIndex category) { set[category / 32] |= 1U << (category % 32); };
+  if (SplitsOneByOne(params_[0], matrix_.cuts.bins(best.feature))) {
+    add(best.bin);
+  } else {
+    auto const keys = SortedKeys(TermsOf(job->node), job->sums, best.feature);
+    for (BinIndex i = 0; i < best.bin; ++i) add(CategoryOf(keys[i]));
+  }
+  best.bin = static_cast<BinIndex>(number);
 }
 
 void VectorSplitFinder::AddChildren(NodeIndex parent, NodeIndex left) {

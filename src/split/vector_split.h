@@ -17,7 +17,8 @@
 namespace xgbgpu::host {
 
 /// Finds splits whose gain is the sum of the gains of all outputs, and keeps the sums and weights of nodes, which have a
-/// number for each output. Scans and the order of candidates are EvaluateSplits's. Features are numeric.
+/// number for each output. Scans and the order of candidates are EvaluateSplits's. Categories are sorted by the product of
+/// the best outputs of their rows and those of the node, a dot product over the outputs, as in XGBoost 3.4.
 ///
 /// The sums of a SplitCandidate, and the total of a job, only tell which child has fewer rows: their hessians are sums
 /// over outputs, in units that may differ.
@@ -34,7 +35,7 @@ class VectorSplitFinder final : public NodeSplits {
   void Begin(TrainParams const& params, Span<GradientFormat const> formats, Span<GradientSum const> roots,
              Constraints const& constraints, std::vector<FeatureBlock> const& blocks);
   void Find(Span<SplitFamily> families) override;
-  CategorySets category_sets() const override { return {}; }
+  CategorySets category_sets() const override { return {category_sets_, set_words_}; }
   void AddChildren(NodeIndex parent, NodeIndex left) override;
 
   /// Returns the total of a job, or the sum of a Node, from sums over the outputs.
@@ -59,9 +60,14 @@ class VectorSplitFinder final : public NodeSplits {
   float GainOf(Terms const& node, GradientSum const* moved, bool moved_is_left, int direction) const;
   template <bool kForward, bool kMonotone>
   bool Scan(Terms const& node, GradientSum const* sums, FeatureIndex feature, SplitCandidate* best) const;
+  std::vector<std::uint64_t> SortedKeys(Terms const& node, GradientSum const* sums, FeatureIndex feature) const;
+  template <bool kMonotone>
+  void TryCategories(Terms const& node, GradientSum const* sums, FeatureIndex feature, SplitCandidate* best) const;
   template <bool kMonotone>
   SplitCandidate FindInBlock(SplitJob const& job, Span<FeatureIndex const> features) const;
+  std::vector<GradientSum> MissingOf(Terms const& node, GradientSum const* sums, FeatureIndex feature) const;
   void TakeBest(SplitJob* job);
+  void TakeCategories(SplitJob* job);
 
   QuantisedMatrix const& matrix_;
   int threads_;
@@ -69,6 +75,8 @@ class VectorSplitFinder final : public NodeSplits {
   std::vector<SplitParams> params_;  ///< [outputs]
   Constraints const* constraints_{nullptr};
   std::vector<FeatureBlock> const* blocks_{nullptr};
+  std::size_t set_words_;                     ///< words of one set of categories; 0: no feature is categorical
+  std::vector<std::uint32_t> category_sets_;  ///< consecutive
 
   // [nodes, outputs]
   std::vector<GradientSum> sums_;

@@ -106,7 +106,7 @@ class HostTreeBuilder final : public TreeBuilder {
                          TreeKey key) override {
     finished_.Forget();
     finished_.CheckGradients(gradients.size(), outputs);
-    host::ValidateVectors(params, matrix_.cuts);
+    host::ValidateVectors(params);
     peak_bytes_ = memory().peak_bytes;
     ++begun_;
     if (vectors_ == nullptr || vectors_->outputs() != outputs) {

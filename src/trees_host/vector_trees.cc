@@ -10,7 +10,7 @@
 
 namespace xgbgpu::host {
 
-void ValidateVectors(TrainParams const& params, Cuts const& cuts) {
+void ValidateVectors(TrainParams const& params) {
   if (params.grow_policy == GrowPolicy::kSymmetric) {
     Throw<Unsupported>(
         "Parameter grow_policy is 'symmetric', which trees of vectors (multi_strategy=multi_output_tree) do not have; "
@@ -21,12 +21,6 @@ void ValidateVectors(TrainParams const& params, Cuts const& cuts) {
                        params.sampling_method == SamplingMethod::kGoss ? "goss" : "gradient_based",
                        "', which trees of vectors (multi_strategy=multi_output_tree) do not have; allowed with them: "
                        "uniform");
-  }
-  for (FeatureIndex f = 0; f < cuts.features(); ++f) {
-    if (!cuts.IsCategorical(f)) continue;
-    Throw<Unsupported>("Feature ", f,
-                       " is categorical, and trees of vectors (multi_strategy=multi_output_tree) split by numbers; "
-                       "supported: multi_strategy=one_output_per_tree, or numeric features");
   }
 }
 
@@ -95,7 +89,7 @@ VectorTree VectorTrees::Make(float learning_rate) const {
   VectorTree tree;
   tree.outputs = outputs();
   std::vector<float> const none(nodes.size());
-  tree.shape = MakeTree({nodes, none, {}}, matrix_.cuts, splits_.params(0), learning_rate);
+  tree.shape = MakeTree({nodes, none, splits_.category_sets()}, matrix_.cuts, splits_.params(0), learning_rate);
   tree.shape.weight.clear();
   tree.shape.leaf_value.clear();
   for (std::size_t n = 0; n < nodes.size(); ++n) {

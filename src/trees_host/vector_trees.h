@@ -23,9 +23,8 @@
 
 namespace xgbgpu::host {
 
-/// Throws Unsupported for parameters and features that trees of vectors do not have: symmetric growth, samples by
-/// gradients, categories.
-void ValidateVectors(TrainParams const& params, Cuts const& cuts);
+/// Throws Unsupported for parameters that trees of vectors do not have: symmetric growth, samples by gradients.
+void ValidateVectors(TrainParams const& params);
 
 /// Grows one tree after the other, on the rows of a tree builder. A node's histogram has the cells of each output, one
 /// output after the other. The gradients of each output are integers of its own unit, always in the wide format, so sums

@@ -123,7 +123,53 @@ class VectorGrower {
 
   bool GoesRight(RowIndex r, Split const& split) const {
     int const bin = bins_(r, split.feature);
-    return bin == kNoBin ? !split.default_left : bin >= split.bin;
+    if (bin == kNoBin) return !split.default_left;
+    auto const& right = split.categories;
+    return right.empty() ? bin >= split.bin : std::find(right.begin(), right.end(), bin) != right.end();
+  }
+
+  /// Categories by the product of the weights of their rows and of the node, over the outputs.
+  std::vector<int> Sorted(VectorNode const& node, FeatureIndex f) const {
+    Sums const all = SumsOf(node.rows);
+    std::vector<std::pair<float, int>> sorted;
+    for (int c = 0; c < static_cast<int>(cuts_.bins(f)); ++c) {
+      std::vector<RowIndex> rows;
+      for (RowIndex const r : node.rows) {
+        if (bins_(r, f) == c) rows.push_back(r);
+      }
+      Sums const own = SumsOf(rows);
+      double product = 0;
+      for (std::size_t k = 0; k < own.size(); ++k) {
+        product += static_cast<double>(static_cast<float>(BestWeight(all[k])) * static_cast<float>(BestWeight(own[k])));
+      }
+      sorted.emplace_back(static_cast<float>(product), c);
+    }
+    std::sort(sorted.begin(), sorted.end());
+    std::vector<int> categories;
+    for (auto const& [product, c] : sorted) categories.push_back(c);
+    return categories;
+  }
+
+  /// The splits of a node by a feature, in the order in which ties are decided.
+  std::vector<Split> Candidates(VectorNode const& node, FeatureIndex f) const {
+    std::vector<Split> candidates;
+    int const n = static_cast<int>(cuts_.bins(f));
+    if (!cuts_.IsCategorical(f)) {
+      for (int bin = 0; bin <= n; ++bin) candidates.push_back({0, f, bin, false, {}, {}});
+      for (int bin = n; bin >= 0; --bin) candidates.push_back({0, f, bin, true, {}, {}});
+    } else if (cuts_.bins(f) < p_.max_cat_to_onehot) {
+      for (int c = 0; c < n; ++c) {
+        for (bool const default_left : {true, false}) candidates.push_back({0, f, 0, default_left, {}, {}, {c}});
+      }
+    } else {
+      std::vector<int> const sorted = Sorted(node, f);
+      int const most = std::min(n, p_.max_cat_threshold) - 1;
+      for (int i = 1; i <= most; ++i)
+        candidates.push_back({0, f, 0, true, {}, {}, {sorted.begin(), sorted.begin() + i}});
+      for (int i = 1; i <= most; ++i)
+        candidates.push_back({0, f, 0, false, {}, {}, {sorted.begin(), sorted.end() - i}});
+    }
+    return candidates;
   }
   std::pair<std::vector<RowIndex>, std::vector<RowIndex>> Sides(VectorNode const& node, Split const& split) const {
     std::pair<std::vector<RowIndex>, std::vector<RowIndex>> sides;
@@ -144,14 +190,10 @@ class VectorGrower {
     auto const number = static_cast<NodeIndex>(nodes_.size());
     for (FeatureIndex const f : features_(node.depth, number)) {
       if (!MayMeet(node.path, f)) continue;
-      int const n = static_cast<int>(cuts_.bins(f));
-      for (bool const default_left : {false, true}) {
-        for (int i = 0; i <= n; ++i) {
-          Split split{0, f, default_left ? n - i : i, default_left, {}, {}};
-          auto const [left, right] = Sides(node, split);
-          split.gain = SplitGain(node, SumsOf(left), SumsOf(right), f);
-          if (split.gain > node.split.gain) node.split = split;
-        }
+      for (Split split : Candidates(node, f)) {
+        auto const [left, right] = Sides(node, split);
+        split.gain = SplitGain(node, SumsOf(left), SumsOf(right), f);
+        if (split.gain > node.split.gain) node.split = split;
       }
     }
     nodes_.push_back(std::move(node));
@@ -206,6 +248,20 @@ class VectorGrower {
       tree.shape.threshold[i] = n.split.bin == 0 ? cuts_.min_values[f] : cuts_.values[tree.shape.split_bin[i] - 1];
       tree.shape.default_left[i] = n.split.default_left;
       tree.shape.gain[i] = n.split.gain;
+      if (n.split.categories.empty()) continue;
+      tree.shape.threshold[i] = std::nanf("");
+      tree.shape.split_bin[i] = cuts_.ptr[f];
+      tree.shape.category_ptr.resize(nodes_.size() + 1);
+    }
+    for (std::size_t i = 0; i + 1 < tree.shape.category_ptr.size(); ++i) {
+      std::vector<std::uint32_t>& bits = tree.shape.category_bits;
+      std::size_t const first = bits.size();
+      Split const& split = nodes_[i].split;
+      if (nodes_[i].left != kNoNode && !split.categories.empty()) {
+        bits.resize(first + (cuts_.bins(static_cast<FeatureIndex>(split.feature)) + 31) / 32);
+        for (int const c : split.categories) bits[first + static_cast<std::size_t>(c) / 32] |= 1U << (c % 32);
+      }
+      tree.shape.category_ptr[i + 1] = static_cast<std::uint32_t>(bits.size());
     }
     return tree;
   }

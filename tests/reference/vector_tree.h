@@ -13,7 +13,7 @@
 
 namespace xgbgpu::reference {
 
-/// `gradients`: the wide format of each output, zero outside the sample. Features are numeric.
+/// `gradients`: the wide format of each output, zero outside the sample.
 VectorTree GrowVectorTree(Bins const& bins, Cuts const& cuts, std::vector<FixedPoint> const& gradients,
                           TrainParams const& p, std::vector<RowIndex> const& sample, FeatureSet const& features);
 

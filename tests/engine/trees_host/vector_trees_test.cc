@@ -1,6 +1,7 @@
 // driver: trees of vectors equal those of the reference, bit for bit, in core, in pages and in shards.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -54,6 +55,20 @@ VectorCase MakeCase(testing::DataShape const& shape, std::uint32_t outputs, std:
   return c;
 }
 
+/// Makes the last two features categorical, with effects of their own on the outputs.
+void AddCategories(VectorCase* c, std::size_t levels) {
+  std::size_t const features = c->of.values.features;
+  testing::AddCategories(&c->of, features - 1, 3);
+  testing::AddCategories(&c->of, features - 2, levels);
+  for (std::size_t r = 0; r < c->of.values.rows; ++r) {
+    float const category = c->of.values(r, features - 2);
+    if (std::isnan(category)) continue;
+    for (std::size_t k = 0; k < c->gradients.size(); ++k) {
+      c->gradients[k][r].grad += 0.4f * static_cast<float>((static_cast<std::size_t>(category) * (k + 3)) % 5) - 0.8f;
+    }
+  }
+}
+
 VectorTree Grow(VectorCase const& c, int threads = 2) {
   return Trainer{testing::MakeDataset(c.of, {BackendKind::kHost, threads}), BackendKind::kHost, threads}.GrowVectors(
       c.of.params, c.RowMajor(), c.outputs(), c.of.key);
@@ -61,7 +76,7 @@ VectorTree Grow(VectorCase const& c, int threads = 2) {
 
 VectorTree GrowReference(VectorCase const& c) {
   TrainParams const& p = c.of.params;
-  Cuts const cuts = reference::MakeCuts(c.of.values, c.of.weights, c.of.max_bin);
+  Cuts const cuts = reference::MakeCuts(c.of.values, c.of.weights, c.of.max_bin, c.of.categorical);
   std::uint32_t const tree = TreeNumber(c.of.key);
   std::vector<reference::FixedPoint> gradients;
   std::vector<RowIndex> rows;
@@ -80,6 +95,7 @@ struct NamedCase {
   testing::DataShape shape;
   std::uint32_t outputs;
   void (*set)(TrainParams*);
+  std::size_t levels{0};  ///< the last two features have this number of categories, and 3
 };
 void PrintTo(NamedCase const& c, std::ostream* os) { *os << c.name; }
 
@@ -131,6 +147,15 @@ constexpr NamedCase kCases[] = {
        p->reg_alpha = 2;
        p->max_delta_step = 0.3f;
      }},
+    {"Categories", kMissing, 3, [](TrainParams*) {}, 40},
+    {"FewCategories", kMissing, 2, [](TrainParams* p) { p->max_cat_to_onehot = 10; }, 7},
+    {"CategoryThreshold", kPlain, 3,
+     [](TrainParams* p) {
+       p->max_cat_threshold = 5;
+       p->monotone_constraints = {1, 0, 0, 1, -1};
+       p->subsample = 0.8f;
+     },
+     20},
     {"Interactions", kMissing, 3,
      [](TrainParams* p) {
        p->interaction_constraints = {{0, 1}, {1, 2, 3}};
@@ -143,6 +168,7 @@ class VectorTreeTest : public ::testing::TestWithParam<std::tuple<GrowPolicy, Na
     auto const& [policy, named] = GetParam();
     VectorCase c = MakeCase(named.shape, named.outputs);
     named.set(&c.of.params);
+    if (named.levels != 0) AddCategories(&c, named.levels);
     c.of.params.grow_policy = policy;
     c.of.params.seed = 5;
     c.of.key = {3, 2};
@@ -154,6 +180,7 @@ TEST_P(VectorTreeTest, EqualsTheReference) {
   VectorCase const c = Case();
   VectorTree const tree = Grow(c);
   ASSERT_EQ(tree, GrowReference(c));
+  EXPECT_EQ(tree.shape.category_ptr.empty(), c.of.categorical.empty());
   for (int const threads : {1, 3, 7}) EXPECT_EQ(Grow(c, threads), tree) << threads << " threads";
 }
 
@@ -162,7 +189,8 @@ TEST_P(VectorTreeTest, IsTheSameInPagesAndShards) {
   VectorTree const expected = Grow(c);
   std::size_t const rows = c.of.values.rows;
   auto const data = testing::MakeDataset(c.of);
-  MemorySource const source{c.of.values, 100};
+  MemorySource source{c.of.values, 100};
+  source.SetCategorical(c.of.categorical);
   for (std::size_t const histograms : {0U, 40U}) {
     auto const paged = testing::MakePaged(source, data->cuts(), 4);
     std::size_t const bytes = histograms * paged->whole().cells() * sizeof(GradientSum);
@@ -176,7 +204,9 @@ TEST_P(VectorTreeTest, IsTheSameInPagesAndShards) {
     TreeCase const own = testing::Slice(c.of, first[s], first[s + 1]);
     Place place;
     place.shards = &collective;
-    auto const of_shard = Dataset::Build(MemorySource{own.values}, {}, own.max_bin, 2, place);
+    MemorySource of_rows{own.values};
+    of_rows.SetCategorical(own.categorical);
+    auto const of_shard = Dataset::Build(of_rows, {}, own.max_bin, 2, place);
     auto const builder = MakeHostTreeBuilder(testing::BinsOf(*of_shard), Shard::Place(&collective, own.values.rows), 2);
     Span<GradientPair const> const slice{gradients.data() + first[s] * c.outputs(), own.values.rows * c.outputs()};
     EXPECT_EQ(builder->GrowVectors(own.params, slice, c.outputs(), own.key), expected);
@@ -286,8 +316,6 @@ TEST(VectorTreesTest, RefuseWhatTheyDoNotHave) {
                   of->params.subsample = 0.5f;
                 },
                 {"sampling_method is 'gradient_based'", "uniform"}),
-            "");
-  EXPECT_EQ(refused([](TreeCase* of) { testing::AddCategories(of, 3, 6); }, {"Feature 3 is categorical", "numeric"}),
             "");
   Trainer trainer{testing::MakeDataset(c.of), BackendKind::kHost, 2};
   std::vector<GradientPair> gradients = c.RowMajor();

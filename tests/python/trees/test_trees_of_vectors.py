@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import xgboost as xgb
 from support import (
+    BACKEND,
+    LIBRARY,
     MODEL_FORMS,
     OURS,
     SERIES,
@@ -91,6 +93,16 @@ def test_a_tree_has_these_numbers(settings: Dict[str, Any], gain: float, weights
         assert tree["leaf_weights"] == tree["base_weights"][2:]
 
 
+def categories() -> xgb.DMatrix:
+    """Column 2 has 20 categories, which the targets know, and column 5 has 3."""
+    x = X.copy()
+    x[:, 2] = np.arange(len(x)) * 7 % 20
+    x[:, 5] = np.arange(len(x)) % 3
+    y = Y + np.stack([np.sin(x[:, 2]), np.cos(x[:, 2]), x[:, 5]], 1)
+    x[::17, 2] = np.nan
+    return xgb.DMatrix(x, y, feature_types=["q", "q", "c", "q", "q", "c"], enable_categorical=True)
+
+
 LIKE_STOCK: Dict[str, Dict[str, Any]] = {
     "defaults": {},
     "depth": {"max_depth": 3, "reg_lambda": 3.0},
@@ -105,6 +117,9 @@ LIKE_STOCK_304: Dict[str, Dict[str, Any]] = {
     "monotone": {"monotone_constraints": "(1,1,0,0,-1,1)"},
     "interactions": {"interaction_constraints": "[[0,1],[1,2,3]]"},
     "classes": {"objective": "multi:softprob", "num_class": 3},
+    "categories": {"max_cat_to_onehot": 4},
+    "categories one by one": {"max_cat_to_onehot": 100},
+    "few categories on a side": {"max_cat_threshold": 4},
 }
 
 
@@ -115,12 +130,13 @@ def test_a_model_is_that_of_stock_hist(name: str) -> None:
     settings = {**LIKE_STOCK, **LIKE_STOCK_304}[name]
     if SERIES < 304:
         settings = {"min_child_weight": 0, **settings}
-    data = xgb.DMatrix(X, CLASSES) if "num_class" in settings else DATA
+    data = xgb.DMatrix(X, CLASSES) if "num_class" in settings else categories() if "categories" in name else DATA
     ours = train(2, data, **settings)
     stock = xgb.train(stock_params(**VECTORS, **settings), data, 2)
     for a, b in zip(trees_of(ours), trees_of(stock)):
+        assert bool(a["categories"]) == ("categories" in name)
         assert len(a["parents"]) > 8
-        for field in ("parents", "left_children", "right_children", "split_indices", "default_left"):
+        for field in ("parents", "left_children", "right_children", "split_indices", "default_left", "categories", "split_type"):
             assert a[field] == b[field], field
         np.testing.assert_allclose(a["sum_hessian"], b["sum_hessian"], rtol=1e-5)
         np.testing.assert_allclose(a["leaf_weights"], b["leaf_weights"], rtol=1e-4, atol=1e-5)
@@ -255,6 +271,23 @@ def test_a_matrix_of_bins_gives_the_same_model() -> None:
     np.testing.assert_array_equal(booster.predict(binned), booster.predict(DATA))
 
 
+@only_ours
+@since_302
+@pytest.mark.skipif(BACKEND != "cuda", reason="without a GPU there is nothing to say")
+def test_with_a_gpu_they_grow_on_the_cpu_and_a_line_says_so() -> None:
+    code = (
+        "import numpy as np, xgboost as xgb\n"
+        "x = np.arange(800, dtype=np.float32).reshape(200, 4) % 23\n"
+        "how = {'tree_method': 'gpu_hist', 'multi_strategy': 'multi_output_tree', 'verbosity': 2}\n"
+        "data = xgb.DMatrix(x, x[:, :2])\n"
+        "models = [xgb.train({**how, 'gpu_backend': b}, data, 3).save_raw('ubj') for b in ('cuda', 'host')]\n"
+        "print(models[0] == models[1])\n"
+    )
+    run = run_python(code, library=LIBRARY)
+    assert run.stdout.split()[-1] == "True"
+    assert (run.stdout + run.stderr).count("trees of vectors grow on the CPU") == 1
+
+
 @since_302
 def test_objectives_of_the_user() -> None:
     def squared(predt: np.ndarray, data: xgb.DMatrix) -> Tuple[np.ndarray, np.ndarray]:
@@ -284,16 +317,20 @@ def test_what_stock_makes_of_a_model() -> None:
 
 
 @since_304
+@pytest.mark.parametrize("form", MODEL_FORMS)
+def test_splits_by_categories_are_saved(form: str) -> None:
+    data = categories()
+    booster = train(3, data)
+    loaded = xgb.Booster(model_file=booster.save_raw(form))
+    np.testing.assert_array_equal(loaded.predict(data), booster.predict(data))
+    assert raw(loaded) == raw(booster)
+
+
+@since_304
 def test_trees_are_dropped() -> None:
     booster = train(6, booster="dart", rate_drop=0.5, seed=4)
     np.testing.assert_allclose(booster.predict(DATA), fresh(booster).predict(DATA), rtol=1e-5, atol=1e-5)
     assert np.mean((booster.predict(DATA) - Y) ** 2) < np.mean((Y - Y.mean(axis=0)) ** 2)
-
-
-def categories() -> xgb.DMatrix:
-    x = np.nan_to_num(X)
-    x[:, 2] = np.arange(len(x)) % 5
-    return xgb.DMatrix(x, Y, feature_types=["q", "q", "c", "q", "q", "q"], enable_categorical=True)
 
 
 REFUSED: List[Tuple[Dict[str, Any], Callable[[], xgb.DMatrix], str]] = [
@@ -301,11 +338,11 @@ REFUSED: List[Tuple[Dict[str, Any], Callable[[], xgb.DMatrix], str]] = [
     ({"grow_policy": "symmetric"}, lambda: DATA, "grow_policy is 'symmetric'.*allowed with them: depthwise, lossguide"),
     ({"sampling_method": "goss"}, lambda: DATA, "sampling_method is 'goss'.*uniform"),
     ({"sampling_method": "gradient_based", "subsample": 0.5}, lambda: DATA, "sampling_method is 'gradient_based'.*uniform"),
-    ({}, categories, "Feature 2 is categorical.*one_output_per_tree"),
 ]
 if SERIES < 303:
     REFUSED.append(({"booster": "dart"}, lambda: DATA, "dart support for multi-target tree"))
 if SERIES < 304:
+    REFUSED.append(({}, categories, "feature 2 is categorical.*XGBoost 3.4"))
     REFUSED.append(({"objective": "reg:absoluteerror"}, lambda: DATA, "sets leaves after growth.*3.4"))
 
 
