@@ -11,6 +11,7 @@
 #include "backend/copy_positions.h"
 #include "backend/finished_tree.h"
 #include "base/buffer.h"
+#include "base/host_memory.h"
 #include "base/parallel.h"
 #include "base/stage_timer.h"
 #include "base/stages.h"
@@ -109,10 +110,7 @@ class HostTreeBuilder final : public TreeBuilder {
     host::ValidateVectors(params);
     peak_bytes_ = memory().peak_bytes;
     ++begun_;
-    if (vectors_ == nullptr || vectors_->outputs() != outputs) {
-      vectors_ = nullptr;  // before the new ones need memory
-      vectors_ = std::make_unique<host::VectorTrees>(matrix_, &histograms_, outputs, histogram_bytes_, threads_);
-    }
+    if (vectors_ == nullptr || vectors_->outputs() != outputs) MakeVectors(outputs);
     BeginVectors(params, gradients, TreeNumber(key));
     GrowLevels(&vectors_->growth(),
                [&](auto const& page, auto const& jobs) { vectors_->Sum(page, rows_.get(), jobs); });
@@ -239,7 +237,19 @@ class HostTreeBuilder final : public TreeBuilder {
     });
   }
 
-  /// Does the same for a tree of vectors. Rows are sampled as for any tree, by a gradient of 1 for each.
+  /// Takes memory for trees of vectors, in all shards or in none.
+  void MakeVectors(std::uint32_t outputs) {
+    vectors_ = nullptr;  // before the new ones need memory
+    std::unique_ptr<host::VectorTrees> made;
+    AllOrNone(*shard_.collective, [&] {
+      made = WithMemoryFor("gradients of trees of vectors", [&] {
+        return std::make_unique<host::VectorTrees>(matrix_, &histograms_, outputs, histogram_bytes_, threads_);
+      });
+    });
+    vectors_ = std::move(made);
+  }
+
+  /// Does what BeginTree does, for a tree of vectors. Rows are sampled as for any tree, by a gradient of 1 for each.
   void BeginVectors(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t tree) {
     Take(params, tree);
     std::size_t rows = 0;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "collective/in_process.h"
+#include "exact/sorted_matrix.h"
 #include "reference/vector_tree.h"
 #include "sample/sample.h"
 #include "support/data.h"
@@ -17,6 +18,7 @@
 #include "support/grow.h"
 #include "support/paged.h"
 #include "support/shards.h"
+#include "trees_host/exact_host.h"
 #include "trees_host/hist_host.h"
 #include "xgbgpu/error.h"
 
@@ -323,6 +325,10 @@ TEST(VectorTreesTest, RefuseWhatTheyDoNotHave) {
                                          {"800 gradients of 3 outputs", "400 rows"}),
             "");
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer.GrowVectors(c.of.params, {}, 0, {}); }, {"0 outputs"}), "");
+  auto const exact = MakeHostExactBuilder(host::SortColumns(MemorySource{c.of.values}, 2), 2);
+  EXPECT_EQ(WhatIsWrong<Unsupported>([&] { exact->GrowVectors(c.of.params, gradients, 2, {}); },
+                                     {"multi_output_tree", "trees by histograms on the host"}),
+            "");
   gradients[31].hess = std::numeric_limits<float>::infinity();
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer.GrowVectors(c.of.params, gradients, 2, {}); },
                                          {"Gradient of row 15", "inf"}),
