@@ -13,6 +13,7 @@ from support import (
     MODEL_FORMS,
     OURS,
     SERIES,
+    Batches,
     few_values,
     fresh,
     only_before,
@@ -136,7 +137,8 @@ def test_a_model_is_that_of_stock_hist(name: str) -> None:
     for a, b in zip(trees_of(ours), trees_of(stock)):
         assert bool(a["categories"]) == ("categories" in name)
         assert len(a["parents"]) > 8
-        for field in ("parents", "left_children", "right_children", "split_indices", "default_left", "categories", "split_type"):
+        same = "parents left_children right_children split_indices default_left categories split_type"
+        for field in same.split():
             assert a[field] == b[field], field
         np.testing.assert_allclose(a["sum_hessian"], b["sum_hessian"], rtol=1e-5)
         np.testing.assert_allclose(a["leaf_weights"], b["leaf_weights"], rtol=1e-4, atol=1e-5)
@@ -264,11 +266,22 @@ def test_estimators() -> None:
 
 
 @since_302
-def test_a_matrix_of_bins_gives_the_same_model() -> None:
-    binned = xgb.QuantileDMatrix(X, Y)
+@pytest.mark.parametrize("kind", ["array", "batches"])
+def test_a_matrix_of_bins_is_predicted_by_its_values(kind: str) -> None:
+    x = np.random.default_rng(5).normal(size=(1500, 4)).astype(np.float32)  # more values than bins
+    y = np.stack([x[:, 0] ** 2, x[:, 1] * x[:, 2]], 1)
+    data = xgb.DMatrix(x, y)
+    binned = xgb.QuantileDMatrix(x, y) if kind == "array" else xgb.QuantileDMatrix(Batches(x, y, [500, 1500]))
     booster = train(4, binned)
-    assert raw(booster) == raw(train(4))
-    np.testing.assert_array_equal(booster.predict(binned), booster.predict(DATA))
+    assert kind != "array" or raw(booster) == raw(train(4, data))
+    for of in (booster, fresh(booster, **params(**VECTORS))):
+        np.testing.assert_array_equal(of.predict(binned), of.predict(data))
+    result: Dict[str, Any] = {}
+    how = params(**VECTORS)
+    evals = [(binned, "bins"), (data, "values")]
+    on = xgb.train(how, binned, 2, evals=evals, xgb_model=bytearray(raw(booster)), evals_result=result, verbose_eval=False)
+    np.testing.assert_array_equal(on.predict(binned), on.predict(data))
+    np.testing.assert_allclose(result["bins"]["rmse"], result["values"]["rmse"], rtol=1e-6)
 
 
 @only_ours
