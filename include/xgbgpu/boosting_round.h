@@ -14,6 +14,7 @@
 #include "xgbgpu/trainer.h"
 #include "xgbgpu/training.h"
 #include "xgbgpu/tree.h"
+#include "xgbgpu/vector_tree.h"
 
 namespace xgbgpu {
 
@@ -54,6 +55,8 @@ class XGBGPU_API BoostingRound {
   /// Grows or returns the next tree. `per_output`: number of trees of each output, 1 or more, the same in all calls.
   /// `gradients` [rows]: of the tree's output, if gradients are on the host.
   Tree Next(Span<GradientPair const> gradients, std::size_t per_output);
+  /// Grows the next tree of vectors. `trees`: number of trees of the round. `gradients` [rows, outputs], on the host.
+  VectorTree NextVectors(Span<GradientPair const> gradients, std::uint32_t outputs, std::size_t trees);
   /// Ends the round: the caller has all trees, and its model has `rounds` rounds now.
   virtual void End(std::uint32_t rounds);
 
@@ -64,6 +67,7 @@ class XGBGPU_API BoostingRound {
 
  protected:
   BoostingRound(Training* training, RoundOrder order);
+  void BeginTree(std::size_t per_output);
   virtual Tree Make(Span<GradientPair const> gradients, std::size_t per_output) = 0;
   bool adapts_leaves() const { return order_.leaves == LeafRule::kMedians || order_.leaves == LeafRule::kQuantiles; }
   /// Multiplies the leaves that were just adapted by the learning rate, if the rule says so.
@@ -115,7 +119,8 @@ class XGBGPU_API ResidentRound final : public BoostingRound {
 };
 
 /// Returns [rows] the leaf of every row in the trainer's last tree, which was grown from `gradients`. Bitwise
-/// complements mark rows outside the tree's sample or without a hessian, as XGBoost's objectives expect.
+/// complements mark rows outside the tree's sample or without a hessian, as XGBoost's objectives expect. Without
+/// gradients hessians do not count.
 XGBGPU_API std::vector<NodeIndex> LeafPositions(Trainer const& trainer, Span<GradientPair const> gradients);
 
 }  // namespace xgbgpu

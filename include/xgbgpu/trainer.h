@@ -16,6 +16,7 @@
 #include "xgbgpu/tree.h"
 #include "xgbgpu/tree_key.h"
 #include "xgbgpu/types.h"
+#include "xgbgpu/vector_tree.h"
 
 namespace xgbgpu {
 
@@ -40,6 +41,13 @@ class XGBGPU_API Trainer {
   /// After an error the trainer can be used as if Grow had not been called, but it has no last tree.
   /// Throws  InvalidArgument (parameters, wrong size, NaN or infinite gradient: row and value are named)
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key);
+
+  /// Grows one tree of vectors on `gradients` [rows, outputs], finite, in host memory: one split of a node serves all
+  /// outputs, and its gain is the sum of their gains. min_child_weight counts for the mean of their hessians. Otherwise
+  /// as Grow. docs/adr/0043-vector-leaves.md
+  /// Throws  as Grow; Unsupported on a device, for exact trees, and for grow_policy kSymmetric and samples by gradients
+  VectorTree GrowVectors(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t outputs,
+                         TreeKey key);
 
   /// Writes the leaf of the last tree that every training row falls into, sampled or not.
   /// Out     positions    [rows]

@@ -187,6 +187,7 @@ std::vector<Fact> GroupRounds::FactsOfRound(SharedMatrix const& matrix, std::str
       {"parameter seed", std::to_string(learner_.context()->seed)},
       {"base score", BitsOf(learner_.base_scores())},
       {"number of outputs (num_class, or label columns)", std::to_string(learner_.outputs())},
+      {"parameter multi_strategy", learner_.grows_vector_leaves() ? "multi_output_tree" : "one_output_per_tree"},
       {"number of columns", std::to_string(matrix.info->num_col_)},
       {"kind of matrix", matrix.is_binned ? "QuantileDMatrix" : "DMatrix"},
   };

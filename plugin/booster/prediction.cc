@@ -117,7 +117,11 @@ bool Prediction::PredictMarginsByEngine(xgboost::DMatrix* data, RoundRange round
     if (!source_.ReadsBins(*data)) *values = WithoutRows(data);
     return false;
   }
-  if (HasExternalBins(*data) || learner_.has_vector_leaves()) return false;
+  if (HasExternalBins(*data)) return false;
+  if (learner_.has_vector_leaves()) {
+    *values = source_.Choose(data, *out, false);
+    return false;
+  }
   std::uint32_t const first = uses_cache && out->version <= last ? out->version : rounds.first;
   std::uint64_t const rows = data->Info().num_row_;
   ModelView const model = learner_.Model();

@@ -21,6 +21,7 @@
 #include "matrix/matrix_rows.h"
 #include "matrix/value_matrix.h"
 #include "xgb/api_call.h"
+#include "xgb/leaf_gradients.h"
 #include "xgb/objective.h"
 #include "xgb/owner.h"
 #include "xgbgpu/device_policy.h"
@@ -84,6 +85,11 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
   HostSpan span{"boost"};
   AtBoundary("training", [&] {
     CheckServes();
+    if (HasOtherLeafGradients(*gradients)) {
+      throw Unsupported{
+          "The objective gives gradients for splits and others for leaves (split_grad), and gpu_hist takes one kind; "
+          "supported: an objective without split_grad, or tree_method=hist"};
+    }
     bool const on_device = pending.gradients == MatrixOf(gradients) && pending.data == data;
     auto const decide = [&] {
       return Decide(data->Info(), MatrixOf(*gradients), objective, on_device,
@@ -106,10 +112,23 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
 
 /// Throws Unsupported for a learner whose rounds are not ours.
 void Rounds::CheckServes() const {
-  if (!learner().has_vector_leaves()) return;
-  throw Unsupported{
-      "Parameter multi_strategy is 'multi_output_tree', and gpu_hist and gpu_exact grow trees of one output each; "
-      "supported: multi_strategy=one_output_per_tree, or tree_method=hist"};
+  if (learner().has_vector_leaves())
+    CheckVectorLeaves(learner(), config().IsExact(), !config().device().gpu_takes.empty());
+}
+
+/// Returns `place`, or the host, where trees of vectors grow. The model is the same.
+Place Rounds::PlaceOfTrees(Place place) const {
+  if (!learner().grows_vector_leaves()) return place;
+  if (place.backend == BackendKind::kCuda) {
+    InformOnce(
+        "vector leaves",
+        "parameter multi_strategy is 'multi_output_tree', and trees of vectors grow on the CPU. The model is the "
+        "one that a GPU would give.");
+  }
+  place.backend = BackendKind::kHost;
+  place.devices = 1;
+  place.with_rows = nullptr;
+  return place;
 }
 
 SharedMatrix Rounds::Shared(std::shared_ptr<xgboost::DMatrix> const& data) const {
@@ -127,7 +146,7 @@ Training& Rounds::PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data,
   int const wanted_bins = config().tree().max_bin;
   BinsOf bins = BinsAlone(*data, config().IsExact() ? kNoBins : wanted_bins);
   if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
-    place = parts_.group->AgreeOnRound(group, Shared(data), step, parts_.margins->SharedFacts());
+    place = PlaceOfTrees(parts_.group->AgreeOnRound(group, Shared(data), step, parts_.margins->SharedFacts()));
     bins = parts_.group->bins();
     if (place.backend == BackendKind::kCuda) parts_.prediction->SetWorkerDevice(place.device);
   } else {
@@ -157,9 +176,9 @@ Training* Rounds::GoOn(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> co
       if (!matrix.is_binned) bins.max_bin = matrix.bins;  // the user may have changed it
       int const threads = learner().threads();
       std::int64_t number = 0;
-      std::tie(training, number) = WithRequest(data, bins, threads, *place, [&](DatasetRequest const& request) {
-        return parts_.trainings->Find(request, threads);
-      });
+      std::tie(training, number) =
+          WithRequest(data, bins, threads, PlaceOfTrees(*place),
+                      [&](DatasetRequest const& request) { return parts_.trainings->Find(request, threads); });
       if (training != nullptr) known = ready(training);
       if (!known.empty()) known += ", data set " + std::to_string(number);
     }
@@ -206,7 +225,7 @@ Place Rounds::ChoosePlace(xgboost::MetaInfo const& info) const {
   Place place = ToPlace(config().device(), learner().context()->fail_on_invalid_gpu_id);
   if (info.num_row_ == 0) place = Place{BackendKind::kHost};  // a device needs a row
   place.devices = exact ? 1 : DevicesFor(info, config().tree(), place.devices);
-  return place;
+  return PlaceOfTrees(place);
 }
 
 /// Decides what the round is to do. margins() returns those before the round, on the host. Throws if parameters,
@@ -222,6 +241,7 @@ Rounds::Setup Rounds::Decide(xgboost::MetaInfo const& info, XgbGradientMatrix co
   order.iteration = learner().rounds();
   if (config().LetsObjectivesSetLeaves()) order.leaves = LeafRuleOf(objective);
   bool const changes_leaves = order.leaves != LeafRule::kSums;
+  if (learner().grows_vector_leaves()) CheckVectorRound(info, changes_leaves);
   if (changes_leaves) CheckLeafRule(order.params, info.weights_.Size() != 0);
   if (order.leaves == LeafRule::kMedians) {
     CheckMediansAddUp(learner().is_dart(), learner().TreesPerOutput());

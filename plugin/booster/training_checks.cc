@@ -7,7 +7,10 @@
 #include "base/message.h"
 #include "base/quoted.h"
 #include "errors/notice.h"
+#include "matrix/matrix_rows.h"
 #include "params/booster_config.h"
+#include "xgb/adapt_tree.h"
+#include "xgb/json_values.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -50,6 +53,39 @@ constexpr char kWhyMedians[] =
 constexpr char kOtherThanMedians[] = ", tree_method=gpu_exact, or another objective (reg:pseudohubererror)";
 
 }  // namespace
+
+void CheckVectorLeaves(LearnerView const& learner, bool exact, bool taken) {
+  auto const refuse = [](auto const&... why) {
+    Throw<Unsupported>("Parameter multi_strategy is 'multi_output_tree', ", why...,
+                       "multi_strategy=one_output_per_tree, or tree_method=hist");
+  };
+  if (kLeafVectors != LeafVectors::kOfLeaves) {
+    refuse(
+        "and in this series of XGBoost gpu_hist and gpu_exact grow trees of one output each; supported: XGBoost 3.2 or "
+        "newer, ");
+  }
+  if (exact) refuse("which tree_method=gpu_exact does not have; supported: tree_method=gpu_hist, ");
+  if (taken) refuse("and gpu_hist grows such trees on the CPU; supported with device=cuda: ");
+  if (learner.outputs() > 1 && !learner.grows_vector_leaves()) {
+    throw Unsupported{
+        "The model has trees of vectors, and parameter multi_strategy is 'one_output_per_tree'; supported: "
+        "multi_strategy=multi_output_tree, or tree_method=hist"};
+  }
+}
+
+void CheckVectorRound(xgboost::MetaInfo const& info, bool changes_leaves) {
+  constexpr char kInThisSeries[] = "Parameter multi_strategy is 'multi_output_tree', and in this series of XGBoost ";
+  constexpr char kNewer[] = "; supported: XGBoost 3.4, multi_strategy=one_output_per_tree";
+  if (changes_leaves) {
+    Throw<Unsupported>(kInThisSeries, "the objective sets leaves after growth, which are numbers", kNewer,
+                       ", or another objective");
+  }
+  auto const categorical = CategoricalFeatures(info);
+  auto const first = std::find(categorical.cbegin(), categorical.cend(), 1);
+  if (kSavesCategoriesOfVectors || first == categorical.cend()) return;
+  Throw<Unsupported>(kInThisSeries, "such trees split by numbers, and feature ", first - categorical.cbegin(),
+                     " is categorical", kNewer, ", or numeric features");
+}
 
 void CheckMediansAddUp(bool is_dart, std::int64_t trees_per_output) {
   if (is_dart) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "booster/learner_view.h"
 #include "params/plugin_params.h"
 #include "xgbgpu/boosting_round.h"
 #include "xgbgpu/objective.h"
@@ -26,6 +27,15 @@ void CheckDevices(DeviceParam const& param, bool exact);
 /// Throws InvalidArgument if the user wants existing trees updated (`updates`). XGBoost's own message names the updater,
 /// which the user has not chosen.
 void CheckGrows(bool updates, char const* tree_method);
+
+/// Throws Unsupported for a model of trees of vectors (multi_strategy=multi_output_tree) that cannot get a round:
+/// because this XGBoost has no such trees for us, another method or strategy is to grow the next ones, or
+/// XGBoost would grow them on a GPU (`taken`: gpu_hist is in the place of its hist there).
+void CheckVectorLeaves(LearnerView const& learner, bool exact, bool taken);
+
+/// Throws Unsupported if trees of vectors do not have what a round needs in this series of XGBoost: leaves that the
+/// objective sets (`changes_leaves`), categories.
+void CheckVectorRound(xgboost::MetaInfo const& info, bool changes_leaves);
 
 /// Throws Unsupported if leaves that are medians would not add up to a prediction: in a dart, or with several trees for
 /// each output in one round.

@@ -18,13 +18,23 @@ void HistUpdater::Grow(XgbGradientMatrix const& gradients, xgboost::DMatrix* dat
                         " works in the boosters gbtree and dart, if they were made after xgboost-gpu was loaded"};
     }
     BoostingRound& round = current->round();
+    vectors_ = {};
     for (std::size_t i = 0; i < trees.size(); ++i) {
-      Tree const tree = round.Next(View(gradients), trees.size());
-      HostSpan const span{"store tree"};
-      trees.Store(i, tree, round.learning_rate());
+      if (trees.outputs() > 1) {
+        vectors_ = round.NextVectors(View(gradients), trees.outputs(), trees.size());
+        HostSpan const span{"store tree"};
+        trees.Store(i, vectors_);
+      } else {
+        Tree const tree = round.Next(View(gradients), trees.size());
+        HostSpan const span{"store tree"};
+        trees.Store(i, tree, round.learning_rate());
+      }
       if (NewTrees::NeedPositions(round.leaves() == LeafRule::kCaller,
                                   current->has_rows() && current->cache_is_current())) {
-        trees.StorePositions(i, LeafPositions(round.trainer(), View(gradients)));
+        // Objectives, which look at hessians, set no leaves of vectors.
+        bool const of_vectors = vectors_.outputs != 0;
+        trees.StorePositions(i,
+                             LeafPositions(round.trainer(), of_vectors ? Span<GradientPair const>{} : View(gradients)));
       }
     }
     trainer_ = &round.trainer();
@@ -36,7 +46,10 @@ bool HistUpdater::AddNewestLeaves(xgboost::DMatrix const* data, float* predictio
   return AtBoundary("updating predictions", [&] {
     CurrentRound const* const current = CurrentRound::Get();
     if (current == nullptr || !current->cache_is_current() || data != data_) return false;
-    trainer_->AddLeafValues(NewestLeafValues(), predictions, stride);
+    if (vectors_.outputs == 0) trainer_->AddLeafValues(NewestLeafValues(), predictions, stride);
+    for (std::uint32_t k = 0; k < vectors_.outputs; ++k) {
+      trainer_->AddLeafValues(vectors_.LeafValues(k), predictions + k, stride);
+    }
     return true;
   });
 }

@@ -8,6 +8,7 @@
 #include "xgb/types.h"
 #include "xgb/updater.h"
 #include "xgbgpu/trainer.h"
+#include "xgbgpu/vector_tree.h"
 
 namespace xgbgpu::plugin {
 
@@ -24,6 +25,7 @@ class HistUpdater final : public XgbUpdater {
   // The trainer and the data of the newest tree, from Grow to AddNewestLeaves.
   Trainer const* trainer_{nullptr};
   xgboost::DMatrix const* data_{nullptr};
+  VectorTree vectors_;  ///< the newest tree, if it is one of vectors; else it has no outputs
 };
 
 }  // namespace xgbgpu::plugin

@@ -4,15 +4,31 @@
 
 #include <xgboost/tree_model.h>
 
+#include <cstdint>
 #include <vector>
 
+#include "xgb/series.h"
 #include "xgbgpu/tree.h"
+#include "xgbgpu/vector_tree.h"
 
 namespace xgbgpu::plugin {
 
 /// Copies `tree`, grown with this learning rate, to `out`, a new tree of one node. Node numbers stay the same. For a
 /// leaf XGBoost notes the weight that the gradients gave it, also if the objective has set another value.
 void CopyTree(Tree const& tree, float learning_rate, xgboost::RegTree* out);
+
+/// Does the same with a tree of vectors, in XGBoost 3.2 and newer. Leaves of `out` have as many numbers as the tree has
+/// outputs.
+void CopyTree(VectorTree const& tree, xgboost::RegTree* out);
+
+/// True if XGBoost saves trees of vectors that split by categories: what 3.2 saves as UBJSON predicts something else.
+constexpr bool kSavesCategoriesOfVectors = XGBGPU_BEFORE_304(false) XGBGPU_SINCE_304(true);
+
+/// Returns how many numbers a leaf has: 1, but for trees of vectors in XGBoost 3.2 and newer.
+inline std::uint32_t NumbersInLeaf(xgboost::RegTree const& XGBGPU_SINCE_302(tree)) {
+  XGBGPU_SINCE_302(return tree.NumTargets();)
+  XGBGPU_BEFORE_302(return 1;)
+}
 
 /// Returns what each leaf adds to the margin, as `tree` has it now (objectives may change leaves); 0 for inner nodes.
 std::vector<float> LeafValues(xgboost::RegTree const& tree);

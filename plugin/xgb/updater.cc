@@ -3,12 +3,14 @@
 
 #include <utility>
 
-#include "xgb/adapt_tree.h"
-
 namespace xgbgpu::plugin {
 
 void NewTrees::Store(std::size_t i, Tree const& tree, float learning_rate) const {
   CopyTree(tree, learning_rate, trees_[i]);
+}
+
+void NewTrees::Store(std::size_t XGBGPU_SINCE_302(i), VectorTree const& XGBGPU_SINCE_302(tree)) const {
+  XGBGPU_SINCE_302(CopyTree(tree, trees_[i]);)
 }
 
 void NewTrees::StorePositions(std::size_t i, std::vector<NodeIndex> positions) const {

@@ -5,12 +5,15 @@
 #include <xgboost/tree_updater.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "xgb/adapt_tree.h"
 #include "xgb/types.h"
 #include "xgbgpu/tree.h"
 #include "xgbgpu/types.h"
+#include "xgbgpu/vector_tree.h"
 
 namespace xgbgpu::plugin {
 
@@ -22,8 +25,12 @@ class NewTrees {
   NewTrees(std::vector<xgboost::RegTree*> const& trees, Positions positions) : trees_{trees}, positions_{positions} {}
 
   std::size_t size() const { return trees_.size(); }
+  /// Returns how many numbers each leaf of the trees has.
+  std::uint32_t outputs() const { return NumbersInLeaf(*trees_.front()); }
   /// Stores tree number `i`, grown with this learning rate.
   void Store(std::size_t i, Tree const& tree, float learning_rate) const;
+  /// Stores a tree of vectors, where trees have several outputs().
+  void Store(std::size_t i, VectorTree const& tree) const;
   /// Returns true if XGBoost needs the leaf of each row of the trees. `objective_sets_leaves`: it is asked to set them.
   /// `margins_are_cached`: XGBoost has the margins of the rows, to which it adds the trees.
   static bool NeedPositions(bool XGBGPU_BEFORE_304(objective_sets_leaves), bool XGBGPU_SINCE_304(margins_are_cached)) {
@@ -62,10 +69,10 @@ class XgbUpdater : public xgboost::TreeUpdater {
                                          final { return AddNewest(data, margins); }))
 
  protected:
-  /// Grows the trees from `gradients`, [rows].
+  /// Grows the trees from `gradients`, [rows], or [rows, outputs] for trees of vectors.
   virtual void Grow(XgbGradientMatrix const& gradients, xgboost::DMatrix* data, NewTrees const& trees) = 0;
   /// Adds the leaf values of the newest tree, as they are now, to the predictions of its training matrix, which are
-  /// `stride` floats apart. Returns false if XGBoost is to predict anew.
+  /// `stride` floats apart; those of a tree of vectors are consecutive. Returns false if XGBoost is to predict anew.
   virtual bool AddNewestLeaves(xgboost::DMatrix const* data, float* predictions, std::size_t stride) = 0;
   /// Returns what each leaf of the newest tree adds to the margin, as it is now; 0 for inner nodes.
   std::vector<float> NewestLeafValues() const;

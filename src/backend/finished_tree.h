@@ -25,6 +25,12 @@ class FinishedTree {
     if (size == rows_) return;
     Throw<InvalidArgument>("There are ", size, " gradients; allowed: one for each of the ", rows_, " rows");
   }
+  /// Checks gradients [rows, outputs] of a tree of vectors.
+  void CheckGradients(std::size_t size, std::uint32_t outputs) const {
+    if (outputs != 0 && size == rows_ * outputs) return;
+    Throw<InvalidArgument>("There are ", size, " gradients of ", outputs, " outputs; allowed: one for each of the ",
+                           rows_, " rows and each of 1 or more outputs");
+  }
   void CheckNodes(char const* call, std::size_t size) const { Check(call, size, nodes_.value_or(0)); }
 
   /// Checks the arguments of TreeBuilder::LeafPositions.

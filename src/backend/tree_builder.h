@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "xgbgpu/error.h"
 #include "xgbgpu/memory_report.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/resident_rows.h"
@@ -14,6 +15,7 @@
 #include "xgbgpu/tree.h"
 #include "xgbgpu/tree_key.h"
 #include "xgbgpu/types.h"
+#include "xgbgpu/vector_tree.h"
 
 namespace xgbgpu {
 
@@ -34,6 +36,13 @@ class TreeBuilder {
   // xgbgpu/trainer.h has the contracts. Parameters have been validated, and no started tree is under way.
 
   virtual Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) = 0;
+  /// Only builders of gpu_hist on the host grow trees of vectors.
+  virtual VectorTree GrowVectors(TrainParams const& /*params*/, Span<GradientPair const> /*gradients*/,
+                                 std::uint32_t /*outputs*/, TreeKey /*key*/) {
+    throw Unsupported{
+        "Trees of vectors (multi_strategy=multi_output_tree) are asked of a builder that has none; supported: trees by "
+        "histograms on the host"};
+  }
   virtual void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const = 0;
   virtual void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const = 0;
   virtual void Trace(std::shared_ptr<TraceFile> file) = 0;

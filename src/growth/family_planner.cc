@@ -40,8 +40,11 @@ bool FamilyPlanner::PlanAgain(NodeIndex node, bool may_take, Level* level) {
 void FamilyPlanner::PlanJob(NodeIndex node, Level* level) {
   GradientSum* const sums = slots_->sums(node);
   level->jobs.push_back({node, sums});
-  for (FeatureBlock const& block : histograms_.blocks()) {
-    level->sums.push_back(Integers({sums + block.begin, std::size_t{block.end} - block.begin}));
+  for (std::uint32_t output = 0; output < outputs_; ++output) {
+    GradientSum* const first = sums + output * histograms_.cells();
+    for (FeatureBlock const& block : histograms_.blocks()) {
+      level->sums.push_back(Integers({first + block.begin, std::size_t{block.end} - block.begin}));
+    }
   }
 }
 

@@ -2,6 +2,8 @@
 #ifndef XGBGPU_GROWTH_FAMILY_PLANNER_H_
 #define XGBGPU_GROWTH_FAMILY_PLANNER_H_
 
+#include <cstdint>
+
 #include "growth/level.h"
 #include "histogram/histogram.h"
 #include "histogram/histogram_slots.h"
@@ -12,8 +14,9 @@ namespace xgbgpu::host {
 
 class FamilyPlanner {
  public:
-  /// Both must outlive it.
-  FamilyPlanner(HistogramBuilder const& histograms, HistogramSlots* slots) : histograms_{histograms}, slots_{slots} {}
+  /// Both must outlive it. `outputs`: a slot has the cells of this number of outputs, one output after the other.
+  FamilyPlanner(HistogramBuilder const& histograms, HistogramSlots* slots, std::uint32_t outputs = 1)
+      : histograms_{histograms}, slots_{slots}, outputs_{outputs} {}
 
   /// Plans the family of the children of `parent`, or of the root if that is kNoNode: the built child is summed, and
   /// the other one too if the parent's histogram has been lost. Returns false, with nothing planned, if there is no
@@ -29,6 +32,7 @@ class FamilyPlanner {
 
   HistogramBuilder const& histograms_;
   HistogramSlots* slots_;
+  std::uint32_t outputs_;
 };
 
 }  // namespace xgbgpu::host

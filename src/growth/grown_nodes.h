@@ -37,6 +37,8 @@ class GrownNodes {
   std::vector<NodeIndex> Next(Span<Node const> made, std::size_t most);
 
   std::vector<Node> const& tree() const { return tree_; }
+  /// Returns the number as made of a node of the tree.
+  NodeIndex MadeNumber(NodeIndex number) const { return made_number_[static_cast<std::size_t>(number)]; }
   /// For every node made: the number in the tree of the leaf that its rows belong to, or kNoNode if its children have
   /// them.
   std::vector<NodeIndex> LeafNumbers(Span<Node const> made) const;
@@ -49,7 +51,6 @@ class GrownNodes {
   };
 
   Known& known(NodeIndex n) { return known_[static_cast<std::size_t>(n)]; }
-  NodeIndex MadeNumber(NodeIndex number) const { return made_number_[static_cast<std::size_t>(number)]; }
   void Take(Span<Node const> made, NodeIndex parent_number);
   void AdvanceLevel(Span<Node const> made);
   void AdvanceQueue(Span<Node const> made);

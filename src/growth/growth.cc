@@ -7,8 +7,9 @@
 
 namespace xgbgpu::host {
 
-Growth::Growth(HistogramBuilder const& histograms, SplitFinder* splits, HistogramSlots* slots, int threads)
-    : splits_{splits}, slots_{slots}, planner_{histograms, slots}, threads_{threads} {}
+Growth::Growth(HistogramBuilder const& histograms, NodeSplits* splits, HistogramSlots* slots, int threads,
+               std::uint32_t outputs)
+    : splits_{splits}, slots_{slots}, planner_{histograms, slots, outputs}, threads_{threads} {}
 
 void Growth::Begin(TrainParams const& train, SplitParams const& params, FeatureSampler const& features,
                    Constraints const& constraints, GradientSum root, bool in_pages) {
@@ -70,6 +71,7 @@ void Growth::SplitNodes(Level* level) {
     SplitCandidate const& split = from.split;
     bool const is_last = !grown_.ChildrenMaySplit(from);
     limits_.AddChildren(*params_, parent, from.left, split);
+    splits_->AddChildren(parent, from.left);
     level->depth = from.depth + 1;
     level->divisions.push_back({parent, from.left, split.feature, split.bin, split.default_left,
                                 split.categorical ? splits_->category_sets().set(split.bin) : nullptr, is_last});

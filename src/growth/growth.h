@@ -4,6 +4,7 @@
 #define XGBGPU_GROWTH_GROWTH_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "growth/family_planner.h"
@@ -13,7 +14,7 @@
 #include "histogram/histogram_slots.h"
 #include "sample/sample.h"
 #include "split/constraints.h"
-#include "split/split_finder.h"
+#include "split/node_splits.h"
 #include "tree/node.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/span.h"
@@ -23,8 +24,9 @@ namespace xgbgpu::host {
 /// Holds the nodes of one tree after the other, and plans their levels.
 class Growth {
  public:
-  /// Plans for the given stages, which must outlive it.
-  Growth(HistogramBuilder const& histograms, SplitFinder* splits, HistogramSlots* slots, int threads);
+  /// Plans for the given stages, which must outlive it. `outputs`: FamilyPlanner's.
+  Growth(HistogramBuilder const& histograms, NodeSplits* splits, HistogramSlots* slots, int threads,
+         std::uint32_t outputs = 1);
 
   /// Forgets the last tree. `root`: sum over the rows of all shards. `in_pages`: a pass over the rows costs more than
   /// what is done in it. Loss-guided trees then split as many nodes in a pass as may be part of the tree, unless
@@ -39,6 +41,8 @@ class Growth {
 
   /// The nodes of the tree.
   Span<Node const> nodes() const { return grown_.tree(); }
+  /// Returns the number by which divisions and splits named a node of the tree.
+  NodeIndex MadeNumber(NodeIndex number) const { return grown_.MadeNumber(number); }
   /// Returns true if nodes that divisions name have other numbers in the tree, or none.
   bool MadeOtherNodes() const { return !in_order_; }
   /// For every node that a division named: GrownNodes::LeafNumbers.
@@ -52,7 +56,7 @@ class Growth {
   bool PlanChildren(NodeIndex parent, Level* level);
   void ChooseFeatures(Level* level) const;
 
-  SplitFinder* splits_;
+  NodeSplits* splits_;
   HistogramSlots* slots_;
   FamilyPlanner planner_;
   int threads_;

@@ -7,7 +7,7 @@
 
 #include "histogram/histogram.h"
 #include "partition/node_rows.h"
-#include "split/split_finder.h"
+#include "split/node_splits.h"
 #include "xgbgpu/span.h"
 
 namespace xgbgpu::host {

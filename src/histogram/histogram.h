@@ -63,6 +63,7 @@ class HistogramBuilder {
              bool add = false);
 
   std::vector<FeatureBlock> const& blocks() const { return blocks_; }
+  std::size_t cells() const { return matrix_.cells(); }  ///< of one histogram
   std::size_t bytes() const;
 
  private:

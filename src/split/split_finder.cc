@@ -1,9 +1,8 @@
 // Finds the best splits of a level's nodes on the host, in blocks of features.
 #include "split/split_finder.h"
 
-#include <algorithm>
-
 #include "base/parallel.h"
+#include "split/features_in_block.h"
 #include "split/split_ops.h"
 
 namespace xgbgpu::host {
@@ -44,14 +43,8 @@ void SplitFinder::Find(Span<SplitFamily> families) {
 }
 
 SplitCandidate SplitFinder::FindInBlock(SplitJob const& job, FeatureBlock const& block) const {
-  Span<FeatureIndex const> features = block.features;
-  if (job.features) {
-    Span<FeatureIndex const> const allowed = *job.features;
-    auto const* const first = std::lower_bound(allowed.begin(), allowed.end(), features.front());
-    auto const* const last = std::upper_bound(first, allowed.end(), features.back());
-    features = {first, static_cast<std::size_t>(last - first)};
-  }
-  return EvaluateSplits(*params_, matrix_, job.sums, job.total, features, constraints_->directions(), job.bounds);
+  return EvaluateSplits(*params_, matrix_, job.sums, job.total, FeaturesInBlock(job, block), constraints_->directions(),
+                        job.bounds);
 }
 
 void SplitFinder::WriteCategorySets(Span<SplitFamily> families) {

@@ -61,7 +61,8 @@ std::vector<NodeIndex> LeafPositions(Trainer const& trainer, Span<GradientPair c
   std::vector<std::uint8_t> sampled_out(positions.size());
   trainer.LeafPositions(positions, sampled_out);
   for (std::size_t i = 0; i < positions.size(); ++i) {
-    if (sampled_out[i] != 0 || gradients[i].hess == 0.0f) positions[i] = ~positions[i];
+    bool const has_no_hessian = !gradients.empty() && gradients[i].hess == 0.0f;
+    if (sampled_out[i] != 0 || has_no_hessian) positions[i] = ~positions[i];
   }
   return positions;
 }
@@ -70,11 +71,14 @@ BoostingRound::BoostingRound(Training* training, RoundOrder order) : training_{*
   training_.BeginRound(order_.iteration, order_.keeps_trees);
 }
 
+void BoostingRound::BeginTree(std::size_t per_output) {
+  if (trees_ != 0) return;
+  tree_params_ = order_.params;
+  tree_params_.learning_rate /= static_cast<float>(per_output);
+}
+
 Tree BoostingRound::Next(Span<GradientPair const> gradients, std::size_t per_output) {
-  if (trees_ == 0) {
-    tree_params_ = order_.params;
-    tree_params_.learning_rate /= static_cast<float>(per_output);
-  }
+  BeginTree(per_output);
   Tree tree = Make(gradients, per_output);
   ++trees_;
   return tree;
@@ -83,6 +87,14 @@ Tree BoostingRound::Next(Span<GradientPair const> gradients, std::size_t per_out
 void BoostingRound::ScaleLeaves(Tree* tree) const {
   if (order_.leaves != LeafRule::kQuantiles) return;
   for (float& value : tree->leaf_value) value *= tree_params_.learning_rate;
+}
+
+VectorTree BoostingRound::NextVectors(Span<GradientPair const> gradients, std::uint32_t outputs, std::size_t trees) {
+  BeginTree(trees);
+  HostSpan const span{"tree"};
+  VectorTree tree = trainer().GrowVectors(tree_params_, gradients, outputs, {order_.iteration, trees_});
+  ++trees_;
+  return tree;
 }
 
 void BoostingRound::End(std::uint32_t rounds) { training_.EndRound(rounds, order_.keeps_trees); }

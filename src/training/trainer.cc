@@ -41,6 +41,13 @@ Tree Trainer::Grow(TrainParams const& params, Span<GradientPair const> gradients
   return impl_->builder->Grow(params, gradients, key);
 }
 
+VectorTree Trainer::GrowVectors(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t outputs,
+                                TreeKey key) {
+  params.Validate();
+  impl_->Cancel();
+  return impl_->builder->GrowVectors(params, gradients, outputs, key);
+}
+
 void Trainer::LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const {
   impl_->builder->LeafPositions(positions, sampled_out);
 }

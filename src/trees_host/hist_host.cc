@@ -11,6 +11,7 @@
 #include "backend/copy_positions.h"
 #include "backend/finished_tree.h"
 #include "base/buffer.h"
+#include "base/host_memory.h"
 #include "base/parallel.h"
 #include "base/stage_timer.h"
 #include "base/stages.h"
@@ -30,6 +31,7 @@
 #include "sample/sample.h"
 #include "split/level_split.h"
 #include "split/split_finder.h"
+#include "trees_host/vector_trees.h"
 
 namespace xgbgpu {
 
@@ -87,13 +89,34 @@ class HostTreeBuilder final : public TreeBuilder {
     peak_bytes_ = memory().peak_bytes;
     ++begun_;
     BeginTree(params, gradients, TreeNumber(key));
+    auto const sum = [&](auto const& page, auto const& jobs) {
+      histograms_.Sum(page, &rows(), this->gradients(), jobs);
+    };
     if (IsSymmetric()) {
-      GrowLevels(&symmetric_);
+      GrowLevels(&symmetric_, sum);
     } else {
-      GrowLevels(&growth_);
+      GrowLevels(&growth_, sum);
     }
-    Tree tree = FinishTree();
+    Tree tree = MakeGrownTree();
+    FinishRows(tree, growth_);
     finished_.Set(tree.size());
+    return tree;
+  }
+
+  VectorTree GrowVectors(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t outputs,
+                         TreeKey key) override {
+    finished_.Forget();
+    finished_.CheckGradients(gradients.size(), outputs);
+    host::ValidateVectors(params);
+    peak_bytes_ = memory().peak_bytes;
+    ++begun_;
+    if (vectors_ == nullptr || vectors_->outputs() != outputs) MakeVectors(outputs);
+    BeginVectors(params, gradients, TreeNumber(key));
+    GrowLevels(&vectors_->growth(),
+               [&](auto const& page, auto const& jobs) { vectors_->Sum(page, rows_.get(), jobs); });
+    VectorTree tree = vectors_->Make(params.learning_rate);
+    FinishRows(tree.shape, vectors_->growth());
+    finished_.Set(tree.shape.size());
     return tree;
   }
 
@@ -117,6 +140,7 @@ class HostTreeBuilder final : public TreeBuilder {
     report.parts = {{"levels", rows_->bytes() + histograms_.bytes() + slots_.bytes() + level_splits_.bytes()},
                     {"positions", positions_.bytes()},
                     {"gradients", gradients_.bytes() + sampled_.bytes()}};
+    if (vectors_ != nullptr) report.parts.push_back({"vectors", vectors_->bytes()});
     if (reader_ != nullptr) {
       report.parts.push_back({"pages", reader_->bytes()});
       report.parts.push_back({"sample", sample_->bytes()});
@@ -138,6 +162,7 @@ class HostTreeBuilder final : public TreeBuilder {
         reader_{std::move(reader)},
         shard_{shard},
         threads_{threads},
+        histogram_bytes_{histogram_bytes},
         histograms_{matrix, threads},
         slots_{matrix.cells(), histogram_bytes},
         splits_{matrix, threads},
@@ -150,8 +175,9 @@ class HostTreeBuilder final : public TreeBuilder {
   bool IsSymmetric() const { return train_.grow_policy == GrowPolicy::kSymmetric; }
 
   /// Goes through the levels of a tree. `Growth` is the policy that plans them, and how the best splits are found.
-  template <typename Growth>
-  void GrowLevels(Growth* growth) {
+  /// sum(page, jobs) sums the rows of nodes.
+  template <typename Growth, typename F>
+  void GrowLevels(Growth* growth, F&& sum) {
     host::Level level;
     auto const run = [&](char const* stage, auto const& jobs, auto&& work) {
       if (!jobs.empty()) timer_.Run(stage, level.depth, work);
@@ -159,7 +185,7 @@ class HostTreeBuilder final : public TreeBuilder {
     while (growth->Plan(&level)) {
       VisitPages([&](Page<QuantisedMatrix> const& page) {
         run(kMove, level.divisions, [&] { rows().Divide(page, level.divisions); });
-        run(kSum, level.jobs, [&] { histograms_.Sum(page, &rows(), gradients(), level.jobs); });
+        run(kSum, level.jobs, [&] { sum(page, level.jobs); });
       });
       shard_.collective->Sum(level.sums);
       run(kSplit, level.families, [&] { growth->Find(&level); });
@@ -183,25 +209,58 @@ class HostTreeBuilder final : public TreeBuilder {
     }
   }
 
-  void BeginTree(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t tree) {
+  /// Takes the parameters of the tree, and forgets the last one.
+  void Take(TrainParams const& params, std::uint32_t tree) {
     train_ = params;
     on_copy_ = false;  // an error may have ended the last tree anywhere
     timer_.BeginTree();
+    features_.emplace(params, matrix_.features(), tree);
+  }
+  std::size_t RowsOfAllShards(std::size_t rows) {
+    return static_cast<std::size_t>(shard_.collective->SumOf(static_cast<std::int64_t>(rows)));
+  }
+
+  void BeginTree(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t tree) {
+    Take(params, tree);
     std::size_t rows = 0;  // rows of the shard that are in the sample
     timer_.Run(kGradients, 0, [&] {
       rows = SampleRows(&gradients, tree);
-      auto const all_rows = static_cast<std::size_t>(shard_.collective->SumOf(static_cast<std::int64_t>(rows)));
-      GradientFormat const format =
-          host::ChooseGradientFormat(gradients, all_rows, train_.min_child_weight, threads_, *shard_.collective);
+      GradientFormat const format = host::ChooseGradientFormat(gradients, RowsOfAllShards(rows),
+                                                               train_.min_child_weight, threads_, *shard_.collective);
       gradients_.Quantise(gradients, format, {params.seed, RandomPurpose::kRounding, tree, 0}, shard_.first_row,
                           threads_);
       split_params_.emplace(params, format);
     });
-    features_.emplace(params, matrix_.features(), tree);
     timer_.Run(kRoot, 0, [&] {
       if (reader_ != nullptr) CopySample(rows);
       BeginRoot(rows);
     });
+  }
+
+  /// Takes memory for trees of vectors, in all shards or in none.
+  void MakeVectors(std::uint32_t outputs) {
+    vectors_ = nullptr;  // before the new ones need memory
+    std::unique_ptr<host::VectorTrees> made;
+    AllOrNone(*shard_.collective, [&] {
+      made = WithMemoryFor("gradients of trees of vectors", [&] {
+        return std::make_unique<host::VectorTrees>(matrix_, &histograms_, outputs, histogram_bytes_, threads_);
+      });
+    });
+    vectors_ = std::move(made);
+  }
+
+  /// Does what BeginTree does, for a tree of vectors. Rows are sampled as for any tree, by a gradient of 1 for each.
+  void BeginVectors(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t tree) {
+    Take(params, tree);
+    std::size_t rows = 0;
+    timer_.Run(kGradients, 0, [&] {
+      std::vector<GradientPair> const ones(train_.SamplesRows() ? matrix_.rows : 0, GradientPair{1.0f, 1.0f});
+      Span<GradientPair const> sample = ones;
+      rows = SampleRows(&sample, tree);
+      vectors_->Quantise(params, gradients, sample, RowsOfAllShards(rows), shard_);
+    });
+    timer_.Run(kRoot, 0,
+               [&] { vectors_->Begin(params, *features_, rows, rows_.get(), reader_ != nullptr, shard_.collective); });
   }
 
   /// Draws the sample; makes `gradients` those that count. Returns the number of rows that the tree grows on.
@@ -250,17 +309,17 @@ class HostTreeBuilder final : public TreeBuilder {
   }
 
   /// Rows of nodes that were made and are not in the tree are in the leaves above them.
-  void RenumberPositions() {
+  void RenumberPositions(host::Growth const& growth) {
     if (!IsSymmetric()) {
-      if (!growth_.MadeOtherNodes()) return;
-      std::vector<NodeIndex> const leaves = growth_.LeafNumbers();
-      RenumberPositions([&](NodeIndex node) { return leaves[static_cast<std::size_t>(node)]; });
+      if (!growth.MadeOtherNodes()) return;
+      std::vector<NodeIndex> const leaves = growth.LeafNumbers();
+      Renumber([&](NodeIndex node) { return leaves[static_cast<std::size_t>(node)]; });
     } else if (symmetric_.tree().WasCut()) {
-      RenumberPositions([&](NodeIndex node) { return symmetric_.tree().AtOrAbove(node); });
+      Renumber([&](NodeIndex node) { return symmetric_.tree().AtOrAbove(node); });
     }
   }
   template <typename F>
-  void RenumberPositions(F&& leaf_of) {
+  void Renumber(F&& leaf_of) {
     constexpr std::size_t kGrain = 1 << 16;
     Span<NodeIndex> const positions = this->positions();
     ParallelChunks(threads_, positions.size(), kGrain, [&](std::size_t begin, std::size_t end) {
@@ -278,24 +337,24 @@ class HostTreeBuilder final : public TreeBuilder {
     });
   }
 
-  Tree FinishTree() {
-    Tree tree = MakeGrownTree();
+  /// Brings all rows to their leaves in the finished tree.
+  void FinishRows(Tree const& tree, host::Growth const& growth) {
     timer_.Run(kWalk, train_.max_depth, [&] {
       bool all_are_known = rows().Finish();
-      RenumberPositions();
+      RenumberPositions(growth);
       if (on_copy_) {
         sample_->WritePositions(positions_.span());
         on_copy_ = all_are_known = false;
       }
       if (!all_are_known) FindLeaves(tree);
     });
-    return tree;
   }
 
   QuantisedMatrix const& matrix_;       ///< without bins if they are in pages
   std::unique_ptr<PageReader> reader_;  ///< of the pages; null: the matrix is in core
   Shard shard_;
   int threads_;
+  std::size_t histogram_bytes_;
   std::size_t peak_bytes_{0};  ///< of the trees before the last one
   std::uint64_t begun_{0};     ///< number of trees
   std::shared_ptr<TraceFile> trace_;
@@ -313,6 +372,7 @@ class HostTreeBuilder final : public TreeBuilder {
   host::LevelSplitFinder level_splits_;
   host::Growth growth_;
   host::SymmetricGrowth symmetric_;
+  std::unique_ptr<host::VectorTrees> vectors_;  ///< null: no tree of vectors has been asked for
   Buffer<NodeIndex> positions_;  ///< leaf of each row of the last tree, its complement for rows outside the sample
 
   TrainParams train_;  ///< parameters of the tree; what is made of them follows

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import LIBRARY, only_ours, only_since, params, run_python
+from support import LIBRARY, only_before, only_ours, only_since, params, run_python
 
 pytestmark = [only_ours, only_since(200, "there are no such trees")]
 
@@ -95,6 +95,7 @@ def test_our_methods_read_such_a_model(here: Dict[str, Any], what: str) -> None:
     assert np.array_equal(READS[what](ours), READS[what](stock))
 
 
+@only_before(302, "gpu_hist grows such trees")
 def test_our_methods_do_not_grow_such_trees(here: Dict[str, Any]) -> None:
     data = xgb.DMatrix(X, X[:, :2])
     for how in (dict(), dict(xgb_model=model(here))):
@@ -102,6 +103,17 @@ def test_our_methods_do_not_grow_such_trees(here: Dict[str, Any]) -> None:
             xgb.train(params(multi_strategy="multi_output_tree"), data, 1, **how)
     with pytest.raises(xgb.core.XGBoostError, match="multi_strategy is 'multi_output_tree'|one_output_per_tree"):
         xgb.train(params(), data, 1, xgb_model=model(here))
+
+
+@only_since(302, "gpu_hist has no such trees there")
+def test_our_methods_go_on_from_such_a_model(here: Dict[str, Any]) -> None:
+    data = xgb.DMatrix(X, X[:, :2])
+    stock = model(here)
+    booster = xgb.train(params(multi_strategy="multi_output_tree"), data, 3, xgb_model=stock)
+    assert booster.num_boosted_rounds() == 5
+    assert np.array_equal(booster[:2].predict(data), stock.predict(data))
+    before, after = (np.mean((b.predict(data) - X[:, :2]) ** 2) for b in (stock, booster))
+    assert after < before
 
 
 def test_a_pickle_of_another_process(here: Dict[str, Any], tmp_path: Any) -> None:

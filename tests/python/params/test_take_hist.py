@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xgboost as xgb
 import xgboost_gpu
-from support import LIBRARY, Batches, make_data, only_since, run_python
+from support import LIBRARY, SERIES, Batches, make_data, only_since, run_python
 
 pytestmark = only_since(300, "device=cuda is not a word of XGBoost 1.7")
 
@@ -127,8 +127,9 @@ REFUSED = {
 def test_stock_trains_what_is_refused(capfd: Any, settings: Dict[str, Any]) -> None:
     targets = np.stack([Y, X[:, 1]], 1) if "multi_strategy" in settings else LABELS
     data = xgb.DMatrix(np.nan_to_num(X), np.nan_to_num(targets))
-    with pytest.raises(xgb.core.XGBoostError):
-        model({**settings, **OURS}, data=data)
+    if "multi_strategy" not in settings or SERIES < 302:  # since then gpu_hist grows trees of vectors, on the CPU
+        with pytest.raises(xgb.core.XGBoostError):
+            model({**settings, **OURS}, data=data)
     want = model({**settings, **STOCKS}, data=data, evals=[(data, "train")], verbose_eval=False)
     capfd.readouterr()
     xgboost_gpu.take_hist()

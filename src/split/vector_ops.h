@@ -1,0 +1,60 @@
+/// The formulas of trees of vectors: those of each output, summed. docs/adr/0043-vector-leaves.md
+///
+/// From  Zhang & Jung, "GBDT-MO: Gradient-Boosted Decision Trees for Multiple Outputs", IEEE TNNLS 2021; how
+///       regularisation and constraints count are XGBoost 3.4's hist
+#ifndef XGBGPU_SPLIT_VECTOR_OPS_H_
+#define XGBGPU_SPLIT_VECTOR_OPS_H_
+
+#include "base/hd.h"
+#include "split/constraint_ops.h"
+#include "split/split_ops.h"
+
+namespace xgbgpu {
+
+// SplitParams of an output have a min_child_weight of 0: it counts for the mean of all outputs, in IsHeavyEnough.
+
+/// Returns twice the reduction of the loss of an output by the weight `w`, the weight's L1 penalty included.
+XGBGPU_HD double GainOfWeight(SplitParams const& p, LossSum s, double w) {
+  double const penalty = 2.0 * p.reg_alpha * (w < 0.0 ? -w : w);
+  return -(2.0 * s.grad * w + (s.hess + p.reg_lambda) * (w * w) + penalty);
+}
+
+/// Returns twice the reduction of the loss of an output by its best weight.
+XGBGPU_HD double OutputGain(SplitParams const& p, LossSum s) {
+  if (p.max_delta_step == 0.0) return NodeGain(p, s);
+  return s.hess <= 0.0 ? 0.0 : GainOfWeight(p, s, NodeWeight(p, s));
+}
+
+/// Hessian sums of both sides of a split, over all outputs.
+struct SideHessians {
+  double left;
+  double right;
+};
+
+/// Returns true if both sides have hessians, and their mean over outputs reaches min_child_weight.
+XGBGPU_HD bool IsHeavyEnough(SideHessians h, double outputs, double min_child_weight) {
+  return h.left > 0.0 && h.right > 0.0 && h.left / outputs >= min_child_weight && h.right / outputs >= min_child_weight;
+}
+
+/// Weights of an output on both sides of a split.
+struct SideWeights {
+  float left;
+  float right;
+};
+
+/// Returns the weights within the bounds. Where they violate the feature's `direction`, both sides get one weight, the
+/// best for both.
+XGBGPU_HD SideWeights OrderedWeights(SplitParams const& p, LossSum left, LossSum right, WeightBounds bounds,
+                                     int direction) {
+  SideWeights const w{BoundedWeight(p, left, bounds), BoundedWeight(p, right, bounds)};
+  if ((direction <= 0 || w.left <= w.right) && (direction >= 0 || w.left >= w.right)) return w;
+  SplitParams both = p;  // the weight stands in two leaves, each with its own penalty
+  both.reg_lambda *= 2.0;
+  both.reg_alpha *= 2.0;
+  float const shared = BoundedWeight(both, {left.grad + right.grad, left.hess + right.hess}, bounds);
+  return {shared, shared};
+}
+
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_SPLIT_VECTOR_OPS_H_
