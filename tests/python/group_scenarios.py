@@ -69,6 +69,10 @@ SCENARIOS: Dict[str, Dict[str, Any]] = {
     "forest": dict(num_parallel_tree=3, subsample=0.6, colsample_bynode=0.6),
     "dart": dict(booster="dart", rate_drop=0.4, objective="binary:logistic", eval_metric="auc", seed=2),
     "dart of classes": dict(booster="dart", rate_drop=0.3, one_drop=1, num_class=3, objective="multi:softmax"),
+    "quantile matrix": dict(objective="binary:logistic", quantile=True, missing=0.1, eval_metric=["auc", "logloss"]),
+    "quantile matrix with weights": dict(objective="count:poisson", quantile=True, weights=True),
+    "quantile matrix of categories": dict(quantile=True, categories=12, max_cat_to_onehot=4, subsample=0.7),
+    "sparse quantile matrix": dict(quantile=True, sparse=0.1),
     "base margins": dict(objective="binary:logistic", margins=True),
     "sparse": dict(sparse=0.1, objective="binary:logistic", eval_metric="logloss"),
     "regularised": dict(reg_alpha=2, reg_lambda=3, gamma=0.5, max_delta_step=0.4, eta=0.7, base_score=0.2),
@@ -386,9 +390,25 @@ def same_matrix_again(shares: Optional[List[float]]) -> List[Tuple[bytes, str]]:
     return [models(booster) for booster in boosters]
 
 
-def bins_of_workers(shares: List[float]) -> Tuple[bytes, str, List[str]]:
+def quantile_matrix_of_parts(shares: Optional[List[float]], method: str = "gpu_hist") -> Tuple[bytes, str]:
+    """Trains on a QuantileDMatrix: of three batches on each worker, or of one array in one process."""
+    data = Data(dict(missing=0.1))
+    begin, end = own_rows(data, shares)
+    n = end - begin
+    ends = [] if shares is None or n == 0 else [n // 3, n // 2]
+    matrix = xgb.QuantileDMatrix(Batches(data.x[begin:end], data.info["label"][begin:end], ends), max_bin=64)
+    how = {**settings({}), "tree_method": method, "max_bin": 64}
+    if method != "gpu_hist":
+        how = {name: value for name, value in how.items() if not name.startswith("gpu_")}
+    return models(xgb.train(how, matrix, 3))
+
+
+def bins_of_workers(shares: List[float], infinite: bool = True) -> Tuple[bytes, str, List[str]]:
+    """With an infinite value on the last worker, whose values are then not kept, all train on XGBoost's bins."""
     data = Data(dict(objective="reg:squarederror", quantile=True))
     begin, end = own_rows(data, shares)
+    if infinite and collective.get_rank() == collective.get_world_size() - 1:
+        data.x[begin, 5] = np.inf
     matrix = data.matrix(begin, end)
     evaluations = Evaluations([(matrix, "own")])
     booster = xgb.train(settings({}), matrix, 3, evals=[(matrix, "own")], callbacks=[evaluations], verbose_eval=False)

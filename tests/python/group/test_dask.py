@@ -226,12 +226,17 @@ def test_a_silent_worker_is_an_error_within_the_documents_limit(two_workers: Cli
 
 
 def test_estimators_on_two_workers(two_workers: Client) -> None:
-    """Their matrices have bins of XGBoost, which depend on how rows are dealt."""
+    """Their matrices are QuantileDMatrices of several batches, and keep the values."""
     model = xgb.dask.DaskXGBRegressor(n_estimators=10, max_depth=3, **params())
     model.client = two_workers
     model.fit(*dealt(two_workers, X, Y))
     error = np.abs(model.predict(chunks(X)).compute() - Y).mean()
     assert error < 0.5 * np.abs(Y - Y.mean()).mean()
+    if OURS:
+        rows = xgb.dask.predict(two_workers, model.get_booster(), chunks(X)).compute()
+        alone = xgb.XGBRegressor(n_estimators=10, max_depth=3, **params()).fit(X, Y)
+        assert np.array_equal(rows, model.get_booster().predict(xgb.DMatrix(X)))
+        assert_same_trees(model.get_booster(), alone.get_booster())
 
 
 @only_ours

@@ -120,8 +120,25 @@ def test_several_trainings_on_one_matrix(groups: Dict[int, Group]) -> None:
     assert groups[2].results(group_scenarios.same_matrix_again, SHARES[2]) == [expected] * 2
 
 
-def test_quantile_matrices_train_the_same_model_on_all_workers(groups: Dict[int, Group]) -> None:
-    """Their bins are XGBoost's, which depend on how rows are dealt: the model is not that of one process."""
+def test_quantile_matrices_of_several_batches_train_the_model_of_one_process(groups: Dict[int, Group]) -> None:
+    expected = group_scenarios.quantile_matrix_of_parts(None)
+    for workers in (2, 3):
+        found = groups[workers].results(group_scenarios.quantile_matrix_of_parts, SHARES[workers])
+        assert found == [expected] * workers
+
+
+def test_quantile_matrices_have_xgboosts_own_bins_for_hist(groups: Dict[int, Group]) -> None:
+    """The workers' sketches meet when the matrices are made: hist is what it is without the library."""
+    found = groups[2].results(group_scenarios.quantile_matrix_of_parts, SHARES[2], "hist")
+    stock = Group(2, [["env", "XGBGPU_TEST_METHOD=hist"]] * 2)
+    try:
+        assert found == stock.results(group_scenarios.quantile_matrix_of_parts, SHARES[2], "hist")
+    finally:
+        stock.end()
+
+
+def test_a_worker_without_values_puts_all_on_xgboosts_bins(groups: Dict[int, Group]) -> None:
+    """They depend on how rows are dealt: the model is not that of one process, but the same on all workers."""
     for workers in (2, 3):
         found = groups[workers].results(group_scenarios.bins_of_workers, SHARES[workers])
         assert found == [found[0]] * workers
