@@ -196,7 +196,7 @@ def say(answers: List[Any], *words: str) -> None:
     "what, words",
     [
         ("parameter", ("max_depth", "'4' on worker 0", "'3' on worker 1")),
-        ("max_bin", ("number of bins", "'256' on worker 0", "'8' on worker 1")),
+        ("max_bin", ("parameter max_bin", "'256' on worker 0", "'8' on worker 1")),
         ("forest", ("num_parallel_tree", "'1' on worker 0", "'2' on worker 1")),
         ("seed", ("seed", "'0' on worker 0", "'9' on worker 1")),
         ("objective", ("scale_pos_weight", "worker 0", "worker 1")),
