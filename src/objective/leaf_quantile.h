@@ -32,7 +32,8 @@ void ComputeResiduals(float const* labels, float const* margins, std::size_t str
 ///         node_values  [nodes]; nodes without a row that counts keep theirs: inner nodes, and leaves whose rows are
 ///                      all outside the sample or have the weight 0
 /// Out     Without weights: the k-th of n residuals is the quantile k / (n + 1), and between two it is interpolated;
-///         the median is the middle residual, or the mean of the middle two. With weights: the first residual in
+///         the median is the middle residual, or the mean of the middle two. A zero among several residuals is 0, where
+///         XGBoost takes the sign of the first one. With weights: the first residual in
 ///         ascending order at which the sum of weights reaches alpha times the total; rows with equal residuals in
 ///         their order.
 /// Cost    A pass that sorts rows by leaf, then for each leaf a selection in linear time, or a sort if there are

@@ -1,6 +1,6 @@
 /// Maths of the quantile of a leaf.
-#ifndef XGBGPU_OBJECTIVE_LEAF_MEDIAN_OPS_H_
-#define XGBGPU_OBJECTIVE_LEAF_MEDIAN_OPS_H_
+#ifndef XGBGPU_OBJECTIVE_LEAF_QUANTILE_OPS_H_
+#define XGBGPU_OBJECTIVE_LEAF_QUANTILE_OPS_H_
 
 #include <cstdint>
 
@@ -33,22 +33,23 @@ XGBGPU_HD bool CountsInLeaf(NodeIndex position, float const* weights, std::uint6
 struct QuantilePlace {
   std::uint64_t low;
   bool is_end;      ///< the quantile is the residual at `low`, the first or last one
+  bool is_alone;    ///< there is no other residual
   double fraction;  ///< of the way from the residual at `low` to the next one
 };
 
 /// Returns the place of the quantile alpha of n > 0 residuals: residual k is the quantile k / (n + 1), for k from 1.
 XGBGPU_HD QuantilePlace PlaceOfQuantile(std::uint64_t n, double alpha) {
   double const place = alpha * (static_cast<double>(n) + 1.0);
-  if (place <= 1.0) return {0, true, 0.0};
-  if (place >= static_cast<double>(n)) return {n - 1, true, 0.0};
+  if (place <= 1.0) return {0, true, n == 1, 0.0};
+  if (place >= static_cast<double>(n)) return {n - 1, true, n == 1, 0.0};
   std::uint64_t const low = static_cast<std::uint64_t>(place) - 1;
-  return {low, false, (place - 1.0) - static_cast<double>(low)};
+  return {low, false, false, (place - 1.0) - static_cast<double>(low)};
 }
 
-/// Returns the quantile from the residual at `low` and the next one. Rounds where stock does. Inside, the sign of zeros
-/// does not matter.
+/// Returns the quantile from the residual at `low` and the next one. Rounds where stock does. A zero is 0, unless it is
+/// the only residual: a device does not know which of several zeros came first.
 XGBGPU_HD float QuantileOf(QuantilePlace const& place, float low, float next) {
-  if (place.is_end) return low;
+  if (place.is_end) return place.is_alone ? low : low + 0.0f;
   float const gap = next - low;
   return static_cast<float>(low + place.fraction * gap);
 }
@@ -61,4 +62,4 @@ XGBGPU_HD std::uint64_t ShareOfWeight(float const* sums, std::uint64_t n, double
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_OBJECTIVE_LEAF_MEDIAN_OPS_H_
+#endif  // XGBGPU_OBJECTIVE_LEAF_QUANTILE_OPS_H_

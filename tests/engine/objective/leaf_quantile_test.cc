@@ -36,15 +36,16 @@ float WeightedQuantile(LeafRows const& c, std::vector<std::size_t> const& rows, 
   return 0;
 }
 
-/// The k-th of n residuals, from 1, is the quantile k / (n + 1).
+/// The k-th of n residuals, from 1, is the quantile k / (n + 1). Of several residuals a zero is 0.
 float Reference(LeafRows const& c, std::size_t node, bool weighted, double alpha) {
   auto const rows = SortedRows(c, node, weighted);
   std::size_t const n = rows.size();
   if (n == 0) return c.OldValues()[node];
   if (weighted) return WeightedQuantile<float>(c, rows, alpha);
   double const place = alpha * static_cast<double>(n + 1);
-  if (place <= 1) return c.residuals[rows.front()];
-  if (place >= static_cast<double>(n)) return c.residuals[rows.back()];
+  if (n == 1) return c.residuals[rows.front()];
+  if (place <= 1) return c.residuals[rows.front()] + 0.0f;
+  if (place >= static_cast<double>(n)) return c.residuals[rows.back()] + 0.0f;
   auto const k = static_cast<std::size_t>(place);
   float const low = c.residuals[rows[k - 1]], gap = c.residuals[rows[k]] - low;
   return static_cast<float>(low + (place - static_cast<double>(k)) * gap);
