@@ -79,6 +79,7 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   void ComputeGradients(ObjectiveParams const& objective) override;
   void AddTrees(std::size_t first, std::size_t last) override;
   double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) override;
+  void ReservePredictions() override;
   bool bounds_are_shared() const override { return bounds_are_shared_; }
 
   /// Returns the array [rows] on the device to which the next tree, which is of this output, adds `leaf_values` on
