@@ -1,5 +1,6 @@
 /// The QuantileDMatrix that stock users get from one array: a copy of their values, and XGBoost's bins only if stock
-/// code asks for them. docs/adr/0019-the-users-array.md
+/// code asks for them. docs/adr/0019-the-users-array.md In a process group the values may come in batches, and the bins
+/// are there from the first. docs/adr/0020-process-groups.md
 #ifndef XGBGPU_PLUGIN_MATRIX_HELD_BINS_H_
 #define XGBGPU_PLUGIN_MATRIX_HELD_BINS_H_
 

@@ -1,6 +1,6 @@
 /// Maths of the quantile of a leaf.
-#ifndef XGBGPU_OBJECTIVE_LEAF_MEDIAN_OPS_H_
-#define XGBGPU_OBJECTIVE_LEAF_MEDIAN_OPS_H_
+#ifndef XGBGPU_OBJECTIVE_LEAF_QUANTILE_OPS_H_
+#define XGBGPU_OBJECTIVE_LEAF_QUANTILE_OPS_H_
 
 #include <cstdint>
 
@@ -61,4 +61,4 @@ XGBGPU_HD std::uint64_t ShareOfWeight(float const* sums, std::uint64_t n, double
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_OBJECTIVE_LEAF_MEDIAN_OPS_H_
+#endif  // XGBGPU_OBJECTIVE_LEAF_QUANTILE_OPS_H_
