@@ -62,8 +62,8 @@ class XGBGPU_API ResidentRows : public LeafColumns {
   virtual double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) = 0;
   /// Takes the memory of predictions, without which EvaluateInGroup would fail while other processes wait for it.
   virtual void ReservePredictions() {}
-  /// Returns the metric of the rows of all processes of a group, which all call this or host::Evaluate at the same time,
-  /// each for its own rows, after ReservePredictions. `targets` are those of SetTargets, in host memory.
+  /// Returns the metric of the rows of all processes of a group, which all call this or host::Evaluate at the same
+  /// time, each for its own rows, after ReservePredictions. `targets` are those of SetTargets, in host memory.
   virtual double EvaluateInGroup(ObjectiveParams const& objective, MetricParams const& metric,
                                  TargetView const& targets, int threads, Collective* group);
 

@@ -44,8 +44,8 @@ class HeldBins final : public XgbMatrix {
   /// `info`: labels, weights and all else but the values. ref: the matrix whose bins it shares, or null.
   HeldBins(std::shared_ptr<HeldRows const> rows, xgboost::MetaInfo info, BinsConfig config,
            std::shared_ptr<xgboost::DMatrix> ref);
-  /// Makes one of a stock matrix, the twin, that is there already, and takes its labels and weights. A process group makes
-  /// the twins of all workers together.
+  /// Makes one of a stock matrix, the twin, that is there already, and takes its labels and weights. A process group
+  /// makes the twins of all workers together.
   HeldBins(std::shared_ptr<HeldRows const> rows, std::shared_ptr<xgboost::DMatrix> twin, BinsConfig config,
            std::shared_ptr<xgboost::DMatrix> ref);
 

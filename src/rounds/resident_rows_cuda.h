@@ -105,7 +105,8 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
     if (state_ == Gradients::kLent) state_ = Gradients::kSpent;
   }
   /// cuda::QuantileLeaves, with the residuals of the margins that the gradients were computed of. Throws
-  /// InvalidArgument if those are of an objective without adaptive leaves. On `stream`, which must be waited for before the next call.
+  /// InvalidArgument if those are of an objective without adaptive leaves. On `stream`, which must be waited for before
+  /// the next call.
   void QuantileLeaves(std::uint32_t output, NodeIndex const* positions, float* node_values, std::size_t nodes,
                       cudaStream_t stream);
 

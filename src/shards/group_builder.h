@@ -28,8 +28,8 @@ class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
 
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;
   bool lost() const override { return devices->failed(); }
-  /// Null if the devices are of different kinds. What they exchange depends on where a tree computes its gradients, which
-  /// depends on the shared memory of a device.
+  /// Null if the devices are of different kinds. What they exchange depends on where a tree computes its gradients,
+  /// which depends on the shared memory of a device.
   ResidentRounds* rounds() override { return are_alike_ ? this : nullptr; }
 
   void Begin(TrainParams const& params, cuda::DeviceResidentRows* rows, std::vector<RoundTree> trees) override;
