@@ -19,7 +19,7 @@ struct HeldGroupDevices {
 
 /// The builder of this process. All processes grow the same trees at the same time. If one process fails, the other
 /// processes stop waiting for it. The rows of its rounds are the rows of this process: their calls concern no other
-/// process, except for Grow, Start and ShareBounds.
+/// process, except for Grow, Start, ShareBounds and EvaluateInGroup.
 class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
  public:
   /// All processes make one at the same time. `place`: of this process among all.
