@@ -60,8 +60,10 @@ class XGBGPU_API ResidentRows : public LeafColumns {
   /// Returns the metric of the predictions that the objective makes of the margins. Targets must be set. Input and
   /// errors: as host::Evaluate (xgbgpu/metric.h). Waits.
   virtual double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) = 0;
-  /// Returns the metric of the rows of all processes of a group, which all call this or host::Evaluate at the same time,
-  /// each for its own rows. `targets` are those of SetTargets, in host memory.
+  /// Takes the memory of predictions, without which EvaluateInGroup would fail while other processes wait for it.
+  virtual void ReservePredictions() {}
+  /// Returns the metric of the rows of all processes of a group, which all call this or host::Evaluate at the same
+  /// time, each for its own rows, after ReservePredictions. `targets` are those of SetTargets, in host memory.
   virtual double EvaluateInGroup(ObjectiveParams const& objective, MetricParams const& metric,
                                  TargetView const& targets, int threads, Collective* group);
 

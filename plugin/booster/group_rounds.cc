@@ -285,6 +285,7 @@ std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams co
     try {
       if (fits && on_device) {
         kept->SetTargets(targets, TargetMark::Of(targets, rows, last.objective.kind, KnownEpoch(), learner_.threads()));
+        kept->rows->ReservePredictions();
       }
     } catch (OutOfDeviceMemory const&) {
       on_device = false;

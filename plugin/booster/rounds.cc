@@ -440,7 +440,10 @@ bool Rounds::AgreeOnDevice(ProcessGroup* group, Training* training, ObjectivePar
   group->Max({any, 5});
   training->rounds_on_host = any[1] != 0 || (any[2] != 0 && any[3] != 0) || any[4] != 0;
   if (any[0] != 0 || training->rounds_on_host) return false;
-  if (ranks) targets->view.all_groups = host::AddUpGroups(targets->view, info.num_row_, *group);
+  if (ranks) {
+    targets->view.all_groups = host::AddUpGroups(targets->view, info.num_row_, *group);
+    training->own.targets.reset();  // set by an evaluation, they may lack these totals, and have the same mark
+  }
   try_to({}, [&] { training->own.SetTargets(targets->view, targets->mark); });
   training->rounds_on_host = group->AnyOf(!has_room);
   if (training->rounds_on_host) return false;

@@ -1,5 +1,6 @@
 /// The QuantileDMatrix that stock users get from one array: a copy of their values, and XGBoost's bins only if stock
-/// code asks for them. docs/adr/0019-the-users-array.md
+/// code asks for them. docs/adr/0019-the-users-array.md In a process group the values may come in batches, and the bins
+/// are there from the first. docs/adr/0020-process-groups.md
 #ifndef XGBGPU_PLUGIN_MATRIX_HELD_BINS_H_
 #define XGBGPU_PLUGIN_MATRIX_HELD_BINS_H_
 
@@ -43,8 +44,8 @@ class HeldBins final : public XgbMatrix {
   /// `info`: labels, weights and all else but the values. ref: the matrix whose bins it shares, or null.
   HeldBins(std::shared_ptr<HeldRows const> rows, xgboost::MetaInfo info, BinsConfig config,
            std::shared_ptr<xgboost::DMatrix> ref);
-  /// Makes one of a stock matrix, the twin, that is there already, and takes its labels and weights. A process group makes
-  /// the twins of all workers together.
+  /// Makes one of a stock matrix, the twin, that is there already, and takes its labels and weights. A process group
+  /// makes the twins of all workers together.
   HeldBins(std::shared_ptr<HeldRows const> rows, std::shared_ptr<xgboost::DMatrix> twin, BinsConfig config,
            std::shared_ptr<xgboost::DMatrix> ref);
 

@@ -28,8 +28,8 @@ DMatrixHandle HoldBatches(Batches* batches, BinsConfig config, std::shared_ptr<x
                           StreamPolicy const& policy = {});
 
 /// Puts a HeldBins into the handle of a stock QuantileDMatrix that was made of `batches`, which have recorded their
-/// values. XGBoost makes the matrix in a process group, where its construction communicates. Does nothing if there are no
-/// values, or MayHoldBins or FitsHeldBins say so.
+/// values. XGBoost makes the matrix in a process group, where its construction communicates. Does nothing if there are
+/// no values, or MayHoldBins or FitsHeldBins say so.
 void HoldBesideBins(Batches* batches, BinsConfig config, std::shared_ptr<xgboost::DMatrix> ref, DMatrixHandle made);
 
 /// Makes a HeldBins of bins alone, in `place`, of the batch where it lies: a dense array that ViewRows takes. There is one

@@ -73,8 +73,8 @@ void SumShardItems(MetricParams const& params, TargetView const& targets, Output
                    ShardItems const& items, MetricSum* values, MetricScratch* scratch, DeviceLimits const& limits,
                    Stream const& stream);
 
-/// Combines words of all devices: a word is not zero on one device at most. The number of words is a multiple of 4, and
-/// the words are aligned to 16 bytes. Enqueued.
+/// Replaces words by their sums over all devices: most words are not zero on one device at most, and no sum overflows.
+/// The number of words is a multiple of 4, and the words are aligned to 16 bytes. Enqueued.
 using GatherWords = std::function<void(std::uint32_t* words, std::uint64_t n, cudaStream_t stream)>;
 
 /// Takes the memory of an EvaluateCountedArea over this number of rows of all devices.

@@ -418,9 +418,14 @@ void DeviceResidentRows::AddTrees(std::size_t first, std::size_t last) {
   });
 }
 
+void DeviceResidentRows::ReservePredictions() {
+  DeviceScope scope{limits_.device};
+  if (predictions_.size() == 0) predictions_ = {arena_, "predictions", outputs_ * stride()};
+}
+
 OutputView<float const> DeviceResidentRows::Predictions(ObjectiveParams const& objective) {
   if (!(predictions_of_ == objective)) {
-    if (predictions_.size() == 0) predictions_ = {arena_, "predictions", outputs_ * stride()};
+    ReservePredictions();
     Transform(objective, View<float const>(margins_.data()), View(predictions_.data()), limits_, stream_);
     predictions_of_ = objective;
   }

@@ -79,6 +79,7 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   void ComputeGradients(ObjectiveParams const& objective) override;
   void AddTrees(std::size_t first, std::size_t last) override;
   double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) override;
+  void ReservePredictions() override;
   bool bounds_are_shared() const override { return bounds_are_shared_; }
 
   /// Returns the array [rows] on the device to which the next tree, which is of this output, adds `leaf_values` on
@@ -104,7 +105,8 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
     if (state_ == Gradients::kLent) state_ = Gradients::kSpent;
   }
   /// cuda::QuantileLeaves, with the residuals of the margins that the gradients were computed of. Throws
-  /// InvalidArgument if those are of an objective without adaptive leaves. On `stream`, which must be waited for before the next call.
+  /// InvalidArgument if those are of an objective without adaptive leaves. On `stream`, which must be waited for before
+  /// the next call.
   void QuantileLeaves(std::uint32_t output, NodeIndex const* positions, float* node_values, std::size_t nodes,
                       cudaStream_t stream);
 

@@ -53,7 +53,7 @@ double GroupBuilder::EvaluateInGroup(cuda::DeviceResidentRows* rows, ObjectivePa
                                      MetricParams const& metric, TargetView const& targets, int /*threads*/,
                                      Collective* group) {
   auto const gather = [&](std::uint32_t* words, std::uint64_t n, cudaStream_t stream) {
-    // Sums of words that are zero on all other devices.
+    // Pairs of words as one number: no sum of a word overflows into the next.
     devices->own()->Sum(reinterpret_cast<std::int64_t*>(words), n / 2, stream);
   };
   return OrAbort([&] {

@@ -19,7 +19,7 @@ struct HeldGroupDevices {
 
 /// The builder of this process. All processes grow the same trees at the same time. If one process fails, the other
 /// processes stop waiting for it. The rows of its rounds are the rows of this process: their calls concern no other
-/// process, except for Grow, Start and ShareBounds.
+/// process, except for Grow, Start, ShareBounds and EvaluateInGroup.
 class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
  public:
   /// All processes make one at the same time. `place`: of this process among all.
@@ -28,8 +28,8 @@ class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
 
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;
   bool lost() const override { return devices->failed(); }
-  /// Null if the devices are of different kinds. What they exchange depends on where a tree computes its gradients, which
-  /// depends on the shared memory of a device.
+  /// Null if the devices are of different kinds. What they exchange depends on where a tree computes its gradients,
+  /// which depends on the shared memory of a device.
   ResidentRounds* rounds() override { return are_alike_ ? this : nullptr; }
 
   void Begin(TrainParams const& params, cuda::DeviceResidentRows* rows, std::vector<RoundTree> trees) override;

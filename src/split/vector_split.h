@@ -16,9 +16,9 @@
 
 namespace xgbgpu::host {
 
-/// Finds splits whose gain is the sum of the gains of all outputs, and keeps the sums and weights of nodes, which have a
-/// number for each output. Scans and the order of candidates are EvaluateSplits's. Categories are sorted by the product of
-/// the best outputs of their rows and those of the node, a dot product over the outputs, as in XGBoost 3.4.
+/// Finds splits whose gain is the sum of the gains of all outputs, and keeps the sums and weights of nodes, which have
+/// a number for each output. Scans and the order of candidates are EvaluateSplits's. Categories are sorted by the
+/// product of the best outputs of their rows and those of the node, a dot product over the outputs, as in XGBoost 3.4.
 ///
 /// The sums of a SplitCandidate, and the total of a job, only tell which child has fewer rows: their hessians are sums
 /// over outputs, in units that may differ.

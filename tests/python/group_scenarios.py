@@ -390,6 +390,24 @@ def same_matrix_again(shares: Optional[List[float]]) -> List[Tuple[bytes, str]]:
     return [models(booster) for booster in boosters]
 
 
+def labels_of_one_change(shares: List[float], in_one_process: bool = False) -> Tuple[bytes, str]:
+    """Trains a ranking. Between two rounds the last worker gets other labels, and all evaluate them."""
+    scenario = dict(objective="rank:ndcg", groups=True, weights="groups")
+    data = Data(scenario)
+    begin, end = own_rows(data, None if in_one_process else shares)
+    matrix = data.matrix(begin, end)
+    booster = xgb.Booster(settings(scenario), [matrix])
+    for round_ in range(4):
+        if round_ == 2:
+            last = data.borders(shares)[-2]
+            data.info["label"][last:] = 2 - data.info["label"][last:]
+            if end > last:
+                matrix.set_label(data.info["label"][begin:end])
+            booster.eval(matrix)
+        booster.update(matrix, round_)
+    return models(booster)
+
+
 def quantile_matrix_of_parts(shares: Optional[List[float]], method: str = "gpu_hist") -> Tuple[bytes, str]:
     """Trains on a QuantileDMatrix: of three batches on each worker, or of one array in one process."""
     data = Data(dict(missing=0.1))

@@ -120,6 +120,11 @@ def test_several_trainings_on_one_matrix(groups: Dict[int, Group]) -> None:
     assert groups[2].results(group_scenarios.same_matrix_again, SHARES[2]) == [expected] * 2
 
 
+def test_labels_that_one_worker_changes_and_all_evaluate(groups: Dict[int, Group]) -> None:
+    expected = group_scenarios.labels_of_one_change(SHARES[2], in_one_process=True)
+    assert groups[2].results(group_scenarios.labels_of_one_change, SHARES[2]) == [expected] * 2
+
+
 def test_quantile_matrices_of_several_batches_train_the_model_of_one_process(groups: Dict[int, Group]) -> None:
     expected = group_scenarios.quantile_matrix_of_parts(None)
     for workers in (2, 3):
