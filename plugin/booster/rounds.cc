@@ -397,6 +397,7 @@ bool Rounds::ComputeInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatri
     training = &PrepareTraining(owner, step);
     if (AgreeOnDevice(group, training, objective, info, out)) return true;
     inputs = parts_.group->AgreeOnInputs(group, training, objective, info, margins);
+    if (training->rounds_on_host) training->own = {};  // trees need the room
     if (!inputs) return false;
   }
   parts_.group->ComputeGradients(group, *training, objective, info.num_row_, *inputs, out);

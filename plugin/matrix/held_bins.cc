@@ -245,8 +245,9 @@ HeldBins::HeldBins(std::shared_ptr<HeldRows const> rows, std::shared_ptr<xgboost
                    std::shared_ptr<xgboost::DMatrix> ref)
     : HeldBins{std::move(rows), std::move(twin->Info()), std::move(config), std::move(ref)} {
   info_.num_col_ = twin->Info().num_col_;  // of all workers' rows
-  xgboost::MetaInfo& info = twin->Info();
+  xgboost::MetaInfo& info = twin->Info() = xgboost::MetaInfo{};
   info.num_row_ = info_.num_row_;
+  info.num_col_ = info_.num_col_;
   info.num_nonzero_ = info_.num_nonzero_;
   info.feature_types.HostVector() = info_.feature_types.ConstHostVector();
   cuts_of_ = {};

@@ -215,15 +215,19 @@ template <typename Sorted>
 void FindWeights(Sorted const& sorted, Span<KeyInColumn const> keys, Span<std::int64_t> weights, DeviceArena* arena,
                  cudaStream_t stream) {
   constexpr char const* kWhat = "weighing values";
-  if (keys.empty()) return;
-  DeviceBuffer<KeyInColumn> const on_device{arena, "columns", keys.size()};
-  DeviceBuffer<std::int64_t> const found{arena, "columns", keys.size()};
-  CopyToDevice(on_device.data(), keys.data(), keys.size(), stream, kWhat);
-  WeightsKernel<<<Blocks(keys.size(), kThreads, CurrentDeviceLimits(), kResident), kThreads, 0, stream>>>(
-      sorted, on_device.data(), keys.size(), found.data());
-  CheckLaunch(kWhat);
-  CopyToHost(weights.data(), found.data(), weights.size(), stream, kWhat);
-  CheckCuda(cudaStreamSynchronize(stream), kWhat);
+  constexpr std::size_t kPiece = 1 << 18;  // 8 MiB: other processes wait, so memory must not be short
+  std::size_t const most = std::min(kPiece, keys.size());
+  DeviceBuffer<KeyInColumn> const on_device{arena, "columns", most};
+  DeviceBuffer<std::int64_t> const found{arena, "columns", most};
+  for (std::size_t first = 0; first < keys.size(); first += most) {
+    std::size_t const n = std::min(most, keys.size() - first);
+    CopyToDevice(on_device.data(), keys.data() + first, n, stream, kWhat);
+    WeightsKernel<<<Blocks(n, kThreads, CurrentDeviceLimits(), kResident), kThreads, 0, stream>>>(
+        sorted, on_device.data(), n, found.data());
+    CheckLaunch(kWhat);
+    CopyToHost(weights.data() + first, found.data(), n, stream, kWhat);
+    CheckCuda(cudaStreamSynchronize(stream), kWhat);
+  }
 }
 
 /// Finds the rule's keys in sorted columns. Waits.
