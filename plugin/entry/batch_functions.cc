@@ -15,6 +15,7 @@
 #include "data/plain_array.h"
 #include "data/record_batches.h"
 #include "errors/fail.h"
+#include "group/process_group.h"
 #include "matrix/held_bins.h"
 #include "matrix/held_matrix.h"
 #include "matrix/hold_batches.h"
@@ -56,17 +57,15 @@ int MakeFromBatches(Batches* batches, std::optional<BinsConfig> config, DMatrixH
   if (ref != nullptr) shared = *static_cast<std::shared_ptr<xgboost::DMatrix> const*>(ref);
   if (ref != nullptr && shared == nullptr) return stock();
   auto const place = ref == nullptr ? CallState::OfThisThread().bins_at_once : nullptr;
-  if (place == nullptr && XGCommunicatorGetWorldSize() > 1) {
-    return MakeInGroup(batches, std::move(*config), std::move(shared), out, stock);
-  }
+  auto const in_group = [&] { return MakeInGroup(batches, *config, shared, out, stock); };
+  if (place == nullptr && XGCommunicatorGetWorldSize() > 1) return in_group();
   DMatrixHandle held = nullptr;
   auto const hold = [&] {
-    held = place != nullptr ? BinAtOnce(batches, std::move(*config), *place)
-                            : HoldBatches(batches, std::move(*config), std::move(shared));
+    held = place != nullptr ? BinAtOnce(batches, *config, *place) : HoldBatches(batches, *config, shared);
     if (held == nullptr && place != nullptr) throw Unsupported{kBinnedAtOnce};
   };
   if (!Passes("making a QuantileDMatrix", hold)) return -1;
-  if (held == nullptr) return stock();
+  if (held == nullptr) return ProcessGroup::HasEntered() ? in_group() : stock();  // one worker has the model of several
   *out = held;
   return 0;
 }

@@ -85,17 +85,21 @@ ProcessGroup* ProcessGroup::OfThisThread() {
   return current = kGroups->back().get();
 }
 
+bool ProcessGroup::HasEntered() { return CallState::OfThisThread().has_entered_group; }
+
 void ProcessGroup::Enter(std::chrono::seconds limit, std::function<void()> const& enter) {
   Leaves();
   auto const sockets = kHasRabit ? OpenSockets() : std::nullopt;
   NoBrokenPipes const no_broken_pipes;  // newer communicators write from a thread that they start now
   enter();
+  CallState::OfThisThread().has_entered_group = true;
   if (sockets) Watch(*sockets, limit);
 }
 
 bool ProcessGroup::Leaves() {
   CallState& state = CallState::OfThisThread();
   ProcessGroup* const group = std::exchange(state.group, nullptr);
+  state.has_entered_group = false;
   state.link_watch.reset();
   if (group == nullptr) return false;
   ForgetDevices(group);

@@ -33,6 +33,8 @@ class ProcessGroup final : public Collective {
   /// Returns the group that this thread is in; null if it is in none, or has it for itself. It lives as long as the
   /// process.
   static ProcessGroup* OfThisThread();
+  /// Returns true if this thread is in a group, of one worker or more.
+  static bool HasEntered();
   /// Calls enter(), by which this thread enters a group. `limit` is the communicator's time limit.
   static void Enter(std::chrono::seconds limit, std::function<void()> const& enter);
   /// Must be called when this thread is about to leave a group: the next one is another, even if ranks are the same.

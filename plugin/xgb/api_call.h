@@ -77,6 +77,7 @@ struct CallState {
 
   std::shared_ptr<LastPrediction> last_prediction;  ///< null: the thread has predicted nothing
   ProcessGroup* group{nullptr};                     ///< that the thread has entered, or null
+  bool has_entered_group{false};                    ///< the thread has, also a group of one worker
   std::shared_ptr<LinkWatch> link_watch;            ///< of the group's connections, or null
   /// Where a QuantileDMatrix is binned when it is made, without a copy of its values; null: a copy is made.
   std::shared_ptr<Place const> bins_at_once;

@@ -70,11 +70,11 @@ def test_one_worker_gives_the_model_of_one_process(one_worker: Client, matrix: t
     history: dict = {}
     whole = xgb.DMatrix(X, Y)
     alone = xgb.train(params(**how), whole, 5, evals=[(whole, "rows")], evals_result=history, verbose_eval=False)
-    if OURS and matrix is xgb.dask.DaskDMatrix:
+    if OURS:
         assert_same_trees(found["booster"], alone)
         assert found["history"] == history
     predicted = xgb.dask.predict(one_worker, found["booster"], chunks(X)).compute()
-    # Bins of batches are stock's and approximate: a tenth of the error itself is generous there.
+    # Bins of stock methods are approximate: a tenth of the error itself is generous there.
     assert np.abs(predicted - alone.predict(whole)).mean() < 0.1 * history["rows"]["mae"][-1]
     assert np.array_equal(predicted, found["booster"].predict(xgb.DMatrix(X)))
 
