@@ -130,13 +130,16 @@ class Data:
             self.info["weight"] = (rng.random(n) * 3).astype(np.float32)
         self.scenario = scenario
 
-    def matrix(self, begin: int, end: int) -> xgb.DMatrix:
+    def matrix(self, begin: int, end: int, trained: Optional[xgb.DMatrix] = None) -> xgb.DMatrix:
+        """Returns a matrix of these rows, to be evaluated beside the one that is trained on, if there is one."""
         rows = slice(begin, end)
         x: Any = self.x[rows]
         if "sparse" in self.scenario:
             x = scipy.sparse.csr_matrix(np.where(np.abs(x) > 1.2, x, 0))
         info = {name: values[rows] for name, values in self.info.items()}
         kind = xgb.QuantileDMatrix if self.scenario.get("quantile") else xgb.DMatrix
+        if kind is xgb.QuantileDMatrix:
+            info["ref"] = trained
         if self.qid is not None and end > begin:
             info["qid"] = self.qid[rows]
             if self.scenario.get("weights") == "groups":
@@ -195,7 +198,8 @@ def train(
     # The other matrix has the rows in other shares, and not all of them.
     other = data.borders([0.9 * share**2 for share in shares]) if shares else data.borders([0, 0.9])
     rank = collective.get_rank() if shares else 0
-    matrix, evaluated = data.matrix(begin, end), data.matrix(other[rank], other[rank + 1])
+    matrix = data.matrix(begin, end)
+    evaluated = data.matrix(other[rank], other[rank + 1], matrix)
     matrices = [(matrix, "own"), (evaluated, "other")]
     evaluations = Evaluations(matrices)
     callbacks = [evaluations, *callbacks]

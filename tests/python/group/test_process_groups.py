@@ -142,6 +142,7 @@ def test_quantile_matrices_have_xgboosts_own_bins_for_hist(groups: Dict[int, Gro
         stock.end()
 
 
+@pytest.mark.skipif(SERIES >= 200, reason="newer XGBoosts refuse infinite values")
 def test_a_worker_without_values_puts_all_on_xgboosts_bins(groups: Dict[int, Group]) -> None:
     """They depend on how rows are dealt: the model is not that of one process, but the same on all workers."""
     for workers in (2, 3):
