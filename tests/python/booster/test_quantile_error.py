@@ -64,7 +64,7 @@ def test_trees_are_stocks(case: str, settings: str) -> None:
             if not (np.array_equal(a.left, b.left) and np.array_equal(a.feature, b.feature)):
                 continue
             if np.array_equal(a.threshold[a.splits], b.threshold[b.splits]):
-                assert a.threshold.tobytes() == b.threshold.tobytes()
+                assert np.array_equal(a.threshold, b.threshold)  # the bits, but for the sign of a zero
                 same += 1
     assert same >= of_all / 3
 
