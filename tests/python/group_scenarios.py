@@ -269,8 +269,9 @@ class Messages(xgb.callback.TrainingCallback):
         return False
 
 
-def messages(shares: List[float], changes: Dict[int, Dict[str, Any]]) -> List[int]:
-    """Returns the number of messages of each round. `changes`: parameters that all workers set before a round."""
+def messages(shares: List[float], changes: Dict[int, Dict[str, Any]], metrics: List[str] = []) -> List[int]:
+    """Returns the number of messages of each round. `changes`: parameters that all workers set before a round.
+    `metrics`: what the rows are evaluated by after each round."""
     data = Data(dict(objective="binary:logistic"))
     matrix = data.matrix(*own_rows(data, shares))
     counts = Messages()
@@ -281,7 +282,9 @@ def messages(shares: List[float], changes: Dict[int, Dict[str, Any]]) -> List[in
             return False
 
     how = {**settings(dict(objective="binary:logistic")), "max_depth": 3}
-    xgb.train(how, matrix, 6, callbacks=[Changes(), counts])
+    if metrics:
+        how["eval_metric"] = metrics
+    xgb.train(how, matrix, 6, callbacks=[Changes(), *([Evaluations([(matrix, "own")])] if metrics else []), counts])
     return [int(n) for n in np.diff(counts.totals)]
 
 

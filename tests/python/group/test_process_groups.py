@@ -98,6 +98,21 @@ def test_a_round_like_the_one_before_takes_two_messages_beside_its_tree() -> Non
     assert first > 2 * last and of_new_bins > 2 * last
 
 
+@pytest.mark.skipif("XGBGPU_MESSAGE_COUNTER" not in os.environ or SERIES >= 200, reason="needs message_counter.cc")
+def test_a_metric_that_is_a_sum_takes_five_messages() -> None:
+    group = Group(2, [["env", f"LD_PRELOAD={os.environ['XGBGPU_MESSAGE_COUNTER']}"]] * 2)
+    try:
+        none, one, two = (
+            group.results(group_scenarios.messages, SHARES[2], {}, metrics)[0][2:]
+            for metrics in ([], ["logloss"], ["logloss", "rmse"])
+        )
+    finally:
+        group.end()
+    # Whether all may evaluate, whether labels fit, facts of the rows, their numbers, and the sums.
+    assert [a - b for a, b in zip(one, none)] == [5] * 4
+    assert [a - b for a, b in zip(two, one)] == [5] * 4
+
+
 def test_early_stopping_is_that_of_one_process(groups: Dict[int, Group]) -> None:
     expected = group_scenarios.early_stopping(None)
     assert 4 < len(expected[1]) < 60, "it does not stop early"
