@@ -428,16 +428,19 @@ def quantile_matrix_of_parts(shares: Optional[List[float]], method: str = "gpu_h
     return models(xgb.train(how, matrix, 3))
 
 
-def bins_of_workers(shares: List[float], infinite: bool = True) -> Tuple[bytes, str, List[str]]:
-    """With an infinite value on the last worker, whose values are then not kept, all train on XGBoost's bins."""
-    data = Data(dict(objective="reg:squarederror", quantile=True))
+def bins_of_workers(shares: List[float]) -> Tuple[Tuple[bytes, str, List[str]], bool]:
+    """Trains on QuantileDMatrices. With an infinite value on the last worker its values are not kept. Returns the model
+    and its history, and whether a line says that all train on XGBoost's bins."""
+    data, said = Data(dict(objective="reg:squarederror", quantile=True)), io.StringIO()
     begin, end = own_rows(data, shares)
-    if infinite and collective.get_rank() == collective.get_world_size() - 1:
+    if collective.get_rank() == collective.get_world_size() - 1:
         data.x[begin, 5] = np.inf
     matrix = data.matrix(begin, end)
     evaluations = Evaluations([(matrix, "own")])
-    booster = xgb.train(settings({}), matrix, 3, evals=[(matrix, "own")], callbacks=[evaluations], verbose_eval=False)
-    return (*models(booster), evaluations.lines)
+    with contextlib.redirect_stdout(said):
+        how = {**settings({}), "verbosity": 2}
+        booster = xgb.train(how, matrix, 3, evals=[(matrix, "own")], callbacks=[evaluations], verbose_eval=False)
+    return (*models(booster), evaluations.lines), "trained on with XGBoost's bins" in said.getvalue()
 
 
 def pages(shares: Optional[List[float]], folder: str) -> Tuple[Tuple[bytes, str], List[str]]:

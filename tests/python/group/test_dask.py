@@ -33,6 +33,8 @@ import xgboost.dask  # noqa: E402,F401  (since 2.1 `import xgboost` leaves it ou
 
 X, Y = make_data(600, 4, missing=0.1)
 X = few_values(X)
+#: So few that XGBoost would not find exact quantiles.
+FEW_BINS = 16
 Client = distributed.Client
 
 
@@ -64,8 +66,9 @@ def chunks(values: np.ndarray):
 
 @pytest.mark.parametrize("matrix", [xgb.dask.DaskDMatrix, xgb.dask.DaskQuantileDMatrix], ids=["DMatrix", "Quantile"])
 def test_one_worker_gives_the_model_of_one_process(one_worker: Client, matrix: type) -> None:
-    how = dict(objective="reg:absoluteerror", eval_metric="mae", max_depth=4)
-    data = matrix(one_worker, chunks(X), chunks(Y))
+    how = dict(objective="reg:absoluteerror", eval_metric="mae", max_depth=4, max_bin=FEW_BINS)
+    bins = {"max_bin": FEW_BINS} if matrix is xgb.dask.DaskQuantileDMatrix else {}
+    data = matrix(one_worker, chunks(X), chunks(Y), **bins)
     found = xgb.dask.train(one_worker, params(**how), data, 5, evals=[(data, "rows")])
     history: dict = {}
     whole = xgb.DMatrix(X, Y)
@@ -227,14 +230,15 @@ def test_a_silent_worker_is_an_error_within_the_documents_limit(two_workers: Cli
 
 def test_estimators_on_two_workers(two_workers: Client) -> None:
     """Their matrices are QuantileDMatrices of several batches, and keep the values."""
-    model = xgb.dask.DaskXGBRegressor(n_estimators=10, max_depth=3, **params())
+    how = dict(n_estimators=10, max_depth=3, max_bin=FEW_BINS)
+    model = xgb.dask.DaskXGBRegressor(**how, **params())
     model.client = two_workers
     model.fit(*dealt(two_workers, X, Y))
     error = np.abs(model.predict(chunks(X)).compute() - Y).mean()
     assert error < 0.5 * np.abs(Y - Y.mean()).mean()
     if OURS:
         rows = xgb.dask.predict(two_workers, model.get_booster(), chunks(X)).compute()
-        alone = xgb.XGBRegressor(n_estimators=10, max_depth=3, **params()).fit(X, Y)
+        alone = xgb.XGBRegressor(**how, **params()).fit(X, Y)
         assert np.array_equal(rows, model.get_booster().predict(xgb.DMatrix(X)))
         assert_same_trees(model.get_booster(), alone.get_booster())
 

@@ -158,11 +158,13 @@ def test_quantile_matrices_have_xgboosts_own_bins_for_hist(groups: Dict[int, Gro
 
 
 @pytest.mark.skipif(SERIES >= 200, reason="newer XGBoosts refuse infinite values")
-def test_a_worker_without_values_puts_all_on_xgboosts_bins(groups: Dict[int, Group]) -> None:
+def test_a_worker_without_values_puts_all_on_xgboosts_bins() -> None:
     """They depend on how rows are dealt: the model is not that of one process, but the same on all workers."""
     for workers in (2, 3):
-        found = groups[workers].results(group_scenarios.bins_of_workers, SHARES[workers])
-        assert found == [found[0]] * workers
+        with group_of(workers) as group:  # a new one: a process says each thing once
+            found = group.results(group_scenarios.bins_of_workers, SHARES[workers])
+        assert [model for model, _ in found] == [found[0][0]] * workers
+        assert [says for _, says in found] == [True] + [False] * (workers - 1)
 
 
 def test_the_first_worker_alone_speaks_for_all() -> None:
