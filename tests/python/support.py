@@ -49,6 +49,16 @@ def ours_since(series: int, reason: str) -> pytest.MarkDecorator:
     )
 
 
+#: Parameters of trees whose leaves are set after growth.
+TREES_WITH_LEAVES_TO_SET: Dict[str, Dict[str, Any]] = {
+    "default": {},
+    "stump": dict(max_depth=1),
+    "no split": dict(gamma=1e9),
+    "rows alone": dict(max_depth=12, min_child_weight=0),
+    "lossguide": dict(grow_policy="lossguide", max_leaves=20, max_depth=0),
+    "slow": dict(eta=0.01),
+}
+
 #: What a model can be saved as, by the suffix of its file.
 MODEL_FORMS = ["json", "ubj"] if SERIES >= 301 else ["json", "ubj", "deprecated"]
 

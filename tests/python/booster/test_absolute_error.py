@@ -10,6 +10,7 @@ import xgboost as xgb
 from support import (
     LIBRARY,
     SERIES,
+    TREES_WITH_LEAVES_TO_SET,
     Batches,
     assert_same_trees,
     boost,
@@ -43,14 +44,7 @@ DATA = {
     "weighted ties": dict(label=np.round(2 * Y), weight=WEIGHT),
     "margins": dict(label=Y, base_margin=np.linspace(-1, 1, len(X))),
 }
-SETTINGS = {
-    "default": {},
-    "stump": dict(max_depth=1),
-    "no split": dict(gamma=1e9),
-    "rows alone": dict(max_depth=12, min_child_weight=0),
-    "lossguide": dict(grow_policy="lossguide", max_leaves=20, max_depth=0),
-    "slow": dict(eta=0.01),
-}
+SETTINGS = TREES_WITH_LEAVES_TO_SET
 
 
 def median(residuals: np.ndarray, weights: np.ndarray) -> np.float32:

@@ -5,7 +5,18 @@ from typing import Any, Dict, List
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import SERIES, fresh, make_data, only_ours, params, raw, stock_params, train, trees_of
+from support import (
+    SERIES,
+    TREES_WITH_LEAVES_TO_SET,
+    fresh,
+    make_data,
+    only_ours,
+    params,
+    raw,
+    stock_params,
+    train,
+    trees_of,
+)
 
 pytestmark = pytest.mark.skipif(SERIES < 200, reason="XGBoost 1.7 does not have these objectives")
 
@@ -27,15 +38,7 @@ DATA: Dict[str, Dict[str, Any]] = {
     "weighted ties": dict(label=np.round(2 * Y), weight=WEIGHT),
     "margins": dict(label=Y, base_margin=np.linspace(-1, 1, 3 * len(X)).reshape(len(X), 3)),
 }
-SETTINGS: Dict[str, Dict[str, Any]] = {
-    "default": {},
-    "stump": dict(max_depth=1),
-    "no split": dict(gamma=1e9),
-    "rows alone": dict(max_depth=12, min_child_weight=0),
-    "lossguide": dict(grow_policy="lossguide", max_leaves=20, max_depth=0),
-    "slow": dict(eta=0.01),
-    "forest": dict(num_parallel_tree=3),
-}
+SETTINGS: Dict[str, Dict[str, Any]] = {**TREES_WITH_LEAVES_TO_SET, "forest": dict(num_parallel_tree=3)}
 
 
 def quantile(residuals: np.ndarray, weights: np.ndarray, alpha: float) -> np.float32:
