@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "collective/in_process.h"
 #include "support/data.h"
 #include "support/grow.h"
 #include "xgbgpu/error.h"
@@ -38,9 +40,10 @@ class NotedRounds final : public ResidentRounds {
 
 class NotedRows final : public ResidentRows {
  public:
-  explicit NotedRows(NotedRounds* rounds) : rounds_{*rounds} {}
+  explicit NotedRows(NotedRounds* rounds, std::vector<float> margins = {})
+      : rounds_{*rounds}, margins_{std::move(margins)} {}
 
-  std::uint64_t rows() const override { return 0; }
+  std::uint64_t rows() const override { return margins_.size(); }
   std::uint32_t outputs() const override { return 1; }
   void BeginColumns(Span<float const>) override {}
   void EndColumns() override {}
@@ -49,7 +52,7 @@ class NotedRows final : public ResidentRows {
   bool ReserveColumns(std::size_t) override { return false; }
   void AddColumn(Span<float const>, std::uint32_t) override {}
   void WeighColumns(Span<float const>) override {}
-  void CopyMargins(Span<float>) const override {}
+  void CopyMargins(Span<float> margins) const override { std::copy(margins_.begin(), margins_.end(), margins.begin()); }
   void SetMargins(Span<float const>) override {}
   void SetEqualMargins(Span<float const>) override {}
   void SetTargets(TargetView const&) override {}
@@ -72,6 +75,7 @@ class NotedRows final : public ResidentRows {
   }
 
   NotedRounds& rounds_;
+  std::vector<float> margins_;
 };
 
 std::unique_ptr<ResidentRows> NotedRounds::MakeResidentRows(std::uint32_t) { return std::make_unique<NotedRows>(this); }
@@ -160,6 +164,34 @@ TEST_F(ResidentRowsTest, WrongParametersChangeNothing) {
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { rows_->Start(wrong, trees_); }, {"reg_lambda"}), "");
   Grow(trees_[0]);
   EXPECT_EQ(Notes(), "B3F");
+}
+
+TEST(ResidentRowsInGroupTest, AMetricIsThatOfTheRowsOfAllProcesses) {
+  constexpr std::size_t kRows = 5000, kFirst = 1700;  // of the first process
+  std::vector<float> margins(kRows), labels(kRows);
+  Random random{5};
+  for (std::size_t i = 0; i < kRows; ++i) {
+    margins[i] = random.Between(-2, 2);
+    labels[i] = random.Below(2) == 0 ? 0.0f : 1.0f;
+  }
+  ObjectiveParams const objective{Objective::kLogistic};
+  for (char const* const name : {"logloss", "auc"}) {
+    MetricParams const metric = *MetricByName(name);
+    std::vector<float> predictions = margins;
+    host::Transform(objective, RowMajor<float const>(margins.data(), kRows, 1), RowMajor(predictions.data(), kRows, 1),
+                    1);
+    TargetView all;
+    all.labels = labels.data();
+    double const expected = host::Evaluate(metric, all, RowMajor<float const>(predictions.data(), kRows, 1), 1);
+    RunShards(2, [&](Collective& group) {
+      std::size_t const first = group.shard() == 0 ? 0 : kFirst, last = group.shard() == 0 ? kFirst : kRows;
+      NotedRounds rounds;
+      NotedRows rows{&rounds, {margins.begin() + first, margins.begin() + last}};
+      TargetView own;
+      own.labels = labels.data() + first;
+      EXPECT_EQ(rows.EvaluateInGroup(objective, metric, own, 1, &group), expected) << name;
+    });
+  }
 }
 
 }  // namespace
