@@ -90,7 +90,7 @@ class XGBGPU_API HostRound final : public BoostingRound {
     std::vector<float> alphas;  ///< [outputs] of kQuantiles
   };
 
-  /// `residuals` count for these two only.
+  /// `residuals` count for medians and quantiles only.
   HostRound(Training* training, RoundOrder order, Residuals residuals);
 
  private:

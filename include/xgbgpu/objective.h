@@ -1,7 +1,7 @@
 /// Objectives: gradients of the loss, and predictions, from margins.
 ///
 /// The element-wise objectives of XGBoost 1.7.4, softmax, two of survival times, and ranking; quantiles of 2.0 to 3.3,
-/// and expectiles. Formulas and roundings to float are those of XGBoost. e^x and ln(1 + x) are portable functions,
+/// and expectiles. Formulas and roundings to float are XGBoost's. e^x and ln(1 + x) are portable functions,
 /// within 0.5003 units of the last place.
 #ifndef XGBGPU_OBJECTIVE_H_
 #define XGBGPU_OBJECTIVE_H_

@@ -63,7 +63,7 @@ class XGBGPU_API ResidentRows : public LeafColumns {
   /// Takes the memory of predictions, without which EvaluateInGroup would fail while other processes wait for it.
   virtual void ReservePredictions() {}
   /// Returns the metric of the rows of all processes of a group, which all call this or host::Evaluate at the same
-  /// time, each for its own rows, after ReservePredictions. `targets` are those of SetTargets, in host memory.
+  /// time, each for its own rows, after ReservePredictions. `targets` are the targets of SetTargets, in host memory.
   virtual double EvaluateInGroup(ObjectiveParams const& objective, MetricParams const& metric,
                                  TargetView const& targets, int threads, Collective* group);
 

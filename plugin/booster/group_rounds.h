@@ -90,8 +90,8 @@ class GroupRounds {
   /// Computes gradients of this worker's rows.
   void ComputeGradients(ProcessGroup* group, Training const& training, ObjectiveParams const& objective,
                         std::uint64_t rows, Inputs const& inputs, XgbGradientMatrix* out) const;
-  /// Returns the metric over the rows of all workers; nothing if stock code has to compute it. This worker's rows are
-  /// those of `last`, on a device or, after fill_predictions(), in `last.evaluated`.
+  /// Returns the metric over the rows of all workers; nothing if stock code has to compute it. The predictions of this
+  /// worker's rows are on a device (`last.kept`), or in `last.evaluated` after fill_predictions().
   std::optional<double> Evaluate(ProcessGroup* group, MetricParams const& metric, LastPrediction const& last,
                                  xgboost::MetaInfo const& info, std::function<void()> const& fill_predictions) const;
 

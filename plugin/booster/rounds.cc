@@ -443,7 +443,7 @@ bool Rounds::AgreeOnDevice(ProcessGroup* group, Training* training, ObjectivePar
   if (any[0] != 0 || training->rounds_on_host) return false;
   if (ranks) {
     targets->view.all_groups = host::AddUpGroups(targets->view, info.num_row_, *group);
-    training->own.targets.reset();  // set by an evaluation, they may lack these totals, and have the same mark
+    training->own.targets.reset();  // an evaluation may have set targets with this mark and without the totals
   }
   try_to({}, [&] { training->own.SetTargets(targets->view, targets->mark); });
   training->rounds_on_host = group->AnyOf(!has_room);

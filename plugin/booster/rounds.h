@@ -57,7 +57,7 @@ class Rounds {
     ObjectiveParams objective{};
     TargetMark targets{};
   };
-  /// Labels and weights of rows, and what tells them from those of another round.
+  /// Labels and weights of rows, with the mark by which a change of either is noticed.
   struct Targets {
     TargetView view;
     TargetMark mark;
@@ -92,7 +92,7 @@ class Rounds {
   Setup Decide(xgboost::MetaInfo const& info, XgbGradientMatrix const& gradients, xgboost::ObjFunction const* objective,
                bool on_device, std::function<Span<float const>()> const& margins) const;
 
-  // The same in a process group.
+  // Steps of a round in a process group.
 
   bool ComputeInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& owner,
                       ObjectiveParams const& objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out);

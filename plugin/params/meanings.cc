@@ -41,7 +41,7 @@ constexpr Meaning kObjectives[] = {
     {"reg:absoluteerror", kFirst, 107},
     // Since 3.4 the loss is smooth, with a width that depends on all residuals, and leaves are sums.
     {"reg:quantileerror", 300, 303},
-    // With one alpha. With several, those after the first have another link since 3.4.
+    // The engine has one alpha. Since 3.4 every alpha after the first has another link.
     {"reg:expectileerror", 303, kCompared},
     {"multi:softmax", kFirst, kCompared},
     {"multi:softprob", kFirst, kCompared},

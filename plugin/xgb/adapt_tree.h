@@ -17,8 +17,7 @@ namespace xgbgpu::plugin {
 /// leaf XGBoost notes the weight that the gradients gave it, also if the objective has set another value.
 void CopyTree(Tree const& tree, float learning_rate, xgboost::RegTree* out);
 
-/// Does the same with a tree of vectors, in XGBoost 3.2 and newer. Leaves of `out` have as many numbers as the tree has
-/// outputs.
+/// Copies a tree of vectors to `out`, in XGBoost 3.2 and newer. A leaf of `out` has a number for each output.
 void CopyTree(VectorTree const& tree, xgboost::RegTree* out);
 
 /// True if XGBoost saves trees of vectors that split by categories: what 3.2 saves as UBJSON predicts something else.

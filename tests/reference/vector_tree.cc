@@ -185,7 +185,7 @@ class VectorGrower {
     });
   }
 
-  /// Of equal gains the smaller feature wins, then missing values to the right, then the bin that a scan meets first.
+  /// The smaller feature wins where gains are equal, then missing values to the right, then the bin that a scan meets first.
   void Add(VectorNode node) {
     auto const number = static_cast<NodeIndex>(nodes_.size());
     for (FeatureIndex const f : features_(node.depth, number)) {
