@@ -33,11 +33,11 @@ struct LeafRows {
 /// What random rows look like.
 struct LeafShape {
   std::size_t rows;
-  std::size_t nodes;             ///< rows are in those with odd numbers; if there is one node, in that
-  std::size_t levels{0};         ///< distinct residuals; 0: as many as rows
-  std::size_t sampled_out{0};    ///< one row in so many is outside the sample; 0: none
-  std::size_t weightless{0};     ///< one row in so many has weight 0; 0: none
-  std::size_t in_first_leaf{0};  ///< so many rows are in node 1 in any case
+  std::size_t nodes;             ///< leaves are nodes with odd numbers, or the only node
+  std::size_t levels{0};         ///< distinct residuals; 0: random floats
+  std::size_t sampled_out{0};    ///< one row in this number is outside the sample; 0: none
+  std::size_t weightless{0};     ///< one row in this number has weight 0; 0: none
+  std::size_t in_first_leaf{0};  ///< rows that are in node 1 in any case
 };
 
 inline LeafRows RandomLeafRows(std::string name, LeafShape const& shape) {
