@@ -2,6 +2,7 @@
 #include "sample/column_copy_cuda.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "matrix/device_matrix_policy.h"
 #include "sample/column_copy_policy.h"
@@ -9,29 +10,55 @@
 namespace xgbgpu::cuda {
 
 ColumnCopy::ColumnCopy(DeviceMatrix const& matrix, ClearedWorkspace* workspace)
-    : matrix_{matrix}, workspace_{workspace} {
-  for (DeviceTile const& tile : matrix.tiles) {
-    widest_.bins = std::max(widest_.bins, tile.bins);
-    widest_.symbols = std::max(widest_.symbols, tile.symbols);
+    : matrix_{matrix}, workspace_{workspace}, lists_{matrix, workspace} {
+  if (matrix.view.dense) {
+    for (DeviceTile const& tile : matrix.tiles) {
+      widest_.bins = std::max(widest_.bins, tile.bins);
+      widest_.symbols = std::max(widest_.symbols, tile.symbols);
+    }
+  } else {
+    for (FeatureIndex f = 0; f < matrix.view.features; ++f) widest_.bins = std::max(widest_.bins, matrix.cuts.bins(f));
+    widest_.symbols = widest_.bins + 1;
   }
 }
 
+bool ColumnCopy::Serves(FeatureIndex columns, bool sampled) const {
+  DeviceMatrixView const &whole = matrix_.view, copy = LayoutOf(columns);
+  if (!matrix_.cuts.categorical.empty()) return false;
+  // In core the levels of a dense matrix of one tile take little time, whatever its columns.
+  if (whole.dense) return matrix_.pages != nullptr || whole.tiles > 1;
+  bool const fits_shared =
+      WideTileBytes(widest_.symbols, copy.tile_columns, copy.symbol_bytes) <= DeviceMatrixPolicy{}.tile_bytes;
+  return matrix_.pages == nullptr && !sampled && fits_shared && copy.cells <= whole.cells;
+}
+
 bool ColumnCopy::Pays(FeatureIndex columns) const {
-  DeviceMatrixView const& whole = matrix_.view;
-  // In core the levels of a matrix of one tile take little time, whatever its columns.
-  bool const is_small = matrix_.pages == nullptr && whole.tiles == 1;
-  if (!whole.dense || is_small || !matrix_.cuts.categorical.empty()) return false;
+  constexpr std::uint64_t kMostListed = std::numeric_limits<std::uint32_t>::max();  // places of values have 32 bits
+  if (!matrix_.view.dense && matrix_.stored > kMostListed) return false;
   DeviceMatrixView const copy = LayoutOf(columns);
-  return static_cast<double>(copy.tiles) * copy.record_bytes() <=
-         ColumnCopyPolicy{}.most_bytes * whole.tiles * whole.record_bytes();
+  return static_cast<double>(copy.rows) * copy.tiles * copy.record_bytes() <=
+         ColumnCopyPolicy{}.most_bytes * BytesOfMatrix();
+}
+
+double ColumnCopy::BytesOfMatrix() const {
+  DeviceMatrixView const& m = matrix_.view;
+  double const places = static_cast<double>(m.rows) * m.tiles;
+  if (m.dense) return places * m.record_bytes();
+  std::size_t const place = m.sparse_in_tiles() ? sizeof(*m.tile_ptr) : sizeof(*m.row_ptr);
+  return static_cast<double>(matrix_.stored) * m.symbol_bytes + places * static_cast<double>(place);
 }
 
 DeviceMatrixView ColumnCopy::LayoutOf(FeatureIndex columns) const {
+  DeviceMatrixPolicy const policy;
   DeviceMatrixView copy = matrix_.view;
   copy.records = nullptr;
   copy.tile = nullptr;
-  std::uint32_t const least = DeviceMatrixPolicy{}.least_columns;
-  while (copy.tile_columns / 2 >= columns && copy.tile_columns > least) copy.tile_columns /= 2;
+  if (!copy.dense) {
+    copy.dense = true;
+    copy.symbol_bytes = widest_.symbols <= 256 ? 1 : 2;
+    copy.tile_columns = policy.record_bytes / copy.symbol_bytes;
+  }
+  while (copy.tile_columns / 2 >= columns && copy.tile_columns > policy.least_columns) copy.tile_columns /= 2;
   copy.tiles = (columns + copy.tile_columns - 1) / copy.tile_columns;
   copy.cells = std::uint64_t{copy.tiles} * copy.tile_columns * widest_.bins;
   copy.copied = {columns, nullptr, nullptr, matrix_.view.tile, matrix_.view.tile_columns};
@@ -43,6 +70,7 @@ void ColumnCopy::Reserve(FeatureIndex columns, std::uint64_t rows) {
   FeatureIndex const features = matrix_.view.features;
   bool const is_new = columns != this->columns();
   view_ = LayoutOf(columns);
+  if (!matrix_.view.dense) lists_.Make();
   workspace_->Reserve(&places_, kPart, std::size_t{features} + columns);
   workspace_->Reserve(&records_, kPart, rows * view_.tiles * view_.record_bytes());
   workspace_->Reserve(&tile_array_, kPart, view_.tiles);
@@ -55,6 +83,10 @@ void ColumnCopy::Reserve(FeatureIndex columns, std::uint64_t rows) {
     workspace_->stream().Wait("copying columns");
   }
   view_.tile = tile_array_.data();
+  if (!matrix_.view.dense) {  // all features have the symbol for "missing" of the copy's first tile
+    view_.copied.tile = view_.tile;
+    view_.copied.tile_columns = std::numeric_limits<std::uint32_t>::max();
+  }
   view_.records = records_.data();
   view_.copied.column_of = places_.data();
   view_.copied.feature_of = places_.data() + features;

@@ -1,10 +1,8 @@
 // Copies columns of a dense matrix side by side on a device.
-#include <type_traits>
-
 #include "cuda/grid.h"
 #include "cuda/launch.h"
 #include "matrix/record_pieces.cuh"
-#include "sample/column_copy_cuda.h"
+#include "sample/column_copy_cuda.cuh"
 
 namespace xgbgpu::cuda {
 
@@ -12,17 +10,6 @@ namespace {
 
 constexpr int kThreads = 128;
 constexpr int kResident = 6;
-
-/// The rows of a copy: a sample's, or all rows of a page.
-struct CopiedRows {
-  RowRecord const* listed;  ///< nullptr: all
-  SampleState const* state;
-  std::uint32_t capacity;
-
-  __device__ std::uint64_t Count(DeviceMatrixView const& page) const {
-    return listed == nullptr ? page.rows : min(state->rows, capacity);
-  }
-};
 
 constexpr std::uint32_t kRecordWords = 8;  ///< of the largest record
 
@@ -98,8 +85,6 @@ __global__ void __launch_bounds__(kThreads)
     CopyColumnsKernel(DeviceMatrixView page, std::uint64_t first_row, CopiedRows rows, DeviceMatrixView copy,
                       std::uint8_t* records) {
   constexpr std::uint32_t kOfWord = 4 / sizeof(Symbol), kColumns = kWords * kOfWord;
-  constexpr int kPieceWords = kWords < 4 ? kWords : 4;
-  using Piece = std::conditional_t<kPieceWords == 4, uint4, std::conditional_t<kPieceWords == 2, uint2, std::uint32_t>>;
   __shared__ TilePlan plan;
   __shared__ std::uint32_t words_of_rows[TilePlan::kTiles * kRecordWords * kThreads];
   WaitForKernelBefore();
@@ -127,13 +112,7 @@ __global__ void __launch_bounds__(kThreads)
         words[c / kOfWord] |= symbol << (c % kOfWord * 8 * sizeof(Symbol));
       }
     }
-    auto* const record = reinterpret_cast<Piece*>(records + (tile * copy.rows + to) * copy.record_bytes());
-#pragma unroll
-    for (int p = 0; p < kWords / kPieceWords; ++p) {
-      Piece piece;
-      memcpy(&piece, words + p * kPieceWords, sizeof(piece));
-      record[p] = piece;
-    }
+    WriteRecord<kWords>(copy, records, tile, to, words);
   }
 }
 
@@ -141,28 +120,15 @@ __global__ void __launch_bounds__(kThreads)
 
 void CopyColumns(DeviceMatrixView const& page, std::uint64_t first_row, SampleView const* sample,
                  DeviceMatrixView const& copy, std::uint8_t* records, DeviceLimits const& limits, cudaStream_t stream) {
-  CopiedRows const rows = sample != nullptr ? CopiedRows{sample->rows, sample->state, sample->capacity} : CopiedRows{};
-  auto const launch = [&](auto symbol) {
-    using Symbol = decltype(symbol);
-    auto const with = [&](auto* kernel) {
-      std::uint64_t const most = sample != nullptr ? sample->capacity : page.rows;
-      // Each tile has the same number of blocks.
-      unsigned const blocks = Blocks(copy.tiles * ((most + kThreads - 1) / kThreads), 1, limits, kResident);
-      LaunchNext("copying columns", kernel, std::max(1U, blocks / copy.tiles) * copy.tiles, kThreads, 0, limits, stream,
-                 page, first_row, rows, copy, records);
-    };
-    switch (copy.record_bytes()) {
-      case 32:
-        return with(CopyColumnsKernel<Symbol, 8>);
-      case 16:
-        return with(CopyColumnsKernel<Symbol, 4>);
-      case 8:
-        return with(CopyColumnsKernel<Symbol, 2>);
-      default:
-        return with(CopyColumnsKernel<Symbol, 1>);
-    }
-  };
-  copy.symbol_bytes == 1 ? launch(std::uint8_t{}) : launch(std::uint16_t{});
+  CopiedRows const rows = CopiedRows::Of(sample);
+  std::uint64_t const most = sample != nullptr ? sample->capacity : page.rows;
+  WithRecord(copy, [&](auto symbol, auto words) {
+    auto* const kernel = CopyColumnsKernel<decltype(symbol), decltype(words)::value>;
+    // Each tile has the same number of blocks.
+    unsigned const blocks = Blocks(copy.tiles * ((most + kThreads - 1) / kThreads), 1, limits, kResident);
+    LaunchNext("copying columns", kernel, std::max(1U, blocks / copy.tiles) * copy.tiles, kThreads, 0, limits, stream,
+               page, first_row, rows, copy, records);
+  });
 }
 
 }  // namespace xgbgpu::cuda

@@ -8,24 +8,32 @@
 #include "cuda/cleared_workspace.h"
 #include "cuda/pinned_upload.h"
 #include "matrix/device_matrix.h"
+#include "sample/column_lists_cuda.h"
 #include "sample/sample_cuda.h"
 
 namespace xgbgpu::cuda {
 
-/// A dense matrix without categories is copied. Features keep their numbers, their bins and their symbol for "missing";
-/// only their columns are others (DeviceMatrixView::copied). The layout is a function of the number of columns: trees
-/// with equally many columns have the same, whichever they are.
+/// A matrix without categories is copied. Features keep their numbers and their bins; only their columns are others
+/// (DeviceMatrixView::copied). A copy is dense. Of a dense matrix it has the symbols for "missing", too. The layout is a
+/// function of the number of columns: trees with equally many columns have the same, whichever they are. Columns of a
+/// sparse matrix are copied from lists, which the first tree makes.
 class ColumnCopy {
  public:
   /// The arguments must outlive this object.
   ColumnCopy(DeviceMatrix const& matrix, ClearedWorkspace* workspace);
 
-  /// Tells whether a copy of `columns` columns is read enough faster than the matrix.
+  /// Tells whether trees can grow on a copy of `columns` columns, of all rows or of a sample's. All devices give one
+  /// answer.
+  bool Serves(FeatureIndex columns, bool sampled) const;
+  /// Tells whether the copy is read enough faster than the matrix. Serves must hold.
   bool Pays(FeatureIndex columns) const;
+  /// Returns the bytes of the lists; 0 for a dense matrix.
+  std::uint64_t ListBytes() const { return matrix_.view.dense ? 0 : lists_.bytes(); }
   /// Returns the layout of a copy of `columns` columns. Pointers to its arrays are null.
   DeviceMatrixView LayoutOf(FeatureIndex columns) const;
 
-  /// Makes room for copies of `columns` columns, with records of `rows` rows; 0: the records are elsewhere.
+  /// Makes room for copies of `columns` columns, with records of `rows` rows; 0: the records are elsewhere. Makes the
+  /// lists of a sparse matrix.
   void Reserve(FeatureIndex columns, std::uint64_t rows);
   /// Tells the device the features of the next copy, ascending, one for each column. Enqueued.
   void Tell(std::vector<FeatureIndex> const& features);
@@ -36,8 +44,13 @@ class ColumnCopy {
   DeviceMatrixView const& view() const { return view_; }
   std::vector<DeviceTile> const& tiles() const { return tiles_; }
   std::uint8_t* records() const { return records_.data(); }
+  ColumnListsView lists() const { return lists_.View(); }
+  /// The number of symbols of every tile.
+  std::uint32_t symbols() const { return widest_.symbols; }
 
  private:
+  double BytesOfMatrix() const;
+
   DeviceMatrix const& matrix_;
   ClearedWorkspace* workspace_;
   DeviceTile widest_{0, 0, 0};  ///< the bins and symbols of every tile of a copy
@@ -45,12 +58,13 @@ class ColumnCopy {
   std::vector<DeviceTile> tiles_;
   DeviceBuffer<DeviceTile> tile_array_;
   DeviceBuffer<std::uint8_t> records_;
+  ColumnLists lists_;
   DeviceBuffer<FeatureIndex> places_;  ///< CopiedColumns::column_of, then feature_of
   PinnedUpload<FeatureIndex> upload_;
 };
 
-/// Copies the columns of `copy` of a page's rows to `records`. The page's first row is row `first_row`. `sample`: the
-/// rows of the copy; null: the copy has all rows in their order. (column_copy_cuda.cu)
+/// Copies the columns of `copy` of a page's rows to `records`. The page is dense, and its first row is row `first_row`.
+/// `sample`: the rows of the copy; null: the copy has all rows in their order. (column_copy_cuda.cu)
 /// Cost  reads the page once, or the sectors of the sample's rows; writes the copy once
 void CopyColumns(DeviceMatrixView const& page, std::uint64_t first_row, SampleView const* sample,
                  DeviceMatrixView const& copy, std::uint8_t* records, DeviceLimits const& limits, cudaStream_t stream);

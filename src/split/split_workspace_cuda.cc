@@ -43,7 +43,7 @@ SplitView SplitWorkspace::View(GrowingTree const& tree, DeviceMatrixView const& 
           searched().array.data(),
           static_cast<std::uint32_t>(groups().size()),
           warp_group_array_.data(),
-          static_cast<std::uint32_t>(warp_groups_.size()),
+          columns_ == 0 ? static_cast<std::uint32_t>(warp_groups_.size()) : 0,  // a copy is dense
           candidates_.data(),
           features_.View(),
           constraints_.View(),

@@ -2,6 +2,7 @@
 #include "trees_cuda/tree_rows_cuda.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/stages.h"
 #include "growth/choose_shape.h"
@@ -12,6 +13,12 @@
 #include "sample/sample_policy.h"
 
 namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr std::uint64_t kNoMemoryHas = std::numeric_limits<std::uint64_t>::max();
+
+}  // namespace
 
 TreeRows::TreeRows(DeviceMatrix const& matrix, PageStream* pages, TreeDevice* device, TreeRequest const& request,
                    TreeMemory const& memory, TreeGradients const& gradients)
@@ -42,16 +49,20 @@ FeatureIndex TreeRows::ColumnsFor(TrainParams const& params) const {
 
 bool TreeRows::CopiesColumns(TrainParams const& params) const {
   FeatureIndex const columns = ColumnsFor(params);
-  if (columns == matrix_.view.features || !columns_.Pays(columns)) return false;
-  return fits_columns_.Answer(params, [&] { return AllDevicesHave(BytesOf(columns_.LayoutOf(columns), params)); });
+  if (columns == matrix_.view.features || !columns_.Serves(columns, params.SamplesRows())) return false;
+  return fits_columns_.Answer(params, [&] {
+    if (!columns_.Pays(columns)) return AllDevicesHave(kNoMemoryHas);  // shards of a sparse matrix differ
+    return AllDevicesHave(BytesOf(columns_.LayoutOf(columns), params) + columns_.ListBytes());
+  });
 }
 
-/// Tells whether rows of a matrix of `tiles` tiles can go by paths.
-bool TreeRows::CanUsePaths(std::uint32_t tiles) const {
-  return SumsFitShared(matrix_.view, symbols_, device_.limits) && tiles <= PartitionPolicy{}.most_path_tiles;
+/// Tells whether rows of a matrix of this layout can go by paths.
+bool TreeRows::CanUsePaths(DeviceMatrixView const& layout) const {
+  std::uint32_t const symbols = layout.copied.columns != 0 ? columns_.symbols() : symbols_;
+  return SumsFitShared(layout, symbols, device_.limits) && layout.tiles <= PartitionPolicy{}.most_path_tiles;
 }
 
-bool TreeRows::CanUsePaths(TrainParams const& params) const { return CanUsePaths(LayoutFor(params).tiles); }
+bool TreeRows::CanUsePaths(TrainParams const& params) const { return CanUsePaths(LayoutFor(params)); }
 
 bool TreeRows::AllDevicesHave(std::uint64_t bytes) const {
   auto const in_core = [] {
@@ -76,7 +87,7 @@ std::uint64_t TreeRows::BytesOf(DeviceMatrixView const& m, TrainParams const& pa
   TreeShape const shape = ShapeOf(params, device_.shard.all_rows());
   std::uint64_t const bins = m.tiles * m.record_bytes();
   std::uint64_t row_bytes = bins + sizeof(RowRecord) + sizeof(GradientPair);
-  if (CanUsePaths(m.tiles)) {
+  if (CanUsePaths(m)) {
     auto const moves = static_cast<std::uint64_t>(std::min(2, (shape.levels - 1) / PartitionPolicy{}.move_every));
     row_bytes += moves * bins + (1 + moves) * sizeof(NarrowGradient) + 3;
   } else {
@@ -237,7 +248,9 @@ void TreeRows::CopyRecords(SampleView const* sample) const {
   DeviceLimits const& limits = device_.limits;
   std::uint8_t* const records = sample != nullptr ? sample->records : columns_.records();
   pages_of_all().ForEach([&](Page<DeviceMatrixView> const& page) {
-    if (copies_columns_) {
+    if (copies_columns_ && !page.matrix.dense) {
+      CopyLists(columns_.lists(), matrix(), records, limits, device_.stream);
+    } else if (copies_columns_) {
       CopyColumns(page.matrix, page.first_row, sample, matrix(), records, limits, device_.stream);
     } else {
       CopySampledRecords(page.matrix, page.first_row, *sample, limits, device_.stream);

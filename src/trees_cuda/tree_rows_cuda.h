@@ -79,8 +79,8 @@ class TreeRows {
   bool NeedsClearHistograms() const { return by_paths_ && paths_.NeedsClearHistograms(); }
   /// Tells whether rows are copied to other places when this level is made.
   bool IsMoved(int level, int levels) const { return by_paths_ && paths_.IsMoved(level, levels); }
-  /// The number of symbols of the largest tile.
-  std::uint32_t symbols() const { return symbols_; }
+  /// The number of symbols of the largest tile of matrix().
+  std::uint32_t symbols() const { return copies_columns_ ? columns_.symbols() : symbols_; }
 
   /// Returns the matrix that the tree is grown on: a copy, or the whole.
   DeviceMatrixView const& matrix() const {
@@ -115,7 +115,7 @@ class TreeRows {
  private:
   FeatureIndex ColumnsFor(TrainParams const& params) const;
   DeviceMatrixView LayoutFor(TrainParams const& params) const;
-  bool CanUsePaths(std::uint32_t tiles) const;
+  bool CanUsePaths(DeviceMatrixView const& layout) const;
   std::uint64_t BytesOf(DeviceMatrixView const& layout, TrainParams const& params) const;
   std::uint32_t LikelyRows(TrainParams const& params) const;
   void ReserveSampleOf(std::uint32_t rows);

@@ -205,7 +205,17 @@ constexpr Corner kCorners[] = {
     {70000, 100, 1, 64, {kLossGuide, 0, 255}, "_columns_ordered"},
     {70000, 100, 1, 64, {kLossGuide, 8, 100}, "_columns_sampled"},
     {5000, 700, 1, 64, {kSymmetric, 6, 0}, "_columns"},
-    {5000, 700, 0.9, 64, {kSymmetric, 5, 0}, "_columns_sampled"}};
+    {5000, 700, 0.9, 64, {kSymmetric, 5, 0}, "_columns_sampled"},
+    // Copies of sparse data: of tiles, with symbols of one and two bytes, and of CSR.
+    {100000, 100, 0.2, 64, {kDepthWise, 9, 0}, "_fewcolumns_moved"},
+    {70000, 700, 0.2, 256, {kDepthWise, 8, 0}, "_fewcolumns"},
+    {70000, 100, 0.015, 64, {kDepthWise, 8, 0}, "_fewcolumns"},
+    {5000, 700, 0.3, 64, {kDepthWise, 7, 0}, "_columns_constrained"},
+    {5000, 700, 0.3, 64, {kLossGuide, 0, 31}, "_columns_constrained"},
+    {70000, 100, 0.2, 64, {kDepthWise, 8, 0}, "_fewcolumns_wideformat"},
+    {70000, 100, 0.2, 64, {kLossGuide, 0, 255}, "_fewcolumns_ordered"},
+    {5000, 700, 0.3, 64, {kSymmetric, 6, 0}, "_columns"},
+    {70000, 100, 0.015, 64, {kSymmetric, 6, 0}, "_fewcolumns"}};
 
 void AddCorners(std::vector<EqualityCase>* cases) {
   for (Corner const& corner : kCorners) {
@@ -220,6 +230,7 @@ void AddCorners(std::vector<EqualityCase>* cases) {
     c.loss = name.find("_wideformat") == std::string::npos ? Loss::kLogistic : Loss::kHeavyTail;
     if (name.find("_sampled") != std::string::npos) c.params.subsample = 0.7f;
     if (name.find("_columns") != std::string::npos) c.params.colsample_bytree = 0.2f;
+    if (name.find("_fewcolumns") != std::string::npos) c.params.colsample_bytree = 0.05f;
     if (name.find("_constrained") != std::string::npos) {
       SetDirections(&c.params, c.columns);
       SetInteractions(&c.params, c.columns);

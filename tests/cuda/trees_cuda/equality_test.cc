@@ -50,6 +50,11 @@ int DepthOf(Tree const& tree) {
   return *std::max_element(depth.begin(), depth.end());
 }
 
+bool HasCopiedColumns(MemoryReport const& report) {
+  return std::any_of(report.parts.begin(), report.parts.end(),
+                     [](auto const& part) { return part.name == "copied columns" && part.bytes > 0; });
+}
+
 std::vector<std::uint32_t> Bits(std::vector<float> const& values) {
   std::vector<std::uint32_t> bits(values.size());
   std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
@@ -97,6 +102,9 @@ TEST_P(EqualityTest, SameModel) {
     grown = grown || host.tree.size() > 1;
     ++tally_.trees;
     tally_.leaves += host.tree.Leaves();
+  }
+  if (c.variants.find("columns") != std::string::npos) {
+    EXPECT_TRUE(HasCopiedColumns(cuda.builder->memory()));
   }
   ++tally_.cases;
   tally_.grown += grown ? 1 : 0;
