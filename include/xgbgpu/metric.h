@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "xgbgpu/api.h"
 #include "xgbgpu/collective.h"
@@ -94,11 +95,26 @@ XGBGPU_API char const* NameOf(Metric metric);
 XGBGPU_API void CheckMetricInput(MetricParams const& params, TargetView const& targets,
                                  OutputView<float const> predictions);
 
+/// What the shards have told each other of the rows of one metric. Empty before the first evaluation, which fills it in.
+/// A later evaluation asks nothing of it again, and must be of the same metric, with rows, groups, weights and outputs of
+/// the same numbers in every shard.
+struct SharedRows {
+  struct Facts {
+    bool have_groups;   ///< a shard has ranking groups
+    bool have_weights;  ///< a shard has weights
+    bool can_count;     ///< the devices of all shards can count areas
+  };
+  std::optional<Facts> facts;
+  std::optional<Shard> place;       ///< of this shard's rows; empty: not needed
+  std::vector<std::int64_t> items;  ///< [shards] numbers of items that are summed; empty: not needed
+};
+
 namespace host {
 
 /// Returns the metric of predictions in host memory.
 ///
-/// In      `predictions`, as host::Transform makes them of margins (probabilities, for example).
+/// In      `predictions`, as host::Transform makes them of margins (probabilities, for example). `shared`: filled in all
+///         shards or in none; null: as if it were empty.
 ///         Shards: if one shard has ranking groups, all shards with rows have groups; no group is in two shards
 /// Cost    shards: sums over rows and groups gather up to 4,095 terms of each shard, and 24 bytes for each 2,048 rows.
 ///         auc and aucpr without groups, cox-nloglik, and pre, ndcg and map without groups gather predictions, labels
@@ -107,7 +123,7 @@ namespace host {
 ///         (ndcg), outside [0, 1] (aucpr over groups; other areas that would have no meaning). Rows in messages count
 ///         over all shards
 XGBGPU_API double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
-                           int threads, Collective& collective = NoOtherShards());
+                           int threads, Collective& collective = NoOtherShards(), SharedRows* shared = nullptr);
 
 }  // namespace host
 

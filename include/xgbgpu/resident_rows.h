@@ -64,8 +64,9 @@ class XGBGPU_API ResidentRows : public LeafColumns {
   virtual void ReservePredictions() {}
   /// Returns the metric of the rows of all processes of a group, which all call this or host::Evaluate at the same
   /// time, each for its own rows, after ReservePredictions. `targets` are the targets of SetTargets, in host memory.
+  /// `shared` as in host::Evaluate.
   virtual double EvaluateInGroup(ObjectiveParams const& objective, MetricParams const& metric,
-                                 TargetView const& targets, int threads, Collective* group);
+                                 TargetView const& targets, int threads, Collective* group, SharedRows* shared);
 
   // Trees on the gradients computed last. The rows must be the trainer's own.
 

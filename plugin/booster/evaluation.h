@@ -27,12 +27,12 @@ class Evaluation {
  public:
   /// Each pointer must outlive it.
   Evaluation(LearnerView const& learner, BoosterConfig const& config, Margins* margins, TimeOrders* time_orders,
-             GroupRounds const& group, BoosterTrace const& trace)
+             GroupRounds* group, BoosterTrace const& trace)
       : learner_{learner},
         config_{config},
         margins_{*margins},
         time_orders_{*time_orders},
-        group_{group},
+        group_{*group},
         trace_{trace} {}
 
   /// Transforms the margins predicted last by `objective`, where they are. `predictions` is XGBoost's copy of them,
@@ -54,7 +54,7 @@ class Evaluation {
   BoosterConfig const& config_;
   Margins& margins_;
   TimeOrders& time_orders_;
-  GroupRounds const& group_;
+  GroupRounds& group_;
   BoosterTrace const& trace_;
 };
 

@@ -19,6 +19,7 @@
 #include "matrix/matrix_rows.h"
 #include "xgb/api_call.h"
 #include "xgb/metric.h"
+#include "xgb/owner.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -57,6 +58,21 @@ std::vector<Fact> FactsOf(MetricParams const& p) {
           {"parameter aft_loss_distribution_scale", BitsOf(p.aft_scale)},
           {"number of rows of a ranking that count", std::to_string(p.top)},
           {"value of a ranking without hits", p.without_hits_is_zero ? "0" : "1"}};
+}
+
+/// Returns what an evaluation is of: the facts that all workers compare, and the numbers of a worker's own rows.
+std::string WhatOf(std::vector<Fact> const& facts, TargetView const& targets, std::uint64_t rows, std::uint32_t outputs,
+                   bool on_device) {
+  std::string what;
+  for (auto const& [name, value] : facts) what += name + '\0' + value + '\0';
+  for (std::uint64_t const number :
+       {rows, std::uint64_t{outputs}, std::uint64_t{targets.label_columns}, std::uint64_t{targets.groups},
+        std::uint64_t{targets.group_ptr != nullptr}, std::uint64_t{targets.weights != nullptr},
+        std::uint64_t{targets.labels != nullptr}, std::uint64_t{targets.lower != nullptr},
+        std::uint64_t{targets.upper != nullptr}, std::uint64_t{on_device}}) {
+    what += std::to_string(number) + ' ';
+  }
+  return what;
 }
 
 /// Returns the numbers of the features that are categories, as a text.
@@ -270,37 +286,77 @@ void GroupRounds::ComputeGradients(ProcessGroup* group, Training const& training
   });
 }
 
+GroupRounds::Evaluated* GroupRounds::FindEvaluated(ProcessGroup const* group, DataKey const& key,
+                                                   std::string const& what) {
+  if (group != evaluated_in_) {  // whose workers may have evaluated other numbers of matrices
+    evaluated_in_ = group;
+    evaluated_.clear();
+    evaluations_ = 0;
+  }
+  EraseExpired(&evaluated_);
+  for (Evaluated& one : evaluated_) {
+    if (one.key == key && one.what == what) return &one;
+  }
+  return nullptr;
+}
+
+/// The first evaluation of a matrix takes the long way, on which workers tell each other of their rows. Later ones take
+/// a message to learn that all know what they knew then, and the metric's own.
 std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams const& metric, LastPrediction const& last,
                                             xgboost::MetaInfo const& info,
-                                            std::function<void()> const& fill_predictions) const {
+                                            std::function<void()> const& fill_predictions) {
   std::uint64_t const rows = info.num_row_;
   std::uint32_t const outputs = learner_.outputs();
+  int const threads = learner_.threads();
   TargetView const targets = ViewTargets(info);
   KeptRows* const kept = last.kept;
   bool fits = true, on_device = kept != nullptr;
-  std::vector<Fact> facts = FactsOfEvaluation(learner_.context());
-  for (Fact& fact : FactsOf(metric)) facts.push_back(std::move(fact));
-  Agree(*group, facts, [&] {
+  auto const prepare = [&] {
     fits = rows == 0 || LabelsFit(metric, info, outputs);
     try {
       if (fits && on_device) {
-        kept->SetTargets(targets, TargetMark::Of(targets, rows, last.objective.kind, KnownEpoch(), learner_.threads()));
+        kept->SetTargets(targets, TargetMark::Of(targets, rows, last.objective.kind, KnownEpoch(), threads));
         kept->rows->ReservePredictions();
       }
     } catch (OutOfDeviceMemory const&) {
       on_device = false;
     }
     if (!on_device) fill_predictions();
-  });
+  };
+  auto const evaluate = [&](SharedRows* shared) {
+    if (on_device) return kept->rows->EvaluateInGroup(last.objective, metric, targets, threads, group, shared);
+    double value = 0;
+    trace_.Stage(kMetric, [&] {
+      value = host::Evaluate(metric, targets, RowMajor(last.evaluated->ConstHostVector().data(), rows, outputs),
+                             threads, *group, shared);
+    });
+    return value;
+  };
+
+  std::vector<Fact> facts = FactsOfEvaluation(learner_.context());
+  for (Fact& fact : FactsOf(metric)) facts.push_back(std::move(fact));
+  DataKey const key = KeyOf(last.data, *last.cache);
+  Evaluated* found = nullptr;
+  try {
+    prepare();
+    if (fits) found = FindEvaluated(group, key, WhatOf(facts, targets, rows, outputs, on_device));
+  } catch (ShardsLost const&) {
+    throw;
+  } catch (...) {  // it comes again on the long way
+  }
+  std::string const known = found == nullptr ? "" : "evaluation " + std::to_string(found->number);
+  if (AllKnow(*group, facts, known)) return evaluate(&found->shared);
+
+  Agree(*group, {}, prepare);
   std::int64_t any[] = {fits ? 0 : 1, rows == 0 ? 0 : 1};
   group->Max({any, 2});
   if (any[0] != 0 || any[1] == 0) return {};  // XGBoost's own code has the words
-  if (on_device) return kept->rows->EvaluateInGroup(last.objective, metric, targets, learner_.threads(), group);
-  double value = 0;
-  trace_.Stage(kMetric, [&] {
-    value = host::Evaluate(metric, targets, RowMajor(last.evaluated->ConstHostVector().data(), rows, outputs),
-                           learner_.threads(), *group);
-  });
+  SharedRows shared;
+  double const value = evaluate(&shared);
+  std::string const what = WhatOf(facts, targets, rows, outputs, on_device);
+  Evaluated* evaluated = FindEvaluated(group, key, what);
+  if (evaluated == nullptr) evaluated = &evaluated_.emplace_back();
+  *evaluated = {key, what, ++evaluations_, std::move(shared)};
   return value;
 }
 

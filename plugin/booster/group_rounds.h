@@ -93,9 +93,17 @@ class GroupRounds {
   /// Returns the metric over the rows of all workers; nothing if stock code has to compute it. The predictions of this
   /// worker's rows are on a device (`last.kept`), or in `last.evaluated` after fill_predictions().
   std::optional<double> Evaluate(ProcessGroup* group, MetricParams const& metric, LastPrediction const& last,
-                                 xgboost::MetaInfo const& info, std::function<void()> const& fill_predictions) const;
+                                 xgboost::MetaInfo const& info, std::function<void()> const& fill_predictions);
 
  private:
+  /// A metric of a matrix that all workers have evaluated together.
+  struct Evaluated {
+    DataKey key;
+    std::string what;      ///< the metric, and the numbers of this worker's rows
+    std::uint64_t number;  ///< of the evaluation on the long way: the same on all workers
+    SharedRows shared;
+  };
+
   /// What workers have agreed on for rounds on one matrix.
   struct Known {
     ProcessGroup const* group;
@@ -108,12 +116,16 @@ class GroupRounds {
     std::optional<std::vector<float>> feature_weights;  ///< empty: not asked for
   };
 
+  Evaluated* FindEvaluated(ProcessGroup const* group, DataKey const& key, std::string const& what);
   std::vector<Fact> FactsOfRound(SharedMatrix const& matrix, std::string const& step, std::vector<Fact> const& facts);
 
   LearnerView const& learner_;
   Settings& settings_;
   BoosterTrace const& trace_;
   std::optional<Known> known_;
+  ProcessGroup const* evaluated_in_{nullptr};
+  std::vector<Evaluated> evaluated_;
+  std::uint64_t evaluations_{0};  ///< on the long way
 };
 
 }  // namespace xgbgpu::plugin

@@ -37,15 +37,8 @@ class HostShard final : public MetricShard {
   int threads_;
 };
 
-/// What shards tell each other of their rows.
-struct ShardFacts {
-  bool have_groups;   ///< a shard has ranking groups
-  bool have_weights;  ///< a shard has weights
-  bool can_count;     ///< MetricShard::can_count of all shards
-};
-
 /// Returns the facts of all shards. Throws in all shards if the rows of one do not suit the metric.
-ShardFacts AgreeOnFacts(MetricParams const& metric, MetricShard const& own, Collective& collective) {
+SharedRows::Facts AgreeOnFacts(MetricParams const& metric, MetricShard const& own, Collective& collective) {
   TargetView const& targets = own.targets();
   auto const check = [&] {
     CheckMetricInput(metric, targets, RowMajor<float const>(nullptr, own.rows(), own.outputs()));
@@ -83,10 +76,12 @@ std::uint64_t ItemsOf(MetricParams const& metric, TargetView const& targets, Out
 
 }  // namespace
 
-double EvaluateShards(MetricParams const& metric, MetricShard* own, int threads, Collective& collective) {
+double EvaluateShards(MetricParams const& metric, MetricShard* own, int threads, Collective& collective,
+                      SharedRows* shared) {
   std::uint64_t const rows = own->rows();
   TargetView targets = own->targets();
-  ShardFacts const facts = AgreeOnFacts(metric, *own, collective);
+  if (!shared->facts) shared->facts = AgreeOnFacts(metric, *own, collective);
+  SharedRows::Facts const& facts = *shared->facts;
   constexpr std::uint32_t kNoGroup = 0;
   if (facts.have_groups && rows == 0) {
     targets.group_ptr = &kNoGroup;
@@ -94,9 +89,9 @@ double EvaluateShards(MetricParams const& metric, MetricShard* own, int threads,
   }
   bool const is_area = !facts.have_groups && IsArea(metric.kind);
   if (is_area && !facts.have_weights && facts.can_count) {
-    Shard const place = Shard::Place(&collective, rows);
-    bool const has_room = !collective.AnyOf(!own->ReserveArea(place.all_rows));
-    if (auto const area = has_room ? own->CountArea(metric.kind, place) : std::nullopt) return *area;
+    if (!shared->place) shared->place = Shard::Place(&collective, rows);
+    bool const has_room = !collective.AnyOf(!own->ReserveArea(shared->place->all_rows));
+    if (auto const area = has_room ? own->CountArea(metric.kind, *shared->place) : std::nullopt) return *area;
   }
   if (metric.kind == Metric::kCoxNloglik || is_area || (!facts.have_groups && IsRanking(metric.kind, targets))) {
     AllRows const all{targets, own->predictions(), collective};
@@ -113,16 +108,17 @@ double EvaluateShards(MetricParams const& metric, MetricShard* own, int threads,
     }
   };
   std::uint64_t const items = ItemsOf(metric, targets, RowMajor<float const>(nullptr, rows, own->outputs()));
-  return FinishSum(metric, host::SumShards<MetricSum>(items, compute, collective), own->outputs());
+  return FinishSum(metric, host::SumShards<MetricSum>(items, compute, collective, &shared->items), own->outputs());
 }
 
 namespace host {
 
 double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions, int threads,
-                Collective& collective) {
+                Collective& collective, SharedRows* shared) {
   if (collective.shards() > 1) {
     HostShard own{targets, predictions, threads};
-    return EvaluateShards(params, &own, threads, collective);
+    SharedRows once;
+    return EvaluateShards(params, &own, threads, collective, shared != nullptr ? shared : &once);
   }
   CheckMetricInput(params, targets, predictions);
   if (IsRanking(params.kind, targets)) return EvaluateRanking(params, targets, predictions, threads, collective);

@@ -37,7 +37,8 @@ class MetricShard {
 
 /// Returns the metric of the rows of all shards, which call it at the same time. Errors, bits and cost are
 /// host::Evaluate's.
-double EvaluateShards(MetricParams const& metric, MetricShard* own, int threads, Collective& collective);
+double EvaluateShards(MetricParams const& metric, MetricShard* own, int threads, Collective& collective,
+                      SharedRows* shared);
 
 }  // namespace xgbgpu
 

@@ -68,7 +68,8 @@ double EvaluateRanking(MetricParams const& params, TargetView const& targets, Ou
   std::uint64_t const first_row = Shard::Place(&collective, rows).first_row;
   auto const value = [&](std::uint64_t g) { return OfAllShards(values[g], first_row); };
   auto const compute = [&](ShardItems const& own, MetricSum* sums) { SumItems(value, own, threads, sums); };
-  return FinishRanking(params, SumShards<MetricSum>(groups, compute, collective));
+  std::vector<std::int64_t> sizes;
+  return FinishRanking(params, SumShards<MetricSum>(groups, compute, collective, &sizes));
 }
 
 }  // namespace xgbgpu::host

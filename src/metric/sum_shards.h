@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/parallel.h"
@@ -25,18 +26,22 @@ inline MetricSum OfAllShards(MetricSum term, std::uint64_t first_row) {
 /// Returns the sum over the items of all shards, in the order of the shards' numbers. The sum has the bits of SumTerms
 /// over all items. A shard has `n` items. It sends the sums of its whole blocks, and then the terms of up to two blocks
 /// that it shares with other shards: compute(items, values) writes both to `values` [items.blocks + items.loose()].
+/// `sizes` [shards]: the numbers of items, or empty in all shards, and then filled in.
 template <typename T, typename Compute>
-T SumShards(std::uint64_t n, Compute&& compute, Collective& collective) {
+T SumShards(std::uint64_t n, Compute&& compute, Collective& collective, std::vector<std::int64_t>* sizes) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(std::int64_t) == 0);
   constexpr std::size_t kWords = sizeof(T) / sizeof(std::int64_t);
-  std::vector<std::int64_t> sizes(static_cast<std::size_t>(collective.shards()));
-  sizes[static_cast<std::size_t>(collective.shard())] = static_cast<std::int64_t>(n);
-  collective.Sum(Span<std::int64_t>{sizes});
+  if (sizes->empty()) {
+    std::vector<std::int64_t> of_all(static_cast<std::size_t>(collective.shards()));
+    of_all[static_cast<std::size_t>(collective.shard())] = static_cast<std::int64_t>(n);
+    collective.Sum(Span<std::int64_t>{of_all});
+    *sizes = std::move(of_all);
+  }
   std::uint64_t all = 0;
-  for (std::int64_t const size : sizes) all += static_cast<std::uint64_t>(size);
+  for (std::int64_t const size : *sizes) all += static_cast<std::uint64_t>(size);
   std::vector<ShardItems> shards;
   std::uint64_t first = 0;
-  for (std::int64_t const size : sizes) {
+  for (std::int64_t const size : *sizes) {
     shards.emplace_back(first, static_cast<std::uint64_t>(size), all);
     first += static_cast<std::uint64_t>(size);
   }

@@ -39,12 +39,13 @@ void ResidentRows::Start(TrainParams const& params, std::vector<RoundTree> const
 }
 
 double ResidentRows::EvaluateInGroup(ObjectiveParams const& objective, MetricParams const& metric,
-                                     TargetView const& targets, int threads, Collective* group) {
+                                     TargetView const& targets, int threads, Collective* group, SharedRows* shared) {
   std::vector<float> values(rows() * outputs());
   CopyMargins(values);
   host::Transform(objective, RowMajor<float const>(values.data(), rows(), outputs()),
                   RowMajor(values.data(), rows(), outputs()), threads);
-  return host::Evaluate(metric, targets, RowMajor<float const>(values.data(), rows(), outputs()), threads, *group);
+  return host::Evaluate(metric, targets, RowMajor<float const>(values.data(), rows(), outputs()), threads, *group,
+                        shared);
 }
 
 ResidentRounds::~ResidentRounds() = default;

@@ -116,7 +116,7 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   void ShareBoundsOver(Collective* group);
   /// Does what EvaluateInGroup does. `gather` combines words of the devices of all processes.
   double EvaluateOver(ObjectiveParams const& objective, MetricParams const& metric, TargetView const& targets,
-                      Collective* group, GatherWords const& gather);
+                      Collective* group, GatherWords const& gather, SharedRows* shared);
 
   // For rows on several devices, of which one has all and each a part. (rows_between_devices_cuda.cc)
 

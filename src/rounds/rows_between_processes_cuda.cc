@@ -74,12 +74,13 @@ void DeviceResidentRows::ShareBoundsOver(Collective* group) {
 }
 
 double DeviceResidentRows::EvaluateOver(ObjectiveParams const& objective, MetricParams const& metric,
-                                        TargetView const& targets, Collective* group, GatherWords const& gather) {
+                                        TargetView const& targets, Collective* group, GatherWords const& gather,
+                                        SharedRows* shared) {
   DeviceScope scope{limits_.device};
   double value = 0;
   timer_->Run(kMetric, kNoLevel, [&] {
     OwnShard own{this, Predictions(objective), targets, gather};
-    value = EvaluateShards(metric, &own, threads_, *group);
+    value = EvaluateShards(metric, &own, threads_, *group, shared);
   });
   return value;
 }

@@ -36,7 +36,7 @@ class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
   Tree FinishNext() override;
   void ShareBounds(cuda::DeviceResidentRows* rows) override;
   double EvaluateInGroup(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective, MetricParams const& metric,
-                         TargetView const& targets, int threads, Collective* group) override;
+                         TargetView const& targets, int threads, Collective* group, SharedRows* shared) override;
 
  private:
   GroupBuilder(std::shared_ptr<GroupDevices> const& connected, std::shared_ptr<DeviceMatrix const> matrix,

@@ -28,8 +28,8 @@ class BuilderRows final : public cuda::DeviceResidentRows {
   }
   void ShareBounds() override { builder_.ShareBounds(this); }
   double EvaluateInGroup(ObjectiveParams const& objective, MetricParams const& metric, TargetView const& targets,
-                         int threads, Collective* group) override {
-    return builder_.EvaluateInGroup(this, objective, metric, targets, threads, group);
+                         int threads, Collective* group, SharedRows* shared) override {
+    return builder_.EvaluateInGroup(this, objective, metric, targets, threads, group, shared);
   }
 
  private:

@@ -42,9 +42,9 @@ class CudaBuilder : public TreeBuilder, public ResidentRounds {
   virtual void AddLeafValues(Span<float const> node_values, cuda::DeviceResidentRows* rows, std::uint32_t output) = 0;
   virtual void ShareBounds(cuda::DeviceResidentRows* /*rows*/) {}
   virtual double EvaluateInGroup(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective,
-                                 MetricParams const& metric, TargetView const& targets, int threads,
-                                 Collective* group) {
-    return rows->ResidentRows::EvaluateInGroup(objective, metric, targets, threads, group);
+                                 MetricParams const& metric, TargetView const& targets, int threads, Collective* group,
+                                 SharedRows* shared) {
+    return rows->ResidentRows::EvaluateInGroup(objective, metric, targets, threads, group, shared);
   }
 
   // MakeResidentRows with the type of the device.

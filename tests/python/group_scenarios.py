@@ -415,6 +415,32 @@ def labels_of_one_change(shares: List[float], in_one_process: bool = False) -> T
     return models(booster)
 
 
+def evaluated_rows_of_one_change(shares: List[float], in_one_process: bool = False) -> List[str]:
+    """Evaluates matrices in each round. Before some rounds the last worker's matrix is another one of fewer rows, or all
+    workers' rows get weights."""
+    scenario = dict(objective="binary:logistic", eval_metric=["logloss", "auc", "error"])
+    data = Data(scenario)
+    begin, end = own_rows(data, None if in_one_process else shares)
+    last, middle = data.borders(shares)[-2], (data.borders(shares)[-2] + len(data.x)) // 2
+    kept = np.concatenate([np.arange(begin, min(end, last)), np.arange(max(begin, middle), end)])
+    weights = np.linspace(0.5, 2, len(data.x), dtype=np.float32)
+    trained = data.matrix(begin, end)
+    evaluated = [(data.matrix(begin, end), "a"), (data.matrix(begin, end), "b")]
+    fewer = xgb.DMatrix(data.x[kept], data.info["label"][kept])
+    booster = xgb.Booster(settings(scenario), [trained])
+    lines = []
+    for round_ in range(8):
+        if round_ == 2 and end > last:
+            evaluated[0] = (fewer, "a")
+        if round_ == 4:
+            evaluated[1][0].set_weight(weights[begin:end])
+        if round_ == 6:
+            evaluated.reverse()
+        booster.update(trained, round_)
+        lines.append(booster.eval_set(evaluated, round_))
+    return lines
+
+
 def quantile_matrix_of_parts(shares: Optional[List[float]], method: str = "gpu_hist") -> Tuple[bytes, str]:
     """Trains on a QuantileDMatrix: of three batches on each worker, or of one array in one process."""
     data = Data(dict(missing=0.1))

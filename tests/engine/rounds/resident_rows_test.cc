@@ -189,7 +189,9 @@ TEST(ResidentRowsInGroupTest, AMetricIsThatOfTheRowsOfAllProcesses) {
       NotedRows rows{&rounds, {margins.begin() + first, margins.begin() + last}};
       TargetView own;
       own.labels = labels.data() + first;
-      EXPECT_EQ(rows.EvaluateInGroup(objective, metric, own, 1, &group), expected) << name;
+      SharedRows shared;
+      EXPECT_EQ(rows.EvaluateInGroup(objective, metric, own, 1, &group, &shared), expected) << name;
+      EXPECT_EQ(rows.EvaluateInGroup(objective, metric, own, 1, &group, &shared), expected) << name << ", again";
     });
   }
 }

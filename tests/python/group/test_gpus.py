@@ -450,6 +450,12 @@ def test_labels_that_one_worker_changes_and_all_evaluate_on_gpus(groups: Dict[in
 
 
 @on_gpu
+def test_evaluated_rows_that_one_worker_changes_on_gpus(groups: Dict[int, Group]) -> None:
+    expected = group_scenarios.evaluated_rows_of_one_change(SHARES[2], in_one_process=True)
+    assert groups[2].results(group_scenarios.evaluated_rows_of_one_change, SHARES[2]) == [expected] * 2
+
+
+@on_gpu
 def test_rounds_are_on_hosts_if_some_workers_time_their_trees(groups: Dict[int, Group], tmp_path: Any) -> None:
     """A tree that is timed exchanges other numbers."""
     file = str(tmp_path / "trace.json")

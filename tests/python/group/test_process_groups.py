@@ -99,7 +99,7 @@ def test_a_round_like_the_one_before_takes_two_messages_beside_its_tree() -> Non
 
 
 @pytest.mark.skipif("XGBGPU_MESSAGE_COUNTER" not in os.environ or SERIES >= 200, reason="needs message_counter.cc")
-def test_a_metric_that_is_a_sum_takes_five_messages() -> None:
+def test_a_metric_that_is_a_sum_takes_two_messages() -> None:
     group = Group(2, [["env", f"LD_PRELOAD={os.environ['XGBGPU_MESSAGE_COUNTER']}"]] * 2)
     try:
         none, one, two = (
@@ -108,9 +108,9 @@ def test_a_metric_that_is_a_sum_takes_five_messages() -> None:
         )
     finally:
         group.end()
-    # Whether all may evaluate, whether labels fit, facts of the rows, their numbers, and the sums.
-    assert [a - b for a, b in zip(one, none)] == [5] * 4
-    assert [a - b for a, b in zip(two, one)] == [5] * 4
+    # Whether all know what they knew in the first evaluation, and the sums.
+    assert [a - b for a, b in zip(one, none)] == [2] * 4
+    assert [a - b for a, b in zip(two, one)] == [2] * 4
 
 
 def test_early_stopping_is_that_of_one_process(groups: Dict[int, Group]) -> None:
@@ -138,6 +138,13 @@ def test_several_trainings_on_one_matrix(groups: Dict[int, Group]) -> None:
 def test_labels_that_one_worker_changes_and_all_evaluate(groups: Dict[int, Group]) -> None:
     expected = group_scenarios.labels_of_one_change(SHARES[2], in_one_process=True)
     assert groups[2].results(group_scenarios.labels_of_one_change, SHARES[2]) == [expected] * 2
+
+
+def test_evaluated_rows_that_one_worker_changes(groups: Dict[int, Group]) -> None:
+    for workers in (2, 3):
+        expected = group_scenarios.evaluated_rows_of_one_change(SHARES[workers], in_one_process=True)
+        found = groups[workers].results(group_scenarios.evaluated_rows_of_one_change, SHARES[workers])
+        assert found == [expected] * workers
 
 
 def test_quantile_matrices_of_several_batches_train_the_model_of_one_process(groups: Dict[int, Group]) -> None:
