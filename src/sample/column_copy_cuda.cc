@@ -9,8 +9,8 @@
 
 namespace xgbgpu::cuda {
 
-ColumnCopy::ColumnCopy(DeviceMatrix const& matrix, ClearedWorkspace* workspace)
-    : matrix_{matrix}, workspace_{workspace}, lists_{matrix, workspace} {
+ColumnCopy::ColumnCopy(DeviceMatrix const& matrix, ColumnLists* lists, ClearedWorkspace* workspace)
+    : matrix_{matrix}, lists_{*lists}, workspace_{workspace} {
   if (matrix.view.dense) {
     for (DeviceTile const& tile : matrix.tiles) {
       widest_.bins = std::max(widest_.bins, tile.bins);
@@ -70,7 +70,7 @@ void ColumnCopy::Reserve(FeatureIndex columns, std::uint64_t rows) {
   FeatureIndex const features = matrix_.view.features;
   bool const is_new = columns != this->columns();
   view_ = LayoutOf(columns);
-  if (!matrix_.view.dense) lists_.Make();
+  if (!matrix_.view.dense) lists_.Make(workspace_->stream());
   workspace_->Reserve(&places_, kPart, std::size_t{features} + columns);
   workspace_->Reserve(&records_, kPart, rows * view_.tiles * view_.record_bytes());
   workspace_->Reserve(&tile_array_, kPart, view_.tiles);

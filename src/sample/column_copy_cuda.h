@@ -16,19 +16,19 @@ namespace xgbgpu::cuda {
 /// A matrix without categories is copied. Features keep their numbers and their bins; only their columns are others
 /// (DeviceMatrixView::copied). A copy is dense. Of a dense matrix it has the symbols for "missing", too. The layout is a
 /// function of the number of columns: trees with equally many columns have the same, whichever they are. Columns of a
-/// sparse matrix are copied from lists, which the first tree makes.
+/// sparse matrix are copied from lists, which the first tree of all makes.
 class ColumnCopy {
  public:
   /// The arguments must outlive this object.
-  ColumnCopy(DeviceMatrix const& matrix, ClearedWorkspace* workspace);
+  ColumnCopy(DeviceMatrix const& matrix, ColumnLists* lists, ClearedWorkspace* workspace);
 
   /// Tells whether trees can grow on a copy of `columns` columns, of all rows or of a sample's. All devices give one
   /// answer.
   bool Serves(FeatureIndex columns, bool sampled) const;
   /// Tells whether the copy is read enough faster than the matrix. Serves must hold.
   bool Pays(FeatureIndex columns) const;
-  /// Returns the bytes of the lists; 0 for a dense matrix.
-  std::uint64_t ListBytes() const { return matrix_.view.dense ? 0 : lists_.bytes(); }
+  /// Returns the bytes of lists that the next copy makes.
+  std::uint64_t ListBytes() const { return matrix_.view.dense ? 0 : lists_.BytesToMake(); }
   /// Returns the layout of a copy of `columns` columns. Pointers to its arrays are null.
   DeviceMatrixView LayoutOf(FeatureIndex columns) const;
 
@@ -52,13 +52,13 @@ class ColumnCopy {
   double BytesOfMatrix() const;
 
   DeviceMatrix const& matrix_;
+  ColumnLists& lists_;
   ClearedWorkspace* workspace_;
   DeviceTile widest_{0, 0, 0};  ///< the bins and symbols of every tile of a copy
   DeviceMatrixView view_{};
   std::vector<DeviceTile> tiles_;
   DeviceBuffer<DeviceTile> tile_array_;
   DeviceBuffer<std::uint8_t> records_;
-  ColumnLists lists_;
   DeviceBuffer<FeatureIndex> places_;  ///< CopiedColumns::column_of, then feature_of
   PinnedUpload<FeatureIndex> upload_;
 };

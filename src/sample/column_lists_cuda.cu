@@ -88,24 +88,24 @@ std::uint64_t ColumnLists::Lists() const {
   return (matrix_.view.rows + kListRows - 1) / kListRows * matrix_.view.features;
 }
 
-std::uint64_t ColumnLists::bytes() const {
+std::uint64_t ColumnLists::BytesToMake() const {
+  if (begin_.size() != 0) return 0;
   return (Lists() + 1) * sizeof(std::uint32_t) + matrix_.stored * sizeof(ListedValue);
 }
 
-void ColumnLists::Make() {
+void ColumnLists::Make(Stream const& stream) {
   if (begin_.size() != 0) return;
   std::uint64_t const places = Lists() + 1;
-  DeviceBuffer<std::uint32_t> begin{workspace_->arena(), kPart, places};
-  workspace_->Reserve(&values_, kPart, matrix_.stored);
-  DeviceBuffer<std::uint32_t> next{workspace_->arena(), kPart, places};
-  Stream const& stream = workspace_->stream();
+  DeviceBuffer<std::uint32_t> begin{arena_, kPart, places};
+  DeviceBuffer<ListedValue> values{arena_, kPart, matrix_.stored};
+  DeviceBuffer<std::uint32_t> const next{arena_, kPart, places};
   std::size_t bytes = 0;
   auto const sum = [&](void* scratch) {
     return cub::DeviceScan::ExclusiveSum(scratch, bytes, next.data(), begin.data(), places,
                                          static_cast<cudaStream_t>(stream));
   };
   CheckCuda(sum(nullptr), kWhat);
-  DeviceBuffer<std::uint8_t> const scratch{workspace_->arena(), kPart, bytes};
+  DeviceBuffer<std::uint8_t> const scratch{arena_, kPart, bytes};
   unsigned const blocks = Blocks(matrix_.view.rows, kThreads, CurrentDeviceLimits(), kResident);
   FillBytes(next.data(), 0, places, stream, kWhat);
   ListValuesKernel<false><<<blocks, kThreads, 0, stream>>>(matrix_.view, next.data(), nullptr);
@@ -114,10 +114,11 @@ void ColumnLists::Make() {
   CheckCuda(
       cudaMemcpyAsync(next.data(), begin.data(), places * sizeof(std::uint32_t), cudaMemcpyDeviceToDevice, stream),
       kWhat);
-  ListValuesKernel<true><<<blocks, kThreads, 0, stream>>>(matrix_.view, next.data(), values_.data());
+  ListValuesKernel<true><<<blocks, kThreads, 0, stream>>>(matrix_.view, next.data(), values.data());
   CheckLaunch(kWhat);
   stream.Wait(kWhat);
   begin_ = std::move(begin);
+  values_ = std::move(values);
 }
 
 void CopyLists(ColumnListsView const& lists, DeviceMatrixView const& copy, std::uint8_t* records,

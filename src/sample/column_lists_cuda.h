@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "cuda/cleared_workspace.h"
+#include "cuda/device.h"
 #include "matrix/device_matrix.h"
 
 namespace xgbgpu::cuda {
@@ -24,23 +24,24 @@ struct ColumnListsView {
   ListedValue const* values;   ///< in any order in a list
 };
 
+/// The lists of one matrix, for the trees of all lanes.
 class ColumnLists {
  public:
   /// The arguments must outlive this object.
-  ColumnLists(DeviceMatrix const& matrix, ClearedWorkspace* workspace) : matrix_{matrix}, workspace_{workspace} {}
+  ColumnLists(DeviceMatrix const& matrix, DeviceArena* arena) : matrix_{matrix}, arena_{arena} {}
 
-  /// Returns the bytes of the lists.
-  std::uint64_t bytes() const;
-  /// Makes the lists, the first time. Features must have at most 2^16 bins, and the matrix less than 2^32 values.
+  /// Returns the bytes that Make takes for the lists; 0 once they are made.
+  std::uint64_t BytesToMake() const;
+  /// Makes the lists, the first time. Features must have at most 2^16 bins, and the matrix less than 2^32 values. Waits.
   /// Cost  two passes over the matrix, with a search in the cuts and an atomic addition for each value
-  void Make();
+  void Make(Stream const& stream);
   ColumnListsView View() const { return {matrix_.view.features, begin_.data(), values_.data()}; }
 
  private:
   std::uint64_t Lists() const;
 
   DeviceMatrix const& matrix_;
-  ClearedWorkspace* workspace_;
+  DeviceArena* arena_;
   DeviceBuffer<std::uint32_t> begin_;
   DeviceBuffer<ListedValue> values_;
 };

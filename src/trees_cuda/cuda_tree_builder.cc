@@ -36,15 +36,16 @@ CudaTreeBuilder::CudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, cud
       matrix_{std::move(matrix)},
       shard_{shard},
       policy_{lanes},
-      histogram_budget_{SharedHistogramBudget(*matrix_, shard)} {
+      histogram_budget_{SharedHistogramBudget(*matrix_, shard)},
+      lists_{*matrix_, mutable_arena()} {
   if (matrix_->pages) {
     std::size_t const limit = matrix_->training_bytes, held = matrix_->arena.bytes();
     mutable_arena()->SetLimit(limit - std::min(limit - 1, held));
     pages_ = std::make_unique<cuda::PageStream>(*matrix_->pages, mutable_arena(), stream());
     mutable_arena()->OnShortage([this] { return pages_->GiveUpPages(); });
   }
-  lanes_.push_back(
-      std::make_unique<TreeLane>(*matrix_, pages_.get(), shard_, mutable_arena(), &stream(), histogram_budget_));
+  lanes_.push_back(std::make_unique<TreeLane>(*matrix_, pages_.get(), &lists_, shard_, mutable_arena(), &stream(),
+                                              histogram_budget_));
   last_ = lanes_[0].get();
   EndConstruction();
 }
@@ -211,8 +212,8 @@ void CudaTreeBuilder::BeginLanes() {
       }
       if (lane == lanes_.size()) {
         Stream const* const of_lane = pages_ ? &stream() : nullptr;
-        lanes_.push_back(
-            std::make_unique<TreeLane>(*matrix_, pages_.get(), shard_, mutable_arena(), of_lane, histogram_budget_));
+        lanes_.push_back(std::make_unique<TreeLane>(*matrix_, pages_.get(), &lists_, shard_, mutable_arena(), of_lane,
+                                                    histogram_budget_));
       }
       if (lane > 0) ready_.HoldUp(lanes_[lane]->stream());
       BeginTree();

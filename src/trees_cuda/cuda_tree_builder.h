@@ -86,6 +86,7 @@ class CudaTreeBuilder : public CudaBuilder {
   /// asks for that tree.
   Stream evaluation_stream_{true};
   std::unique_ptr<cuda::PageStream> pages_;       ///< of the matrix, on stream(); null: it is in core
+  cuda::ColumnLists lists_;                       ///< of the matrix, for trees of any lane
   Event ready_;                                   ///< the gradients of the round
   Event added_;                                   ///< the leaf values added last
   std::vector<std::unique_ptr<TreeLane>> lanes_;  ///< the first is on stream()

@@ -15,9 +15,9 @@ constexpr std::size_t kSparedBytes = std::size_t{4} << 20;
 
 }  // namespace
 
-HistTree::HistTree(DeviceMatrix const& matrix, PageStream* pages, DeviceShard const& shard, DeviceArena* arena,
-                   Stream const& stream, std::size_t histogram_budget)
-    : parts_{matrix, pages, shard, arena, stream, histogram_budget},
+HistTree::HistTree(DeviceMatrix const& matrix, PageStream* pages, ColumnLists* lists, DeviceShard const& shard,
+                   DeviceArena* arena, Stream const& stream, std::size_t histogram_budget)
+    : parts_{matrix, pages, lists, shard, arena, stream, histogram_budget},
       leaves_{&parts_},
       device_driven_{&parts_, &leaves_},
       host_driven_{&parts_, &leaves_},

@@ -23,8 +23,8 @@ namespace xgbgpu::cuda {
 class HistTree {
  public:
   /// The arguments are the arguments of TreeParts.
-  HistTree(DeviceMatrix const& matrix, PageStream* pages, DeviceShard const& shard, DeviceArena* arena,
-           Stream const& stream, std::size_t histogram_budget);
+  HistTree(DeviceMatrix const& matrix, PageStream* pages, ColumnLists* lists, DeviceShard const& shard,
+           DeviceArena* arena, Stream const& stream, std::size_t histogram_budget);
   ~HistTree();
   HistTree(HistTree const&) = delete;
   HistTree& operator=(HistTree const&) = delete;

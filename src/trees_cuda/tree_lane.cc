@@ -14,13 +14,14 @@ std::size_t HistogramBudget() {
   return std::min(static_cast<std::size_t>(policy.part * free), policy.most_bytes);
 }
 
-TreeLane::TreeLane(DeviceMatrix const& matrix, cuda::PageStream* pages, cuda::DeviceShard const& shard,
-                   DeviceArena* arena, Stream const* stream, std::size_t histogram_budget)
+TreeLane::TreeLane(DeviceMatrix const& matrix, cuda::PageStream* pages, cuda::ColumnLists* lists,
+                   cuda::DeviceShard const& shard, DeviceArena* arena, Stream const* stream,
+                   std::size_t histogram_budget)
     : matrix_{matrix},
       arena_{arena},
       own_stream_{stream == nullptr ? std::make_unique<Stream const>() : nullptr},
       stream_{stream == nullptr ? *own_stream_ : *stream},
-      tree_{matrix, pages, shard, arena, stream_, histogram_budget} {}
+      tree_{matrix, pages, lists, shard, arena, stream_, histogram_budget} {}
 
 GradientPair* TreeLane::GradientBuffer() {
   Reserve(&gradient_buffer_, arena_, "gradients", matrix_.view.rows);

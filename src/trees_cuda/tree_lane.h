@@ -18,8 +18,8 @@ std::size_t HistogramBudget();
 class TreeLane {
  public:
   /// The lane is on `stream`, or on a stream of its own if that is null. The other arguments are cuda::TreeParts'.
-  TreeLane(DeviceMatrix const& matrix, cuda::PageStream* pages, cuda::DeviceShard const& shard, DeviceArena* arena,
-           Stream const* stream, std::size_t histogram_budget);
+  TreeLane(DeviceMatrix const& matrix, cuda::PageStream* pages, cuda::ColumnLists* lists,
+           cuda::DeviceShard const& shard, DeviceArena* arena, Stream const* stream, std::size_t histogram_budget);
 
   Stream const& stream() const { return stream_; }
   cuda::HistTree& tree() { return tree_; }

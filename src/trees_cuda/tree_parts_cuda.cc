@@ -9,14 +9,14 @@
 #include "sample/sample_policy.h"
 namespace xgbgpu::cuda {
 
-TreeParts::TreeParts(DeviceMatrix const& trained, PageStream* pages, DeviceShard const& shard, DeviceArena* arena,
-                     Stream const& stream, std::size_t histogram_budget)
+TreeParts::TreeParts(DeviceMatrix const& trained, PageStream* pages, ColumnLists* lists, DeviceShard const& shard,
+                     DeviceArena* arena, Stream const& stream, std::size_t histogram_budget)
     : matrix{trained},
       device{shard, arena, stream},
       memory{&device.workspace},
       order{&device.workspace},
       gradients{&device},
-      rows{trained, pages, &device, request, memory, gradients},
+      rows{trained, pages, lists, &device, request, memory, gradients},
       histograms{trained.view.cells, histogram_budget, &device, memory},
       splits{trained, &device, request, memory, rows, histograms} {}
 

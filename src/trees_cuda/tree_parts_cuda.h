@@ -21,11 +21,11 @@ namespace xgbgpu::cuda {
 
 /// Brings the parts together: each part knows the parts above it.
 struct TreeParts {
-  /// `arena`, `stream`, `pages` and what `shard` refers to must outlive this object. Histograms get at most
+  /// `arena`, `stream`, `pages`, `lists` and what `shard` refers to must outlive this object. Histograms get at most
   /// `histogram_budget` bytes, the same on all devices. `pages`: of the matrix, visited on this stream; null: the
-  /// matrix is in core.
-  TreeParts(DeviceMatrix const& matrix, PageStream* pages, DeviceShard const& shard, DeviceArena* arena,
-            Stream const& stream, std::size_t histogram_budget);
+  /// matrix is in core. `lists`: of the matrix, used by the trees of all streams.
+  TreeParts(DeviceMatrix const& matrix, PageStream* pages, ColumnLists* lists, DeviceShard const& shard,
+            DeviceArena* arena, Stream const& stream, std::size_t histogram_budget);
   TreeParts(TreeParts const&) = delete;
   TreeParts& operator=(TreeParts const&) = delete;
 

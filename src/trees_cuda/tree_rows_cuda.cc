@@ -20,8 +20,8 @@ constexpr std::uint64_t kNoMemoryHas = std::numeric_limits<std::uint64_t>::max()
 
 }  // namespace
 
-TreeRows::TreeRows(DeviceMatrix const& matrix, PageStream* pages, TreeDevice* device, TreeRequest const& request,
-                   TreeMemory const& memory, TreeGradients const& gradients)
+TreeRows::TreeRows(DeviceMatrix const& matrix, PageStream* pages, ColumnLists* lists, TreeDevice* device,
+                   TreeRequest const& request, TreeMemory const& memory, TreeGradients const& gradients)
     : matrix_{matrix},
       pages_{pages},
       device_{*device},
@@ -32,7 +32,7 @@ TreeRows::TreeRows(DeviceMatrix const& matrix, PageStream* pages, TreeDevice* de
       paths_{matrix, device->shard.all_rows(), &device->workspace},
       paged_rows_{matrix.pages ? matrix.pages->most_rows() : 0, &device->workspace},
       sample_{matrix.view, device->workspace.arena()},
-      columns_{matrix, &device->workspace},
+      columns_{matrix, lists, &device->workspace},
       positions_{device->workspace.arena(), "positions", matrix.view.rows} {
   for (DeviceTile const& tile : matrix.tiles) symbols_ = std::max(symbols_, tile.symbols);
 }

@@ -28,8 +28,8 @@ namespace xgbgpu::cuda {
 class TreeRows {
  public:
   /// All arguments must outlive this object. `pages`: the pages of the matrix; null: the matrix is in core.
-  TreeRows(DeviceMatrix const& matrix, PageStream* pages, TreeDevice* device, TreeRequest const& request,
-           TreeMemory const& memory, TreeGradients const& gradients);
+  TreeRows(DeviceMatrix const& matrix, PageStream* pages, ColumnLists* lists, TreeDevice* device,
+           TreeRequest const& request, TreeMemory const& memory, TreeGradients const& gradients);
 
   // Before a tree.
 

@@ -69,6 +69,8 @@ std::vector<LaneCase> LaneCases() {
                      p->colsample_bylevel = 0.5f;
                    })});
   cases.push_back({"CopiedColumns", 3, 2, 3000, 300, 1.0, With([](TrainParams* p) { p->colsample_bytree = 0.2f; })});
+  cases.push_back(
+      {"CopiedColumnsOfSparse", 3, 2, 3000, 300, 0.2, With([](TrainParams* p) { p->colsample_bytree = 0.05f; })});
   cases.push_back({"CopiedColumnsOfSamples", 3, 2, 3000, 100, 0.9, With([](TrainParams* p) {
                      p->colsample_bytree = 0.2f;
                      p->subsample = 0.6f;
