@@ -47,7 +47,8 @@ ROWS = {
     "mid": Row("mid", 500, 6),
     "small": Row("small", 500, 6),
     "cover": Row("cover", 200, 8),
-    **{name: Row(name, 100, 8) for name in ("epsilon", "bosch", "text", "onehot", "mslr", "levels")},
+    **{name: Row(name, 100, 8) for name in ("epsilon", "bosch", "text", "onehot", "levels")},
+    "mslr": Row("mslr", 200, 8),
     "m1-b4096": Row("m1", 100, 8, 4096),
 }
 

@@ -92,6 +92,8 @@ def train_xgboost(case: Case, ours: bool, marks: List[float]) -> Trained:
     params["objective"] = case.objective("binary:logistic", "multi:softprob", "rank:ndcg")
     if case.classes:
         params["num_class"] = case.classes
+    if ours and "q" in case.arrays:
+        params["lambdarank_pair_method"] = "topk"  # as XGBoost 3 ranks, in 1.7, too
 
     class Clock(xgb.callback.TrainingCallback):
         def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
