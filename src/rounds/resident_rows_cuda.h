@@ -10,6 +10,7 @@
 
 #include "cuda/device.h"
 #include "cuda/timeline.h"
+#include "gradient/vector_gradients_cuda.h"
 #include "metric/metric_cuda.h"
 #include "objective/leaf_quantile_cuda.h"
 #include "objective/objective_cuda.h"
@@ -96,6 +97,8 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   /// Returns the gradients of one output that the last ComputeGradients asked for. Throws InvalidArgument if a tree has
   /// done with losses(), and margins or targets have changed since.
   DeviceGradients gradients(std::uint32_t output);
+  /// Returns the gradients of all outputs, as gradients() does of one.
+  VectorGradients vector_gradients() { return {gradients(0).pairs, rows_, stride(), outputs_}; }
   /// Returns what a tree computes gradients with, until EndLosses. It is nothing if the gradients of all rows are
   /// there, or must be, since the tree would compute those of a sample only. If margins or targets change before,
   /// gradients() will still be theirs.

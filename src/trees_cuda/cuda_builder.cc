@@ -38,6 +38,9 @@ class BuilderRows final : public cuda::DeviceResidentRows {
     builder_.Begin(params, this, std::move(trees));
   }
   Tree FinishNext() override { return builder_.FinishNext(); }
+  VectorTree MakeVectors(TrainParams const& params, TreeKey key) override {
+    return builder_.GrowVectors(params, this, key);
+  }
 
   CudaBuilder& builder_;
 };
@@ -62,6 +65,10 @@ Tree CudaBuilder::Grow(TrainParams const& params, Span<GradientPair const> gradi
     return to;
   });
   return GrowOnDevice(params, {buffer}, key);
+}
+
+VectorTree CudaBuilder::GrowVectors(TrainParams const& params, cuda::DeviceResidentRows* rows, TreeKey key) {
+  return GrowVectors(params, {}, rows->outputs(), key);  // of a builder that has none
 }
 
 void CudaBuilder::ThrowNotFinite(GradientPair const* gradients, Stream const& stream, std::uint64_t first_row,

@@ -1,0 +1,182 @@
+// Kernels that bring the gradients of several outputs to fixed point.
+#include "cuda/block_totals.cuh"
+#include "cuda/grid.h"
+#include "gradient/gradient_ops.h"
+#include "gradient/vector_gradients_cuda.h"
+
+namespace xgbgpu::cuda {
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kResident = 8;
+constexpr int kLaneRows = 4;  // one Philox block serves four rows
+
+__global__ void __launch_bounds__(kThreads)
+    ToOutputsKernel(GradientPair const* row_major, VectorGradients to, GradientPair* pairs) {
+  std::uint64_t const n = to.rows * to.outputs;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < n;
+       i += std::uint64_t{gridDim.x} * kThreads) {
+    std::uint64_t const row = i / to.outputs;
+    pairs[(i - row * to.outputs) * to.stride + row] = row_major[i];
+  }
+}
+
+/// blockIdx.y: the output.
+__global__ void __launch_bounds__(kThreads)
+    LargestKernel(VectorGradients gradients, RowsOfTree rows, VectorFacts* facts, OutputFacts* outputs) {
+  GradientPair const *const own = gradients.of(blockIdx.y), *const first = gradients.of(0);
+  std::uint32_t const n = *rows.count;
+  std::uint32_t grad = 0, hess = 0;
+  bool differs = false;
+  for (std::uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < n; i += gridDim.x * kThreads) {
+    RowIndex const row = rows.row(i);
+    GradientPair const v = own[row];
+    grad = max(grad, MagnitudeBits(v.grad));
+    hess = max(hess, MagnitudeBits(v.hess));
+    differs = differs || __float_as_uint(v.hess) != __float_as_uint(first[row].hess);
+  }
+  RaiseToBlockMax<kThreads>(grad, hess, &outputs[blockIdx.y].maxima.grad, &outputs[blockIdx.y].maxima.hess);
+  if (__syncthreads_or(differs ? 1 : 0) != 0 && threadIdx.x == 0) facts->hessians_differ = 1;
+  if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) facts->rows = n;
+}
+
+/// FormatSums of each output: see ChooseGradientFormat.
+__global__ void __launch_bounds__(kThreads)
+    FormatSumsKernel(VectorGradients gradients, RowsOfTree rows, OutputFacts* outputs) {
+  OutputFacts* const facts = outputs + blockIdx.y;
+  GradientMaxima const maxima = facts->maxima;
+  if (!IsFinite(maxima)) return;  // the caller reports it
+  GradientPair const* const own = gradients.of(blockIdx.y);
+  std::uint32_t const n = *rows.count;
+  FloatScale const grad_scale = CoarseScale(maxima.grad), hess_scale = CoarseScale(maxima.hess);
+  NarrowScales const narrow = MakeNarrowScales(MakeGradientFormat(1, maxima.grad, maxima.hess, true));
+  GradientSum coarse;
+  bool vanishes = false;
+  for (std::uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < n; i += gridDim.x * kThreads) {
+    GradientPair const v = own[rows.row(i)];
+    coarse += {CoarseMagnitude(v.grad, grad_scale), CoarseMagnitude(v.hess, hess_scale)};
+    vanishes = vanishes || HessianVanishes(v, narrow);
+  }
+  AddBlockSum<kThreads>(coarse, &facts->sums.coarse);
+  CountBlockIfAny(vanishes, &facts->sums.vanishing);
+}
+
+/// The gradients of one output in its format.
+struct OutputScales {
+  NarrowScales narrow;
+  double grad, hess;
+  bool is_narrow;
+
+  __device__ explicit OutputScales(GradientFormat const& format)
+      : narrow{}, grad{0}, hess{0}, is_narrow{format.narrow} {
+    if (is_narrow) {
+      narrow = MakeNarrowScales(format);
+    } else {
+      grad = ScaleByPowerOfTwo(1.0, format.grad_shift);
+      hess = ScaleByPowerOfTwo(1.0, format.hess_shift);
+    }
+  }
+  __device__ GradientSum Of(GradientPair v, std::uint32_t random) const {
+    if (!is_narrow) return QuantiseWide(v, grad, hess);
+    NarrowGradient const q = QuantiseNarrow(v, narrow, random);
+    return {q.grad, q.hess};
+  }
+};
+
+__device__ std::uint32_t Word(std::int64_t low, std::int64_t high) {
+  return (static_cast<std::uint32_t>(low) & 0xFFFFU) | static_cast<std::uint32_t>(high) << 16;
+}
+
+/// A thread takes kLaneRows neighbouring rows of the tree.
+__global__ void __launch_bounds__(kThreads)
+    QuantiseKernel(VectorGradients gradients, RowsOfTree rows, TreeDraw const* draw, VectorIntegers to) {
+  __shared__ unsigned long long sums[2][2];  // of two outputs
+  std::uint32_t const n = *rows.count, first = (blockIdx.x * kThreads + threadIdx.x) * kLaneRows;
+  RandomStream const stream{draw->seed, RandomPurpose::kRounding, draw->tree, 0};
+  RowIndex row[kLaneRows];
+  std::uint32_t random[kLaneRows];
+  std::uint32_t own = first < n ? min(n - first, static_cast<std::uint32_t>(kLaneRows)) : 0;
+  for (std::uint32_t i = 0; i < kLaneRows; ++i) {
+    row[i] = i < own ? rows.row(first + i) : 0;
+    random[i] = i < own ? stream.Word(draw->first_row + row[i]) : 0;
+  }
+  for (std::uint32_t k = 0; k < gradients.outputs; k += 2) {
+    std::uint32_t const pair = min(2U, gradients.outputs - k);
+    if (threadIdx.x < 4) sums[threadIdx.x / 2][threadIdx.x % 2] = 0;
+    __syncthreads();
+    GradientSum q[2][kLaneRows];
+    for (std::uint32_t j = 0; j < pair; ++j) {
+      OutputScales const scales{to.formats[k + j]};
+      GradientSum sum;
+#pragma unroll
+      for (std::uint32_t i = 0; i < kLaneRows; ++i) {
+        q[j][i] = i < own ? scales.Of(gradients.of(k + j)[row[i]], random[i]) : GradientSum{};
+        sum += q[j][i];
+        if (to.pairs != nullptr && i < own) {
+          to.pairs[(k + j) * gradients.stride + row[i]] = {static_cast<float>(q[j][i].grad),
+                                                           static_cast<float>(q[j][i].hess)};
+        }
+      }
+      sum = {WarpSum(sum.grad), WarpSum(sum.hess)};
+      if (threadIdx.x % 32 == 0) {
+        atomicAdd(&sums[j][0], static_cast<unsigned long long>(sum.grad));
+        atomicAdd(&sums[j][1], static_cast<unsigned long long>(sum.hess));
+      }
+    }
+    if (to.rows.words != nullptr) {
+#pragma unroll
+      for (std::uint32_t i = 0; i < kLaneRows; ++i) {
+        if (i >= own) continue;
+        std::uint32_t* const words = to.rows.words + std::uint64_t{row[i]} * to.rows.row_words;
+        words[k / 2] = Word(q[0][i].grad, pair == 2 ? q[1][i].grad : 0);
+        if (to.one_hessian && k != 0) continue;
+        words[to.rows.grad_words + k / 2] = Word(q[0][i].hess, pair == 2 && !to.one_hessian ? q[1][i].hess : 0);
+      }
+    }
+    __syncthreads();
+    if (threadIdx.x < 2 * pair) {
+      GradientSum* const root = to.roots + k + threadIdx.x / 2;
+      AtomicAdd(threadIdx.x % 2 == 0 ? &root->grad : &root->hess,
+                static_cast<std::int64_t>(sums[threadIdx.x / 2][threadIdx.x % 2]));
+    }
+    __syncthreads();
+  }
+}
+
+/// Returns the grid of a kernel with outputs in blockIdx.y.
+dim3 GridOf(VectorGradients const& gradients, DeviceLimits const& limits) {
+  unsigned const all = static_cast<unsigned>(limits.processors * kResident);
+  unsigned const each = Blocks(gradients.rows, kThreads * 4, limits, kResident);
+  return {std::min(each, std::max(1U, 4 * all / gradients.outputs)), gradients.outputs};
+}
+
+}  // namespace
+
+void ToOutputs(GradientPair const* row_major, VectorGradients const& to, GradientPair* pairs,
+               DeviceLimits const& limits, cudaStream_t stream) {
+  ToOutputsKernel<<<Blocks(to.rows * to.outputs, kThreads, limits, kResident), kThreads, 0, stream>>>(row_major, to,
+                                                                                                      pairs);
+  CheckLaunch("copying gradients");
+}
+
+void FindVectorFacts(VectorGradients const& gradients, RowsOfTree const& rows, VectorFacts* facts, OutputFacts* outputs,
+                     DeviceLimits const& limits, cudaStream_t stream) {
+  dim3 const grid = GridOf(gradients, limits);
+  LargestKernel<<<grid, kThreads, 0, stream>>>(gradients, rows, facts, outputs);
+  CheckLaunch("looking for the largest gradient");
+  if (gradients.rows < kNarrowMinRows) return;
+  FormatSumsKernel<<<grid, kThreads, 0, stream>>>(gradients, rows, outputs);
+  CheckLaunch("choosing the format of the gradients");
+}
+
+void QuantiseVectors(VectorGradients const& gradients, RowsOfTree const& rows, TreeDraw const* draw,
+                     VectorIntegers const& to, DeviceLimits const& limits, cudaStream_t stream) {
+  (void)limits;
+  constexpr std::uint64_t kBlockRows = kThreads * kLaneRows;
+  auto const blocks = static_cast<unsigned>((gradients.rows + kBlockRows - 1) / kBlockRows);
+  QuantiseKernel<<<blocks, kThreads, 0, stream>>>(gradients, rows, draw, to);
+  CheckLaunch("bringing gradients to fixed point");
+}
+
+}  // namespace xgbgpu::cuda
