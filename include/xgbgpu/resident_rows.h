@@ -90,6 +90,10 @@ class XGBGPU_API ResidentRows : public LeafColumns {
   /// Grows one tree of vectors, of all outputs. Waits.
   /// Throws  as Grow; Unsupported where such trees grow on the host only (docs/adr/0043-vector-leaves.md)
   VectorTree GrowVectors(TrainParams const& params, TreeKey key);
+  /// Adds the leaf values of the tree that was grown last, one of vectors, to the margins. Without columns.
+  virtual void AddVectorLeaves(VectorTree const& tree) {
+    for (std::uint32_t k = 0; k < tree.outputs; ++k) AddLeafValues(tree.LeafValues(k), k);
+  }
 
  private:
   virtual ResidentRounds& rounds() = 0;

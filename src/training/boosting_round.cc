@@ -195,11 +195,11 @@ void ResidentRound::GrowAll(std::size_t per_output) {
   }
 }
 
-VectorTree ResidentRound::MakeVectors(Span<GradientPair const> /*gradients*/, std::uint32_t outputs) {
+VectorTree ResidentRound::MakeVectors(Span<GradientPair const> /*gradients*/, std::uint32_t /*outputs*/) {
   of_vectors_ = true;
   ResidentRows& rows = *training_.own.rows;
   VectorTree tree = rows.GrowVectors(tree_params_, {order_.iteration, trees_});
-  for (std::uint32_t k = 0; k < outputs; ++k) rows.AddLeafValues(tree.LeafValues(k), k);
+  rows.AddVectorLeaves(tree);
   Keep(tree);
   return tree;
 }

@@ -26,6 +26,7 @@ class BuilderRows final : public cuda::DeviceResidentRows {
   void AddLeafValues(Span<float const> node_values, std::uint32_t output) override {
     builder_.AddLeafValues(node_values, this, output);
   }
+  void AddVectorLeaves(VectorTree const& tree) override { builder_.AddVectorLeaves(tree, this); }
   void ShareBounds() override { builder_.ShareBounds(this); }
   double EvaluateInGroup(ObjectiveParams const& objective, MetricParams const& metric, TargetView const& targets,
                          int threads, Collective* group) override {
@@ -65,6 +66,10 @@ Tree CudaBuilder::Grow(TrainParams const& params, Span<GradientPair const> gradi
     return to;
   });
   return GrowOnDevice(params, {buffer}, key);
+}
+
+void CudaBuilder::AddVectorLeaves(VectorTree const& tree, cuda::DeviceResidentRows* rows) {
+  for (std::uint32_t k = 0; k < tree.outputs; ++k) AddLeafValues(tree.LeafValues(k), rows, k);
 }
 
 VectorTree CudaBuilder::GrowVectors(TrainParams const& params, cuda::DeviceResidentRows* rows, TreeKey key) {

@@ -155,6 +155,17 @@ void CudaTreeBuilder::AddLeafValuesOnDevice(Span<float const> node_values, float
   });
 }
 
+void CudaTreeBuilder::AddVectorLeaves(VectorTree const& tree, cuda::DeviceResidentRows* rows) {
+  CheckNodes("AddVectorLeaves", tree.shape.size());
+  Run([&] {
+    OutputView<float> const margins = rows->VectorTarget(tree.leaf_value);
+    timer().Run(kMargins, kNoLevel, [&] {
+      float const* const leaves = last_->UploadNodeValues(tree.leaf_value);
+      cuda::AddVectorLeaves(positions(), leaves, margins, limits(), last_->stream());
+    });
+  });
+}
+
 MemoryReport CudaTreeBuilder::memory() const {
   MemoryReport report = CudaBuilder::memory();
   if (pages_) {

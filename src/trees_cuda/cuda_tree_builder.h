@@ -35,6 +35,7 @@ class CudaTreeBuilder : public CudaBuilder {
   VectorTree GrowVectors(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t outputs,
                          TreeKey key) override;
   VectorTree GrowVectors(TrainParams const& params, cuda::DeviceResidentRows* rows, TreeKey key) override;
+  void AddVectorLeaves(VectorTree const& tree, cuda::DeviceResidentRows* rows) override;
   void AddLeafValues(Span<float const> node_values, cuda::DeviceResidentRows* rows, std::uint32_t output) override;
 
   /// The leaves of all rows in the tree that was finished last, on the device; complements for rows outside its sample.
