@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/message.h"
 #include "base/stages.h"
 #include "booster/current_round.h"
 #include "booster/stand_in.h"

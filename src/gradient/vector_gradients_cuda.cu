@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
-constexpr int kLaneRows = 4;  // one Philox block serves four rows
+constexpr int kLaneRows = 4;
 
 __global__ void __launch_bounds__(kThreads)
     ToOutputsKernel(GradientPair const* row_major, VectorGradients to, GradientPair* pairs) {
@@ -22,23 +22,39 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+/// Calls f(row's gradient, the first output's) for rows of the tree, of one output. The loads of four rows are in flight.
+template <typename F>
+__device__ void ForEachRow(VectorGradients const& gradients, RowsOfTree const& rows, std::uint32_t output, F&& f) {
+  GradientPair const *const own = gradients.of(output), *const first = gradients.of(0);
+  std::uint32_t const n = *rows.count, step = gridDim.x * kThreads;
+  for (std::uint64_t base = blockIdx.x * kThreads + threadIdx.x; base < n; base += std::uint64_t{kLaneRows} * step) {
+    GradientPair v[kLaneRows], of_first[kLaneRows];
+#pragma unroll
+    for (int i = 0; i < kLaneRows; ++i) {
+      RowIndex const row = rows.row(static_cast<std::uint32_t>(min(base + std::uint64_t{step} * i, std::uint64_t{n - 1})));
+      v[i] = own[row];
+      of_first[i] = first[row];
+    }
+#pragma unroll
+    for (int i = 0; i < kLaneRows; ++i) {
+      if (base + std::uint64_t{step} * i < n) f(v[i], of_first[i]);
+    }
+  }
+}
+
 /// blockIdx.y: the output.
 __global__ void __launch_bounds__(kThreads)
     LargestKernel(VectorGradients gradients, RowsOfTree rows, VectorFacts* facts, OutputFacts* outputs) {
-  GradientPair const *const own = gradients.of(blockIdx.y), *const first = gradients.of(0);
-  std::uint32_t const n = *rows.count;
   std::uint32_t grad = 0, hess = 0;
   bool differs = false;
-  for (std::uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < n; i += gridDim.x * kThreads) {
-    RowIndex const row = rows.row(i);
-    GradientPair const v = own[row];
+  ForEachRow(gradients, rows, blockIdx.y, [&](GradientPair v, GradientPair of_first) {
     grad = max(grad, MagnitudeBits(v.grad));
     hess = max(hess, MagnitudeBits(v.hess));
-    differs = differs || __float_as_uint(v.hess) != __float_as_uint(first[row].hess);
-  }
+    differs = differs || __float_as_uint(v.hess) != __float_as_uint(of_first.hess);
+  });
   RaiseToBlockMax<kThreads>(grad, hess, &outputs[blockIdx.y].maxima.grad, &outputs[blockIdx.y].maxima.hess);
   if (__syncthreads_or(differs ? 1 : 0) != 0 && threadIdx.x == 0) facts->hessians_differ = 1;
-  if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) facts->rows = n;
+  if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) facts->rows = *rows.count;
 }
 
 /// FormatSums of each output: see ChooseGradientFormat.
@@ -47,17 +63,14 @@ __global__ void __launch_bounds__(kThreads)
   OutputFacts* const facts = outputs + blockIdx.y;
   GradientMaxima const maxima = facts->maxima;
   if (!IsFinite(maxima)) return;  // the caller reports it
-  GradientPair const* const own = gradients.of(blockIdx.y);
-  std::uint32_t const n = *rows.count;
   FloatScale const grad_scale = CoarseScale(maxima.grad), hess_scale = CoarseScale(maxima.hess);
   NarrowScales const narrow = MakeNarrowScales(MakeGradientFormat(1, maxima.grad, maxima.hess, true));
   GradientSum coarse;
   bool vanishes = false;
-  for (std::uint32_t i = blockIdx.x * kThreads + threadIdx.x; i < n; i += gridDim.x * kThreads) {
-    GradientPair const v = own[rows.row(i)];
+  ForEachRow(gradients, rows, blockIdx.y, [&](GradientPair v, GradientPair) {
     coarse += {CoarseMagnitude(v.grad, grad_scale), CoarseMagnitude(v.hess, hess_scale)};
     vanishes = vanishes || HessianVanishes(v, narrow);
-  }
+  });
   AddBlockSum<kThreads>(coarse, &facts->sums.coarse);
   CountBlockIfAny(vanishes, &facts->sums.vanishing);
 }

@@ -66,9 +66,9 @@ struct VectorRow {
   uint4 record[kRecordWords / 4];
   std::uint32_t value[kValueWords];
 
-  __device__ void Fetch(std::uint8_t const* records, RowIndex row, std::uint32_t lane_word,
-                        std::uint32_t const* values, int used) {
-    auto const* const at = reinterpret_cast<uint4 const*>(records + std::uint64_t{row} * (4 * kRecordWords));
+  __device__ void Fetch(std::uint8_t const* record_bytes, std::uint32_t lane_word, std::uint32_t const* values,
+                        int used) {
+    auto const* const at = reinterpret_cast<uint4 const*>(record_bytes);
 #pragma unroll
     for (int h = 0; h < kRecordWords / 4; ++h) record[h] = at[static_cast<std::uint32_t>(h) ^ lane_word / 4];
 #pragma unroll
@@ -90,21 +90,71 @@ struct VectorRow {
   }
 };
 
+/// What a pass sums: some words of every row, in the columns of one tile.
+struct VectorPass {
+  std::uint32_t tile;
+  std::uint32_t first_word;
+  std::uint32_t used;    ///< words
+  std::uint32_t weight;  ///< time for a row
+  std::uint32_t before;  ///< weight of all passes before
+  bool half;             ///< the tile has at most 16 columns: twice as many sums fit
+};
+
+/// The passes over a matrix, and their weights. A word of a row costs two additions a column. A pass costs the look at
+/// a row beside, which takes the time of about half a word.
+template <int kGroups>
+struct VectorPasses {
+  static constexpr std::uint32_t kWords = kGroups, kHalfWords = 2 * kGroups;  ///< of a pass
+
+  std::uint32_t words, tiles, of_tile, of_last;
+  bool all_half, last_half;
+
+  __device__ VectorPasses(DeviceMatrixView const& m, std::uint32_t row_words)
+      : words{row_words},
+        tiles{m.tiles},
+        all_half{m.record_bytes() == 16},
+        last_half{all_half || m.columns() - (m.tiles - 1) * m.tile_columns <= 16} {
+    of_tile = Weight(all_half);
+    of_last = Weight(last_half);
+  }
+  __device__ std::uint32_t all() const { return (tiles - 1) * of_tile + of_last; }
+  /// Returns the pass that `weight` lies in.
+  __device__ VectorPass At(std::uint32_t weight) const {
+    VectorPass pass{};
+    pass.tile = min(weight / of_tile, tiles - 1);
+    pass.half = pass.tile + 1 < tiles ? all_half : last_half;
+    std::uint32_t const most = pass.half ? kHalfWords : kWords;
+    std::uint32_t const number = (weight - pass.tile * of_tile) / WeightOf(most, pass.half);
+    pass.first_word = number * most;
+    pass.used = min(most, words - pass.first_word);
+    pass.weight = WeightOf(pass.used, pass.half);
+    pass.before = pass.tile * of_tile + number * WeightOf(most, pass.half);
+    return pass;
+  }
+
+ private:
+  static __device__ std::uint32_t WeightOf(std::uint32_t used, bool half) { return (half ? 1 : 2) * used + 1; }
+  __device__ std::uint32_t Weight(bool half) const {
+    std::uint32_t const most = half ? kHalfWords : kWords;
+    return (half ? 1 : 2) * words + (words + most - 1) / most;
+  }
+};
+
 /// Adds the shared sums to the histogram, and clears them.
 template <int kRecordWords, int kGroups>
-__device__ void FlushVectors(DeviceMatrixView const& m, std::int64_t* histogram, bool whole, std::uint32_t tile_index,
-                             std::uint32_t first_value, std::uint32_t values, VectorCells const& cells,
-                             std::uint32_t grad_values, std::uint32_t* sums) {
+__device__ void FlushVectors(DeviceMatrixView const& m, std::int64_t* histogram, bool whole, VectorPass const& pass,
+                             VectorCells const& cells, std::uint32_t grad_values, std::uint32_t* sums) {
   using Tile = VectorTile<kRecordWords, kGroups>;
-  DeviceTile const tile = m.tile[tile_index];
-  std::uint32_t const columns = min(m.tile_columns, m.columns() - tile_index * m.tile_columns);
+  DeviceTile const tile = m.tile[pass.tile];
+  std::uint32_t const columns = min(m.tile_columns, m.columns() - pass.tile * m.tile_columns);
   std::uint32_t const of_cell = threadIdx.x % (kCellBytes / 4), column = of_cell % Tile::kColumns;
   for (int g = 0; g < kGroups; ++g) {
     std::uint32_t const own = static_cast<std::uint32_t>(g * Tile::kOfGroup) + of_cell / Tile::kColumns;
-    std::uint32_t const value = first_value + own;
+    std::uint32_t const value = 2 * pass.first_word + own;
     bool const is_grad = value < grad_values;
     std::uint32_t const sum = is_grad ? value : cells.outputs + (value - grad_values);
-    bool const counts = own < values && column < columns && (is_grad ? value < cells.outputs : sum < cells.sums());
+    bool const counts =
+        own < 2 * pass.used && column < columns && (is_grad ? value < cells.outputs : sum < cells.sums());
     std::int64_t* to = histogram + (counts ? cells.first(sum) : 0) + tile.first_cell + column;
     std::uint32_t* const from = sums + g * kGroupWords;
     for (std::uint32_t symbol = threadIdx.x / (kCellBytes / 4); symbol < tile.symbols;
@@ -124,81 +174,85 @@ __device__ void FlushVectors(DeviceMatrixView const& m, std::int64_t* histogram,
   }
 }
 
-/// Every block takes an equal run of units, tile by tile, and in a tile pass by pass over the values of a row.
+/// Sums the rows of a segment in a pass. The rows of the next step are in flight during the additions of a step.
 template <int kRecordWords, int kGroups>
-__global__ void __launch_bounds__(kThreads, 1)
-    SumVectorsKernel(HistogramView view, ListSource source, NarrowRows gradients, VectorCells cells,
-                     std::uint32_t least_units) {
+__device__ void SumVectorSegment(HistogramView const& view, ListSource const& source, Segment const& s,
+                                 VectorPass const& pass, NarrowRows const& gradients, VectorCells const& cells,
+                                 std::uint32_t* shared) {
   using Tile = VectorTile<kRecordWords, kGroups>;
+  DeviceMatrixView const& m = view.matrix;
+  std::uint32_t const record_bytes = m.record_bytes();
+  std::uint8_t const* const records = m.records + pass.tile * m.rows * record_bytes;
+  auto const used = static_cast<int>(pass.used);
+  std::uint32_t const* const values = gradients.words + pass.first_word;
+  RowRecord const* const rows = source.lists.lists[s.list] + s.first;
+  typename Tile::Columns const columns{threadIdx.x % 32};
+  VectorRow<kRecordWords, Tile::kWords> next;
+  auto const fetch = [&](RowIndex row) {
+    next.Fetch(records + std::uint64_t{row} * record_bytes, columns.word(),
+               values + std::uint64_t{row} * gradients.row_words, used);
+  };
+  RowIndex after = 0;  // the row of the step after the next
+  if (threadIdx.x < s.n) fetch(rows[threadIdx.x].row);
+  if (threadIdx.x + kThreads < s.n) after = rows[threadIdx.x + kThreads].row;
+  for (std::uint32_t i = threadIdx.x; i < s.n; i += kThreads) {
+    std::uint32_t words[kRecordWords], value[Tile::kWords];
+    next.Hand(columns.word(), words);
+#pragma unroll
+    for (int w = 0; w < Tile::kWords; ++w) value[w] = next.value[w];
+    if (i + kThreads < s.n) fetch(after);
+    if (i + 2 * kThreads < s.n) after = rows[i + 2 * kThreads].row;
+    Tile::Add(shared, columns, words, value, used);
+  }
+  __syncthreads();
+  FlushVectors<kRecordWords, kGroups>(m, reinterpret_cast<std::int64_t*>(view.histograms.slot(s.slot)), s.whole, pass,
+                                      cells, 2 * gradients.grad_words, shared);
+  __syncthreads();
+}
+
+/// Every block takes an equal run of the work: of the units, as often as the passes have weight.
+template <int kGroups>
+__global__ void __launch_bounds__(kThreads, 1)
+    SumVectorsKernel(HistogramView view, ListSource source, NarrowRows gradients, VectorCells cells) {
   extern __shared__ __align__(16) std::uint32_t shared[];
   auto* const clear = reinterpret_cast<uint4*>(shared);
   for (std::uint32_t i = threadIdx.x; i < kGroups * kGroupWords / 4; i += kThreads) clear[i] = {0, 0, 0, 0};
   WaitForKernelBefore();
   __syncthreads();
-  DeviceMatrixView const& m = view.matrix;
   ListJobs const jobs{source, view.state->sum_jobs, view.state->sum_units};
-  std::uint32_t const passes = (gradients.row_words + Tile::kWords - 1) / Tile::kWords;
+  VectorPasses<kGroups> const passes{view.matrix, gradients.row_words};
   std::uint64_t const units = jobs.all_units;
   std::uint64_t at, end;
-  if (!FindRun(units * m.tiles * passes, least_units, &at, &end)) return;
-  typename Tile::Columns const columns{threadIdx.x % 32};
+  if (!FindRun(units * passes.all(), DeviceHistogramPolicy{}.least_units, &at, &end)) return;
   while (at < end) {
-    auto const tile_pass = static_cast<std::uint32_t>(at / units);
-    std::uint32_t const tile_index = tile_pass / passes, pass = tile_pass % passes;
-    std::uint64_t const begin = tile_pass * units;
-    std::uint32_t taken = 0;
-    Segment const s = jobs.At(0, static_cast<std::uint32_t>(at - begin),
-                              static_cast<std::uint32_t>(min(end - begin, units)), kMostNarrowSumRows, &taken);
-    at += taken;
-    if (s.n == 0) continue;
-    std::uint8_t const* const records = m.records + tile_index * m.rows * (4 * kRecordWords);
-    int const used = static_cast<int>(min(static_cast<std::uint32_t>(Tile::kWords),
-                                          gradients.row_words - pass * Tile::kWords));
-    std::uint32_t const* const values = gradients.words + pass * Tile::kWords;
-    RowRecord const* const rows = source.lists.lists[s.list] + s.first;
-    auto const fetch = [&](RowIndex row, VectorRow<kRecordWords, Tile::kWords>* to) {
-      to->Fetch(records, row, columns.word(), values + std::uint64_t{row} * gradients.row_words, used);
-    };
-    VectorRow<kRecordWords, Tile::kWords> next;
-    RowIndex after = 0;  // the row of the step after the next
-    if (threadIdx.x < s.n) fetch(rows[threadIdx.x].row, &next);
-    if (threadIdx.x + kThreads < s.n) after = rows[threadIdx.x + kThreads].row;
-    for (std::uint32_t i = threadIdx.x; i < s.n; i += kThreads) {
-      std::uint32_t words[kRecordWords], value[Tile::kWords];
-      next.Hand(columns.word(), words);
-#pragma unroll
-      for (int w = 0; w < Tile::kWords; ++w) value[w] = next.value[w];
-      if (i + kThreads < s.n) fetch(after, &next);
-      if (i + 2 * kThreads < s.n) after = rows[i + 2 * kThreads].row;
-      Tile::Add(shared, columns, words, value, used);
+    VectorPass const pass = passes.At(static_cast<std::uint32_t>(at / units));
+    // A boundary between two blocks lies in one unit, which goes to the second.
+    std::uint64_t const begin = pass.before * units, pass_end = min(end, begin + pass.weight * units);
+    auto const last = static_cast<std::uint32_t>((pass_end - begin) / pass.weight);
+    for (auto unit = static_cast<std::uint32_t>((at - begin) / pass.weight); unit < last;) {
+      std::uint32_t taken = 0;
+      Segment const s = jobs.At(0, unit, last, kMostNarrowSumRows, &taken);
+      unit += taken;
+      if (s.n == 0) continue;
+      if (pass.half) {
+        SumVectorSegment<4, kGroups>(view, source, s, pass, gradients, cells, shared);
+      } else {
+        SumVectorSegment<8, kGroups>(view, source, s, pass, gradients, cells, shared);
+      }
     }
-    __syncthreads();
-    FlushVectors<kRecordWords, kGroups>(m, reinterpret_cast<std::int64_t*>(view.histograms.slot(s.slot)), s.whole,
-                                        tile_index, pass * Tile::kSums, 2 * static_cast<std::uint32_t>(used), cells,
-                                        2 * gradients.grad_words, shared);
-    __syncthreads();
+    at = pass_end;
   }
 }
 
 constexpr std::size_t BytesOf(int groups) { return static_cast<std::size_t>(groups) * kGroupWords * 4; }
 
-template <int kRecordWords, int kGroups>
+template <int kGroups>
 void Launch(HistogramView const& view, ListSource const& source, NarrowRows const& gradients, VectorCells const& cells,
             DeviceLimits const& limits, cudaStream_t stream) {
-  auto* const kernel = SumVectorsKernel<kRecordWords, kGroups>;
+  auto* const kernel = SumVectorsKernel<kGroups>;
   AllowShared(kernel, BytesOf(kGroups));
   LaunchNext("summing histograms", kernel, static_cast<unsigned>(limits.processors), kThreads, BytesOf(kGroups), limits,
-             stream, view, source, gradients, cells, DeviceHistogramPolicy{}.least_units);
-}
-
-template <int kRecordWords>
-void LaunchGroups(HistogramView const& view, ListSource const& source, NarrowRows const& gradients,
-                  VectorCells const& cells, DeviceLimits const& limits, cudaStream_t stream) {
-  if (BytesOf(3) <= limits.block_bytes) {
-    Launch<kRecordWords, 3>(view, source, gradients, cells, limits, stream);
-  } else {
-    Launch<kRecordWords, 1>(view, source, gradients, cells, limits, stream);
-  }
+             stream, view, source, gradients, cells);
 }
 
 }  // namespace
@@ -210,10 +264,10 @@ bool CanSumVectors(DeviceMatrixView const& m, std::uint32_t symbols, DeviceLimit
 
 void SumVectors(HistogramView const& view, RowLists const& rows, Node const* nodes, NarrowRows const& gradients,
                 VectorCells const& cells, DeviceLimits const& limits, cudaStream_t stream) {
-  if (view.matrix.record_bytes() == 32) {
-    LaunchGroups<8>(view, {rows, nodes}, gradients, cells, limits, stream);
+  if (BytesOf(3) <= limits.block_bytes) {
+    Launch<3>(view, {rows, nodes}, gradients, cells, limits, stream);
   } else {
-    LaunchGroups<4>(view, {rows, nodes}, gradients, cells, limits, stream);
+    Launch<1>(view, {rows, nodes}, gradients, cells, limits, stream);
   }
 }
 

@@ -1,5 +1,6 @@
 // Finds the best splits of nodes whose sums are vectors, on a device.
 #include "core/search.h"
+#include "cuda/block_totals.cuh"
 #include "cuda/grid.h"
 #include "split/group_split_cuda.cuh"
 #include "split/vector_ops.h"
@@ -10,14 +11,15 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kInFlight = 8;  // bins that a thread loads before the first use
+constexpr int kSegmentBins = 32;  // neighbouring bins that a thread sums, all of which are in flight
+constexpr int kSegments = kThreads / 32;
 
 /// A child of a family and its histogram.
 struct VectorChild {
   NodeIndex node;
   std::int64_t* sums;
-  std::int64_t const* built;      ///< the built child's histogram, to be subtracted from `sums`, or nullptr
-  std::uint32_t const* allowed;   ///< features; nullptr: all
+  bool subtracts;                ///< `sums` are the parent's, from which the built child's are to be subtracted
+  std::uint32_t const* allowed;  ///< features; nullptr: all
 };
 
 /// Returns child `child` of all families: the built child of a family, then its sibling.
@@ -28,7 +30,7 @@ __device__ VectorChild ChildOf(VectorSplitView const& view, std::uint32_t child)
   VectorChild own{};
   own.node = second ? family.sibling() : family.built();
   own.sums = sums(second ? family.sibling_slot : family.built_slot);
-  own.built = second && family.subtract != 0 ? sums(family.built_slot) : nullptr;
+  own.subtracts = second && family.subtract != 0;
   own.allowed = view.of.features.of_nodes == nullptr
                     ? nullptr
                     : view.of.features.of_nodes +
@@ -42,40 +44,99 @@ __device__ std::int64_t TotalOf(VectorSplitView const& view, NodeIndex node, std
   return sum < cells.outputs ? totals[sum].grad : totals[sum - cells.outputs].hess;
 }
 
-/// Turns the cells of one sum of one feature into sums over the bins up to each, in every child that is not subtracted
-/// (blockIdx.z: the family; siblings follow in a kernel of their own).
-__device__ void Accumulate(VectorSplitView const& view, std::uint32_t child, FeatureIndex f, std::uint32_t sum) {
-  DeviceMatrixView const& m = view.of.matrix;
-  VectorChild const own = ChildOf(view, child);
-  std::uint64_t const at = view.cells.first(sum) + view.cells.cell * m.first_cell(f);
-  std::uint64_t const stride = view.cells.cell * m.cell_stride();
-  BinIndex const n = m.bins(f);
-  std::int64_t up_to = 0;
-  for (BinIndex b = 0; b < n; b += kInFlight) {
-    std::int64_t v[kInFlight], built[kInFlight];
+/// The cells of one sum of one feature, in any slot.
+struct Chain {
+  std::uint64_t first;   ///< word of the first bin
+  std::uint64_t stride;  ///< to the next bin
+  BinIndex bins;         ///< 0: the lane has no feature
+};
+
+/// Parts of the chains of 32 lanes, by warps.
+struct ChainParts {
+  std::int64_t of_warp[kSegments][32];
+};
+
+/// Turns the cells of a chain into sums over the bins up to each. Where `other` is set, its cells, which are the parent's
+/// sums of that form, lose these: they become the sibling's. A warp takes kSegmentBins bins of each lane's chain. The
+/// block calls it. Returns the sum over all bins.
+__device__ std::int64_t Accumulate(Chain const& chain, std::int64_t* own, std::int64_t* other, ChainParts* parts) {
+  std::uint32_t const lane = threadIdx.x % 32, warp = threadIdx.x / 32, most = WarpMax(chain.bins);
+  std::int64_t before = 0;
+  for (BinIndex base = 0; base < most; base += kSegments * kSegmentBins) {
+    BinIndex const first = base + warp * kSegmentBins;
+    BinIndex const n = first < chain.bins ? min(chain.bins - first, BinIndex{kSegmentBins}) : 0;
+    std::uint64_t const at = chain.first + first * chain.stride;
+    std::int64_t v[kSegmentBins];
 #pragma unroll
-    for (int i = 0; i < kInFlight; ++i) {
-      v[i] = b + i < n ? own.sums[at + (b + i) * stride] : 0;
-      built[i] = own.built != nullptr && b + i < n ? own.built[at + (b + i) * stride] : 0;
+    for (int b = 0; b < kSegmentBins; ++b) v[b] = b < n ? own[at + b * chain.stride] : 0;
+#pragma unroll
+    for (int b = 1; b < kSegmentBins; ++b) v[b] += v[b - 1];
+    parts->of_warp[warp][lane] = v[kSegmentBins - 1];
+    __syncthreads();
+    std::int64_t below = before;
+#pragma unroll
+    for (std::uint32_t w = 0; w < kSegments; ++w) {
+      std::int64_t const part = parts->of_warp[w][lane];
+      if (w < warp) below += part;
+      before += part;
     }
 #pragma unroll
-    for (int i = 0; i < kInFlight; ++i) {
-      if (b + i >= n) break;
-      up_to = own.built != nullptr ? v[i] - built[i] : up_to + v[i];
-      own.sums[at + (b + i) * stride] = up_to;
+    for (int b = 0; b < kSegmentBins; ++b) {
+      v[b] += below;
+      if (b < n) own[at + b * chain.stride] = v[b];
     }
+    if (other != nullptr) {
+#pragma unroll
+      for (int b = 0; b < kSegmentBins; ++b) {
+        if (b < n) v[b] = other[at + b * chain.stride] - v[b];
+      }
+#pragma unroll
+      for (int b = 0; b < kSegmentBins; ++b) {
+        if (b < n) other[at + b * chain.stride] = v[b];
+      }
+    }
+    __syncthreads();
   }
-  if (up_to != TotalOf(view, own.node, sum)) view.misses[std::uint64_t{child} * m.features + f] = 1;
+  return before;
 }
 
-/// blockIdx.y: the sum; blockIdx.z: the family. `second`: siblings, whose built children are done.
-__global__ void __launch_bounds__(kThreads) AccumulateKernel(VectorSplitView view, bool second) {
-  std::uint32_t const child = 2 * blockIdx.z + (second ? 1 : 0);
-  for (FeatureIndex f = blockIdx.x * blockDim.x + threadIdx.x; f < view.of.matrix.features;
-       f += gridDim.x * blockDim.x) {
-    if (!IsIn(view.of.features.of_tree, f)) continue;
-    Accumulate(view, child, f, blockIdx.y);
+/// Accumulates 32 features in the children of a family, a feature a lane, and notes which of them a row misses.
+/// blockIdx.y: the sum; blockIdx.z: the family.
+__global__ void __launch_bounds__(kThreads) AccumulateKernel(VectorSplitView view, bool root) {
+  __shared__ ChainParts parts;
+  DeviceMatrixView const& m = view.of.matrix;
+  std::uint32_t const sum = blockIdx.y, child = 2 * blockIdx.z;
+  VectorChild const built = ChildOf(view, child), sibling = root ? built : ChildOf(view, child + 1);
+  for (std::uint32_t base = blockIdx.x * 32; base < m.features; base += gridDim.x * 32) {
+    FeatureIndex const f = base + threadIdx.x % 32;
+    bool const counts = f < m.features && IsIn(view.of.features.of_tree, f);
+    Chain const chain{view.cells.first(sum) + (counts ? view.cells.cell * m.first_cell(f) : 0),
+                      view.cells.cell * m.cell_stride(), counts ? m.bins(f) : 0};
+    auto const tell = [&](std::uint32_t number, NodeIndex node, std::int64_t present) {
+      if (threadIdx.x < 32 && counts && present != TotalOf(view, node, sum)) {
+        view.misses[std::uint64_t{number} * m.features + f] = 1;
+      }
+    };
+    bool const subtracts = !root && sibling.subtracts;
+    std::int64_t const of_built = Accumulate(chain, built.sums, subtracts ? sibling.sums : nullptr, &parts);
+    tell(child, built.node, of_built);
+    if (root) continue;
+    std::int64_t of_sibling = 0;
+    if (!subtracts) {
+      of_sibling = Accumulate(chain, sibling.sums, nullptr, &parts);
+    } else if (chain.bins != 0) {
+      of_sibling = sibling.sums[chain.first + (chain.bins - std::uint64_t{1}) * chain.stride];
+    }
+    tell(child + 1, sibling.node, of_sibling);
   }
+}
+
+__device__ SplitParams ParamsOf(VectorSplitView const& view, std::uint32_t output) {
+  SplitParams params = view.params;
+  OutputUnits const units = view.units[output];
+  params.grad_unit = units.grad;
+  params.hess_unit = units.hess;
+  return params;
 }
 
 /// The sums of one cell and one output, up to the cell.
@@ -155,7 +216,7 @@ __global__ void __launch_bounds__(kThreads) SearchKernel(VectorSplitView view, b
     int const direction = kMonotone ? view.directions[f] : 0;
     Division<kMonotone> forward, backward;
     for (std::uint32_t k = 0; k < outputs; ++k) {
-      SplitParams const p = view.params[k];
+      SplitParams const p = ParamsOf(view, k);
       GradientSum const total = totals[k], up_to = Load(view.cells, own.sums, cell, k);
       WeightBounds const* const of_output = kMonotone ? bounds + k : nullptr;
       forward.Add(p, ToLoss(p, up_to), ToLoss(p, total - up_to), of_output, direction);
@@ -212,33 +273,40 @@ __global__ void __launch_bounds__(kThreads) TakeBestKernel(VectorSplitView view)
   StoreWhole(split, best);
 }
 
-/// Writes the gain of a node from its weights: VectorSplitFinder::TermsOf.
-__device__ void WriteGain(VectorSplitView const& view, NodeIndex node) {
-  std::uint64_t const first = static_cast<std::uint64_t>(node) * view.cells.outputs;
-  double gain = 0.0;
-  for (std::uint32_t k = 0; k < view.cells.outputs; ++k) {
-    SplitParams const p = view.params[k];
-    LossSum const sum = ToLoss(p, view.nodes.sums[first + k]);
-    gain += view.nodes.bounds == nullptr
-                ? OutputGain(p, sum)
-                : GainOfWeight(p, sum, static_cast<double>(view.nodes.weights[first + k]));
+/// Adds terms [outputs] in their order: VectorSplitFinder::TermsOf. A warp calls it; term(k) may be called by any lane.
+template <typename Term>
+__device__ double SumInOrder(std::uint32_t outputs, Term&& term) {
+  double sum = 0.0;
+  for (std::uint32_t base = 0; base < outputs; base += 32) {
+    std::uint32_t const k = base + threadIdx.x % 32;
+    double const own = k < outputs ? term(k) : 0.0;
+    for (std::uint32_t i = 0; i < min(32U, outputs - base); ++i) sum += __shfl_sync(kAllLanes, own, i);
   }
-  view.nodes.gain[node] = gain;
+  return sum;
 }
 
-/// One thread.
+/// Returns the gain of a node by one of its weights.
+__device__ double OwnGain(SplitParams const& p, LossSum sum, float weight, bool monotone) {
+  return monotone ? GainOfWeight(p, sum, static_cast<double>(weight)) : OutputGain(p, sum);
+}
+
+/// One warp.
 __global__ void StartRootKernel(VectorSplitView view) {
-  for (std::uint32_t k = 0; k < view.cells.outputs; ++k) {
-    SplitParams const p = view.params[k];
-    view.nodes.weights[k] = LeafWeight(p, ToLoss(p, view.nodes.sums[k]), nullptr);
-    if (view.nodes.bounds != nullptr) view.nodes.bounds[k] = WeightBounds{};
-  }
-  WriteGain(view, 0);
+  VectorNodes const& nodes = view.nodes;
+  double const gain = SumInOrder(view.cells.outputs, [&](std::uint32_t k) {
+    SplitParams const p = ParamsOf(view, k);
+    LossSum const sum = ToLoss(p, nodes.sums[k]);
+    float const weight = LeafWeight(p, sum, nullptr);
+    nodes.weights[k] = weight;
+    if (nodes.bounds != nullptr) nodes.bounds[k] = WeightBounds{};
+    return OwnGain(p, sum, weight, nodes.bounds != nullptr);
+  });
+  if (threadIdx.x == 0) nodes.gain[0] = gain;
 }
 
-/// A thread makes one child: VectorSplitFinder::AddChildren.
+/// A warp makes one child: VectorSplitFinder::AddChildren.
 __global__ void __launch_bounds__(kThreads) MakeChildrenKernel(VectorSplitView view, std::uint32_t families) {
-  std::uint32_t const i = blockIdx.x * kThreads + threadIdx.x;
+  std::uint32_t const i = (blockIdx.x * kThreads + threadIdx.x) / 32;
   if (i >= 2 * families) return;
   Family const& family = view.of.tree.families[i / 2];
   bool const is_right = i % 2 != 0;
@@ -247,31 +315,35 @@ __global__ void __launch_bounds__(kThreads) MakeChildrenKernel(VectorSplitView v
   std::uint64_t const from = static_cast<std::uint64_t>(family.parent) * outputs;
   std::uint64_t const to = static_cast<std::uint64_t>(node) * outputs;
   VectorNodes const& nodes = view.nodes;
-  int const direction =
-      view.directions == nullptr ? 0 : view.directions[view.of.tree.nodes[family.parent].split.feature];
-  for (std::uint32_t k = 0; k < outputs; ++k) {
-    SplitParams const p = view.params[k];
+  bool const monotone = nodes.bounds != nullptr;
+  int const direction = monotone ? view.directions[view.of.tree.nodes[family.parent].split.feature] : 0;
+  double const gain = SumInOrder(outputs, [&](std::uint32_t k) {
+    SplitParams const p = ParamsOf(view, k);
     GradientSum const left = nodes.left[from + k], right = nodes.sums[from + k] - left;
-    WeightBounds const bounds = nodes.bounds == nullptr ? WeightBounds{} : nodes.bounds[from + k];
+    WeightBounds const bounds = monotone ? nodes.bounds[from + k] : WeightBounds{};
     SideWeights const w = OrderedWeights(p, ToLoss(p, left), ToLoss(p, right), bounds, direction);
-    nodes.sums[to + k] = is_right ? right : left;
-    nodes.weights[to + k] = is_right ? w.right : w.left;
-    if (nodes.bounds == nullptr) continue;
-    nodes.bounds[to + k] = direction == 0 ? bounds : BoundsBelow(bounds, direction, w.left, w.right, is_right);
-  }
-  WriteGain(view, node);
+    GradientSum const own = is_right ? right : left;
+    float const weight = is_right ? w.right : w.left;
+    nodes.sums[to + k] = own;
+    nodes.weights[to + k] = weight;
+    if (monotone) {
+      nodes.bounds[to + k] = direction == 0 ? bounds : BoundsBelow(bounds, direction, w.left, w.right, is_right);
+    }
+    return OwnGain(p, ToLoss(p, own), weight, monotone);
+  });
+  if (threadIdx.x % 32 == 0) nodes.gain[node] = gain;
 }
 
 }  // namespace
 
 void StartVectorRoot(VectorSplitView const& view, cudaStream_t stream) {
-  StartRootKernel<<<1, 1, 0, stream>>>(view);
+  StartRootKernel<<<1, 32, 0, stream>>>(view);
   CheckLaunch("making the root");
 }
 
 void MakeVectorChildren(VectorSplitView const& view, std::uint32_t families, DeviceLimits const&,
                         cudaStream_t stream) {
-  MakeChildrenKernel<<<(2 * families + kThreads - 1) / kThreads, kThreads, 0, stream>>>(view, families);
+  MakeChildrenKernel<<<(64 * families + kThreads - 1) / kThreads, kThreads, 0, stream>>>(view, families);
   CheckLaunch("preparing a batch of splits");
 }
 
@@ -281,11 +353,8 @@ void FindVectorSplits(VectorSplitView const& view, std::uint32_t families, bool 
   std::uint32_t const children = root ? 1 : 2 * families;
   FillBytes(view.best, 0, children, stream, "looking for splits");
   FillBytes(view.misses, 0, std::size_t{children} * m.features, stream, "looking for splits");
-  constexpr unsigned kChainThreads = 64;
-  unsigned const features = std::min((m.features + kChainThreads - 1) / kChainThreads, 1024U);
-  dim3 const chains{features, view.cells.sums(), families};
-  AccumulateKernel<<<chains, kChainThreads, 0, stream>>>(view, false);
-  if (!root) AccumulateKernel<<<chains, kChainThreads, 0, stream>>>(view, true);
+  dim3 const chains{std::min((m.features + 31) / 32, 1024U), view.cells.sums(), families};
+  AccumulateKernel<<<chains, kThreads, 0, stream>>>(view, root);
   CheckLaunch("looking for splits");
   dim3 const search{Blocks(m.cells, kThreads, limits, 16), children};
   auto* const kernel = view.directions != nullptr ? SearchKernel<true> : SearchKernel<false>;

@@ -20,12 +20,19 @@ struct VectorNodes {
   double* gain;          ///< [nodes] gain of the node's own weights, which all its splits share
 };
 
+/// The units of the integers of an output.
+struct alignas(16) OutputUnits {
+  double grad;
+  double hess;
+};
+
 /// The search of a level. Arrays are on the device.
 struct VectorSplitView {
   SplitView of;  ///< without limits of monotone constraints; groups and candidates are unused
   VectorCells cells;
   VectorNodes nodes;
-  SplitParams const* params;       ///< [outputs] with units, min_child_weight 0
+  SplitParams params;              ///< without units, min_child_weight 0
+  OutputUnits const* units;        ///< [outputs]
   double min_child_weight;
   std::int8_t const* directions;   ///< [features] of monotone constraints; nullptr: none
   unsigned long long* best;        ///< [2 · families] keys of the best candidates; zeros before the search

@@ -43,11 +43,11 @@ VectorTrees::VectorTrees(DeviceMatrix const& matrix, DeviceShard const& shard, D
       facts_{arena, kPart, sizeof(VectorFacts) + outputs * sizeof(OutputFacts)},
       formats_{arena, kPart, outputs},
       states_{arena, kPart, outputs},
-      device_params_{arena, kPart, outputs},
+      units_{arena, kPart, outputs},
       host_facts_{facts_.size()},
       host_formats_{outputs},
       host_states_{outputs},
-      host_params_{outputs} {}
+      host_units_{outputs} {}
 
 VectorTrees::~VectorTrees() {
   cudaStreamSynchronize(device_.stream);  // nothing may run on the buffers that go
@@ -169,7 +169,7 @@ void VectorTrees::Quantise() {
     SplitParams p{params_, host_formats_[k]};
     p.min_child_weight = 0.0;
     split_params_.push_back(p);
-    host_params_[k] = p;
+    host_units_[k] = {p.grad_unit, p.hess_unit};
     GradientState state{};
     // Whole numbers need no scale.
     state.grad_scale = narrow_ ? 1.0 : ScaleByPowerOfTwo(1.0, host_formats_[k].grad_shift);
@@ -189,7 +189,7 @@ void VectorTrees::Quantise() {
   device_.timer.Run(kGradients, 0, [&] {
     CopyToDevice(formats_.data(), host_formats_.data(), outputs_, device_.stream, "choosing formats");
     CopyToDevice(states_.data(), host_states_.data(), outputs_, device_.stream, "choosing formats");
-    CopyToDevice(device_params_.data(), host_params_.data(), outputs_, device_.stream, "choosing formats");
+    CopyToDevice(units_.data(), host_units_.data(), outputs_, device_.stream, "choosing formats");
     FillBytes(sums_.data(), 0, outputs_, device_.stream, "summing the root");
     VectorIntegers const to{formats_.data(), one_hessian_, rows,
                             narrow_ && !in_planes_ ? narrow_pairs_.data() : nullptr, sums_.data()};
@@ -227,7 +227,9 @@ VectorSplitView VectorTrees::Splits() const {
   view.cells = in_planes_ ? PlaneCells(cells, outputs_, one_hessian_) : PairCells(cells, outputs_);
   bool const monotone = monotone_.constraints().monotone();
   view.nodes = {sums_.data(), left_.data(), weights_.data(), monotone ? bounds_.data() : nullptr, gain_.data()};
-  view.params = device_params_.data();
+  view.params = SplitParams{params_, {}};
+  view.params.min_child_weight = 0.0;
+  view.units = units_.data();
   view.min_child_weight = params_.min_child_weight;
   view.directions = monotone_.View().directions;
   view.best = best_.data();
@@ -283,17 +285,18 @@ void VectorTrees::GrowBatch(int batch) {
 }
 
 VectorTree VectorTrees::Take() {
-  leaves_.FindHostDriven(growth_.made(), growth_.LeafNumbers(), growth_.tree());
-  std::size_t const made = growth_.made().size();
-  std::vector<GradientSum> sums(made * outputs_);
-  std::vector<float> weights(made * outputs_);
-  CopyToHost(sums.data(), sums_.data(), sums.size(), device_.stream, "reading leaves");
-  CopyToHost(weights.data(), weights_.data(), weights.size(), device_.stream, "reading leaves");
-  device_.stream.Wait("reading leaves");
+  std::size_t const numbers = growth_.made().size() * outputs_;
+  if (host_sums_.size() < numbers) {
+    host_sums_ = PinnedBuffer<GradientSum>{2 * numbers};
+    host_weights_ = PinnedBuffer<float>{2 * numbers};
+  }
+  CopyToHost(host_sums_.data(), sums_.data(), numbers, device_.stream, "reading leaves");
+  CopyToHost(host_weights_.data(), weights_.data(), numbers, device_.stream, "reading leaves");
+  leaves_.FindHostDriven(growth_.made(), growth_.LeafNumbers(), growth_.tree());  // waits
   if (device_.timed()) device_.timer.timeline()->Resolve();
   auto const numbers_of = [&](NodeIndex n) {
     std::size_t const at = static_cast<std::size_t>(growth_.MadeNumber(n)) * outputs_;
-    return VectorNumbers{sums.data() + at, weights.data() + at};
+    return VectorNumbers{host_sums_.data() + at, host_weights_.data() + at};
   };
   return MakeVectorTree({growth_.tree()}, parts_.matrix.cuts, split_params_, params_.learning_rate, numbers_of);
 }

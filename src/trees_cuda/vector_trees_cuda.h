@@ -83,12 +83,14 @@ class VectorTrees {
   DeviceBuffer<GradientPair> narrow_pairs_;         ///< VectorIntegers::pairs
   DeviceBuffer<GradientFormat> formats_;
   DeviceBuffer<GradientState> states_;  ///< [outputs] formats for SumRows
-  DeviceBuffer<SplitParams> device_params_;
+  DeviceBuffer<OutputUnits> units_;
   PinnedBuffer<std::uint8_t> host_facts_;
   PinnedBuffer<GradientFormat> host_formats_;
   PinnedBuffer<GradientState> host_states_;
-  PinnedBuffer<SplitParams> host_params_;
+  PinnedBuffer<OutputUnits> host_units_;
   PinnedBuffer<Family> host_families_;
+  PinnedBuffer<GradientSum> host_sums_;  ///< of the finished tree
+  PinnedBuffer<float> host_weights_;
 
   // VectorNodes
   DeviceBuffer<GradientSum> sums_, left_;

@@ -158,6 +158,12 @@ constexpr NamedCase kCases[] = {
        p->subsample = 0.8f;
      },
      20},
+    {"Narrow", {70000, 2, 0.1, 30}, 2, [](TrainParams* p) { p->max_depth = 2; }},
+    {"NarrowSubsample", {140000, 2}, 3,
+     [](TrainParams* p) {
+       p->max_depth = 2;
+       p->subsample = 0.5f;
+     }},
     {"Interactions", kMissing, 3,
      [](TrainParams* p) {
        p->interaction_constraints = {{0, 1}, {1, 2, 3}};
@@ -238,6 +244,20 @@ TEST(VectorTreesTest, OfOneOutputAreOrdinaryTrees) {
     EXPECT_GT(one.Leaves(), 8U);
     EXPECT_EQ(one, testing::Grow(c.of));
   }
+}
+
+TEST(VectorTreesTest, OneOutputOfHeavyTailsMakesAllWide) {
+  VectorCase const narrow = MakeCase({70000, 2, 0.0, 30}, 2);
+  VectorCase wide = narrow;
+  wide.gradients[1][7].grad = 3e9f;
+  auto const root_of = [](VectorCase const& c) { return Grow(c).weight[0]; };
+  EXPECT_NE(root_of(narrow), root_of(wide));
+  double grad = 0, hess = 0;
+  for (GradientPair const& g : wide.gradients[0]) {
+    grad += static_cast<double>(g.grad);
+    hess += static_cast<double>(g.hess);
+  }
+  EXPECT_FLOAT_EQ(root_of(wide), static_cast<float>(-grad / (hess + 1)));
 }
 
 TEST(VectorTreesTest, PermutedOutputsPermuteLeaves) {
@@ -327,7 +347,7 @@ TEST(VectorTreesTest, RefuseWhatTheyDoNotHave) {
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer.GrowVectors(c.of.params, {}, 0, {}); }, {"0 outputs"}), "");
   auto const exact = MakeHostExactBuilder(host::SortColumns(MemorySource{c.of.values}, 2), 2);
   EXPECT_EQ(WhatIsWrong<Unsupported>([&] { exact->GrowVectors(c.of.params, gradients, 2, {}); },
-                                     {"multi_output_tree", "trees by histograms on the host"}),
+                                     {"multi_output_tree", "trees by histograms on the host or on one GPU"}),
             "");
   gradients[31].hess = std::numeric_limits<float>::infinity();
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer.GrowVectors(c.of.params, gradients, 2, {}); },
