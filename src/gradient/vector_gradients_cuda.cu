@@ -101,55 +101,77 @@ __device__ std::uint32_t Word(std::int64_t low, std::int64_t high) {
   return (static_cast<std::uint32_t>(low) & 0xFFFFU) | static_cast<std::uint32_t>(high) << 16;
 }
 
-/// A thread takes kLaneRows neighbouring rows of the tree.
+constexpr std::uint32_t kStaged = 8;  ///< outputs that a block brings to fixed point at a time
+
+/// Returns the sum over the warp, in every lane.
+__device__ std::int64_t SumOfWarp(std::int64_t value, bool is_narrow) {
+#if __CUDA_ARCH__ >= 800
+  if (is_narrow) return __reduce_add_sync(kAllLanes, static_cast<int>(value));  // 32 values of at most 2^14
+#endif
+  return WarpSum(value);
+}
+
+/// A thread takes one row of the tree. Words are staged, so that a warp writes whole rows.
 __global__ void __launch_bounds__(kThreads)
     QuantiseKernel(VectorGradients gradients, RowsOfTree rows, TreeDraw const* draw, VectorIntegers to) {
-  __shared__ unsigned long long sums[2][2];  // of two outputs
-  std::uint32_t const n = *rows.count, first = (blockIdx.x * kThreads + threadIdx.x) * kLaneRows;
-  RandomStream const stream{draw->seed, RandomPurpose::kRounding, draw->tree, 0};
-  RowIndex row[kLaneRows];
-  std::uint32_t random[kLaneRows];
-  std::uint32_t own = first < n ? min(n - first, static_cast<std::uint32_t>(kLaneRows)) : 0;
-  for (std::uint32_t i = 0; i < kLaneRows; ++i) {
-    row[i] = i < own ? rows.row(first + i) : 0;
-    random[i] = i < own ? stream.Word(draw->first_row + row[i]) : 0;
-  }
-  for (std::uint32_t k = 0; k < gradients.outputs; k += 2) {
-    std::uint32_t const pair = min(2U, gradients.outputs - k);
-    if (threadIdx.x < 4) sums[threadIdx.x / 2][threadIdx.x % 2] = 0;
-    __syncthreads();
-    GradientSum q[2][kLaneRows];
-    for (std::uint32_t j = 0; j < pair; ++j) {
-      OutputScales const scales{to.formats[k + j]};
-      GradientSum sum;
+  __shared__ unsigned long long sums[kStaged][2];
+  __shared__ std::uint32_t staged[2][kThreads][kStaged / 2 + 1];
+  __shared__ RowIndex row_of[kThreads];
+  std::uint32_t const n = *rows.count, first = blockIdx.x * kThreads;
+  if (first >= n) return;
+  bool const in = first + threadIdx.x < n;
+  RowIndex const row = rows.row(min(first + threadIdx.x, n - 1));
+  std::uint32_t const random =
+      RandomStream{draw->seed, RandomPurpose::kRounding, draw->tree, 0}.Word(draw->first_row + row);
+  row_of[threadIdx.x] = row;
+  for (std::uint32_t base = 0; base < gradients.outputs; base += kStaged) {
+    std::uint32_t const outputs = min(kStaged, gradients.outputs - base);
+    if (threadIdx.x < 2 * kStaged) sums[threadIdx.x / 2][threadIdx.x % 2] = 0;
+    GradientPair v[kStaged];
 #pragma unroll
-      for (std::uint32_t i = 0; i < kLaneRows; ++i) {
-        q[j][i] = i < own ? scales.Of(gradients.of(k + j)[row[i]], random[i]) : GradientSum{};
-        sum += q[j][i];
-        if (to.pairs != nullptr && i < own) {
-          to.pairs[(k + j) * gradients.stride + row[i]] = {static_cast<float>(q[j][i].grad),
-                                                           static_cast<float>(q[j][i].hess)};
+    for (std::uint32_t j = 0; j < kStaged; ++j) v[j] = j < outputs ? gradients.of(base + j)[row] : GradientPair{};
+    __syncthreads();
+#pragma unroll
+    for (std::uint32_t j = 0; j < kStaged; j += 2) {
+      if (j >= outputs) break;
+      GradientSum q[2];
+#pragma unroll
+      for (std::uint32_t i = 0; i < 2; ++i) {
+        if (j + i >= outputs) break;
+        OutputScales const scales{to.formats[base + j + i]};
+        if (in) q[i] = scales.Of(v[j + i], random);
+        if (in && to.pairs != nullptr) {
+          to.pairs[(base + j + i) * gradients.stride + row] = {static_cast<float>(q[i].grad),
+                                                               static_cast<float>(q[i].hess)};
+        }
+        GradientSum const sum{SumOfWarp(q[i].grad, scales.is_narrow), SumOfWarp(q[i].hess, scales.is_narrow)};
+        if (threadIdx.x % 32 == 0) {
+          atomicAdd(&sums[j + i][0], static_cast<unsigned long long>(sum.grad));
+          atomicAdd(&sums[j + i][1], static_cast<unsigned long long>(sum.hess));
         }
       }
-      sum = {WarpSum(sum.grad), WarpSum(sum.hess)};
-      if (threadIdx.x % 32 == 0) {
-        atomicAdd(&sums[j][0], static_cast<unsigned long long>(sum.grad));
-        atomicAdd(&sums[j][1], static_cast<unsigned long long>(sum.hess));
-      }
-    }
-    if (to.rows.words != nullptr) {
-#pragma unroll
-      for (std::uint32_t i = 0; i < kLaneRows; ++i) {
-        if (i >= own) continue;
-        std::uint32_t* const words = to.rows.words + std::uint64_t{row[i]} * to.rows.row_words;
-        words[k / 2] = Word(q[0][i].grad, pair == 2 ? q[1][i].grad : 0);
-        if (to.one_hessian && k != 0) continue;
-        words[to.rows.grad_words + k / 2] = Word(q[0][i].hess, pair == 2 && !to.one_hessian ? q[1][i].hess : 0);
-      }
+      staged[0][threadIdx.x][j / 2] = Word(q[0].grad, q[1].grad);
+      staged[1][threadIdx.x][j / 2] = Word(q[0].hess, to.one_hessian ? 0 : q[1].hess);
     }
     __syncthreads();
-    if (threadIdx.x < 2 * pair) {
-      GradientSum* const root = to.roots + k + threadIdx.x / 2;
+    if (to.rows.words != nullptr) {
+      std::uint32_t const words = NarrowWords(outputs), counted = min(n - first, static_cast<std::uint32_t>(kThreads));
+      auto const write = [&](std::uint32_t which, std::uint32_t used, std::uint32_t place) {
+        for (std::uint32_t i = threadIdx.x; i < counted * used; i += kThreads) {
+          std::uint32_t const r = i / used, w = i - r * used;
+          to.rows.words[std::uint64_t{row_of[r]} * to.rows.row_words() + NarrowRows::PlaceOf(place + w)] =
+              staged[which][r][w];
+        }
+      };
+      write(0, words, base / 2);
+      if (!to.one_hessian) {
+        write(1, words, to.rows.grad_words + base / 2);
+      } else if (base == 0) {
+        write(1, 1, to.rows.grad_words);
+      }
+    }
+    if (threadIdx.x < 2 * outputs) {
+      GradientSum* const root = to.roots + base + threadIdx.x / 2;
       AtomicAdd(threadIdx.x % 2 == 0 ? &root->grad : &root->hess,
                 static_cast<std::int64_t>(sums[threadIdx.x / 2][threadIdx.x % 2]));
     }
@@ -186,8 +208,7 @@ void FindVectorFacts(VectorGradients const& gradients, RowsOfTree const& rows, V
 void QuantiseVectors(VectorGradients const& gradients, RowsOfTree const& rows, TreeDraw const* draw,
                      VectorIntegers const& to, DeviceLimits const& limits, cudaStream_t stream) {
   (void)limits;
-  constexpr std::uint64_t kBlockRows = kThreads * kLaneRows;
-  auto const blocks = static_cast<unsigned>((gradients.rows + kBlockRows - 1) / kBlockRows);
+  auto const blocks = static_cast<unsigned>((gradients.rows + kThreads - 1) / kThreads);
   QuantiseKernel<<<blocks, kThreads, 0, stream>>>(gradients, rows, draw, to);
   CheckLaunch("bringing gradients to fixed point");
 }

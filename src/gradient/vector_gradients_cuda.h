@@ -42,15 +42,31 @@ struct alignas(16) VectorFacts {
   std::uint32_t hessians_differ;  ///< not 0: a row's outputs have different hessians
 };
 
-/// Rows in the narrow format, with the values of a row side by side: those of gradients, then those of hessians. Both
-/// are filled up to even numbers with zeros.
-struct NarrowRows {
-  std::uint32_t* words;      ///< [rows, row_words] on the device, two values each
-  std::uint32_t row_words;
-  std::uint32_t grad_words;  ///< of a row
-};
-/// Returns the words of `values` values.
+/// Returns the words of `values` values, two each.
 constexpr std::uint32_t NarrowWords(std::uint32_t values) { return (values + 1) / 2; }
+
+/// Rows in the narrow format, with the values of a row side by side: those of gradients, then those of hessians. Both
+/// are filled up to even numbers with zeros. Three words, which a kernel reads at a time, lie in 16 bytes.
+struct NarrowRows {
+  static constexpr int kChunkWords = 3;
+
+  std::uint32_t* words;      ///< [rows, row_chunks, 4] on the device, two values each
+  std::uint32_t grad_words;  ///< of a row
+  std::uint32_t all_words;
+
+  NarrowRows() = default;
+  NarrowRows(std::uint32_t* data, std::uint32_t outputs, bool one_hessian)
+      : words{data},
+        grad_words{NarrowWords(outputs)},
+        all_words{grad_words + NarrowWords(one_hessian ? 1 : outputs)} {}
+
+  XGBGPU_HD std::uint32_t row_chunks() const { return (all_words + kChunkWords - 1) / kChunkWords; }
+  XGBGPU_HD std::uint32_t row_words() const { return 4 * row_chunks(); }
+  /// Returns where a word is in a row.
+  XGBGPU_HD static std::uint32_t PlaceOf(std::uint32_t word) {
+    return word / kChunkWords * 4 + word % kChunkWords;
+  }
+};
 
 /// Where gradients in fixed point go.
 struct VectorIntegers {

@@ -11,8 +11,9 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kSegmentBins = 32;  // neighbouring bins that a thread sums, all of which are in flight
-constexpr int kSegments = kThreads / 32;
+constexpr int kSumThreads = 512;
+constexpr int kSegmentBins = 8;  // neighbouring bins that a thread sums, all of which are in flight
+constexpr int kSegments = kSumThreads / 32;
 
 /// A child of a family and its histogram.
 struct VectorChild {
@@ -66,15 +67,18 @@ __device__ std::int64_t Accumulate(Chain const& chain, std::int64_t* own, std::i
     BinIndex const first = base + warp * kSegmentBins;
     BinIndex const n = first < chain.bins ? min(chain.bins - first, BinIndex{kSegmentBins}) : 0;
     std::uint64_t const at = chain.first + first * chain.stride;
-    std::int64_t v[kSegmentBins];
+    std::int64_t v[kSegmentBins], of_other[kSegmentBins];
 #pragma unroll
-    for (int b = 0; b < kSegmentBins; ++b) v[b] = b < n ? own[at + b * chain.stride] : 0;
+    for (int b = 0; b < kSegmentBins; ++b) {
+      v[b] = b < n ? own[at + b * chain.stride] : 0;
+      of_other[b] = other != nullptr && b < n ? other[at + b * chain.stride] : 0;
+    }
 #pragma unroll
     for (int b = 1; b < kSegmentBins; ++b) v[b] += v[b - 1];
     parts->of_warp[warp][lane] = v[kSegmentBins - 1];
     __syncthreads();
     std::int64_t below = before;
-#pragma unroll
+#pragma unroll 8
     for (std::uint32_t w = 0; w < kSegments; ++w) {
       std::int64_t const part = parts->of_warp[w][lane];
       if (w < warp) below += part;
@@ -84,16 +88,7 @@ __device__ std::int64_t Accumulate(Chain const& chain, std::int64_t* own, std::i
     for (int b = 0; b < kSegmentBins; ++b) {
       v[b] += below;
       if (b < n) own[at + b * chain.stride] = v[b];
-    }
-    if (other != nullptr) {
-#pragma unroll
-      for (int b = 0; b < kSegmentBins; ++b) {
-        if (b < n) v[b] = other[at + b * chain.stride] - v[b];
-      }
-#pragma unroll
-      for (int b = 0; b < kSegmentBins; ++b) {
-        if (b < n) other[at + b * chain.stride] = v[b];
-      }
+      if (b < n && other != nullptr) other[at + b * chain.stride] = of_other[b] - v[b];
     }
     __syncthreads();
   }
@@ -102,7 +97,7 @@ __device__ std::int64_t Accumulate(Chain const& chain, std::int64_t* own, std::i
 
 /// Accumulates 32 features in the children of a family, a feature a lane, and notes which of them a row misses.
 /// blockIdx.y: the sum; blockIdx.z: the family.
-__global__ void __launch_bounds__(kThreads) AccumulateKernel(VectorSplitView view, bool root) {
+__global__ void __launch_bounds__(kSumThreads) AccumulateKernel(VectorSplitView view, bool root) {
   __shared__ ChainParts parts;
   DeviceMatrixView const& m = view.of.matrix;
   std::uint32_t const sum = blockIdx.y, child = 2 * blockIdx.z;
@@ -145,8 +140,21 @@ __device__ GradientSum Load(VectorCells const& cells, std::int64_t const* sums, 
   return {sums[k * cells.output + at], sums[cells.first_hessian + k * cells.hessian_output + at]};
 }
 
+/// The formulas of a tree: those without reg_alpha and max_delta_step are shorter, and give the same bits.
+enum class Formulas { kPlain, kAll, kMonotone };
+
+/// Returns OutputGain.
+template <Formulas kFormulas>
+__device__ double GainOfOutput(SplitParams const& p, LossSum s) {
+  if constexpr (kFormulas == Formulas::kPlain) {
+    return s.hess <= 0.0 ? 0.0 : s.grad * s.grad / (s.hess + p.reg_lambda);
+  } else {
+    return OutputGain(p, s);
+  }
+}
+
 /// A division of a node, output by output: VectorSplitFinder::GainOf.
-template <bool kMonotone>
+template <Formulas kFormulas>
 struct Division {
   SideHessians hessians{0.0, 0.0};
   double gain{0.0};
@@ -154,11 +162,11 @@ struct Division {
   __device__ void Add(SplitParams const& p, LossSum left, LossSum right, WeightBounds const* bounds, int direction) {
     hessians.left += left.hess;
     hessians.right += right.hess;
-    if constexpr (kMonotone) {
+    if constexpr (kFormulas == Formulas::kMonotone) {
       SideWeights const w = OrderedWeights(p, left, right, *bounds, direction);
       gain += GainOfWeight(p, left, static_cast<double>(w.left)) + GainOfWeight(p, right, static_cast<double>(w.right));
     } else {
-      gain += OutputGain(p, left) + OutputGain(p, right);
+      gain += GainOfOutput<kFormulas>(p, left) + GainOfOutput<kFormulas>(p, right);
     }
   }
   __device__ float Gain(VectorSplitView const& view, double node_gain) const {
@@ -167,23 +175,28 @@ struct Division {
   }
 };
 
-/// The feature and bin of a cell of a histogram.
+/// The i-th cell of a histogram that a feature has, where there is one: in a dense tile of fewer columns than others,
+/// cells are counted without the columns that it lacks.
 struct CellPlace {
   FeatureIndex feature;
   BinIndex bin;
-  bool exists;  ///< the tile has more columns, or more bins, than the feature
+  bool exists;
+  std::uint64_t cell;
 
-  __device__ CellPlace(DeviceMatrixView const& m, std::uint64_t cell) : feature{0}, bin{0}, exists{false} {
+  __device__ CellPlace(DeviceMatrixView const& m, std::uint64_t i) : cell{i} {
     if (m.dense) {
-      std::uint32_t const t = RangeOf(m.tiles, cell, [&](std::uint32_t i) { return m.tile[i].first_cell; });
-      auto const of_tile = static_cast<std::uint32_t>(cell - m.tile[t].first_cell);
-      bin = of_tile / m.tile_columns;
-      feature = t * m.tile_columns + of_tile % m.tile_columns;
+      std::uint32_t const t = RangeOf(m.tiles, i, [&](std::uint32_t n) { return m.tile[n].first_cell; });
+      std::uint32_t const columns = min(m.tile_columns, m.features - t * m.tile_columns);
+      auto const of_tile = static_cast<std::uint32_t>(i - m.tile[t].first_cell);
+      bin = of_tile / columns;
+      std::uint32_t const column = of_tile - bin * columns;
+      feature = t * m.tile_columns + column;
+      cell = m.tile[t].first_cell + std::uint64_t{bin} * m.tile_columns + column;
     } else {
-      feature = RangeOf(m.features, static_cast<BinIndex>(cell), [&](std::uint32_t f) { return m.cut_ptr[f]; });
-      bin = static_cast<BinIndex>(cell) - m.cut_ptr[feature];
+      feature = RangeOf(m.features, static_cast<BinIndex>(i), [&](std::uint32_t f) { return m.cut_ptr[f]; });
+      bin = static_cast<BinIndex>(i) - m.cut_ptr[feature];
     }
-    exists = feature < m.features && bin < m.bins(feature);
+    exists = bin < m.bins(feature);
   }
 };
 
@@ -193,8 +206,10 @@ __device__ std::uint32_t OrderOf(DeviceMatrixView const& m, FeatureIndex f, BinI
 }
 
 /// A thread tries the splits at one cell. blockIdx.y: the child.
-template <bool kMonotone>
-__global__ void __launch_bounds__(kThreads) SearchKernel(VectorSplitView view, bool root) {
+template <Formulas kFormulas>
+__global__ void __launch_bounds__(kThreads, kFormulas == Formulas::kPlain ? 3 : 2)
+    SearchKernel(VectorSplitView view, bool root) {
+  constexpr bool kMonotone = kFormulas == Formulas::kMonotone;
   DeviceMatrixView const& m = view.of.matrix;
   std::uint32_t const child = root ? 0 : blockIdx.y, outputs = view.cells.outputs;
   VectorChild const own = ChildOf(view, child);
@@ -203,10 +218,11 @@ __global__ void __launch_bounds__(kThreads) SearchKernel(VectorSplitView view, b
       kMonotone ? view.nodes.bounds + static_cast<std::uint64_t>(own.node) * outputs : nullptr;
   double const node_gain = view.nodes.gain[own.node];
   unsigned long long key = 0;
-  for (std::uint64_t cell = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; cell < m.cells;
-       cell += std::uint64_t{gridDim.x} * kThreads) {
-    CellPlace const place{m, cell};
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < m.cells;
+       i += std::uint64_t{gridDim.x} * kThreads) {
+    CellPlace const place{m, i};
     FeatureIndex const f = place.feature;
+    std::uint64_t const cell = place.cell;
     if (!place.exists || !IsIn(view.of.features.of_tree, f) || !IsIn(own.allowed, f) ||
         !MayMeetAt(view.of, own.node, f)) {
       continue;
@@ -214,7 +230,7 @@ __global__ void __launch_bounds__(kThreads) SearchKernel(VectorSplitView view, b
     std::uint64_t const last = m.first_cell(f) + (m.bins(f) - std::uint64_t{1}) * m.cell_stride();
     bool const misses = view.misses[std::uint64_t{child} * m.features + f] != 0;
     int const direction = kMonotone ? view.directions[f] : 0;
-    Division<kMonotone> forward, backward;
+    Division<kFormulas> forward, backward;
     for (std::uint32_t k = 0; k < outputs; ++k) {
       SplitParams const p = ParamsOf(view, k);
       GradientSum const total = totals[k], up_to = Load(view.cells, own.sums, cell, k);
@@ -354,10 +370,13 @@ void FindVectorSplits(VectorSplitView const& view, std::uint32_t families, bool 
   FillBytes(view.best, 0, children, stream, "looking for splits");
   FillBytes(view.misses, 0, std::size_t{children} * m.features, stream, "looking for splits");
   dim3 const chains{std::min((m.features + 31) / 32, 1024U), view.cells.sums(), families};
-  AccumulateKernel<<<chains, kThreads, 0, stream>>>(view, root);
+  AccumulateKernel<<<chains, kSumThreads, 0, stream>>>(view, root);
   CheckLaunch("looking for splits");
   dim3 const search{Blocks(m.cells, kThreads, limits, 16), children};
-  auto* const kernel = view.directions != nullptr ? SearchKernel<true> : SearchKernel<false>;
+  bool const plain = view.params.reg_alpha == 0.0 && view.params.max_delta_step == 0.0;
+  auto* const kernel = view.directions != nullptr ? SearchKernel<Formulas::kMonotone>
+                       : plain                    ? SearchKernel<Formulas::kPlain>
+                                                  : SearchKernel<Formulas::kAll>;
   kernel<<<search, kThreads, 0, stream>>>(view, root);
   CheckLaunch("looking for splits");
   TakeBestKernel<<<children, kThreads, 0, stream>>>(view);

@@ -177,12 +177,8 @@ void VectorTrees::Quantise() {
     host_states_[k] = state;
   }
   ReserveNodes(0);
-  NarrowRows rows{};
-  rows.grad_words = NarrowWords(outputs_);
-  rows.row_words = rows.grad_words + NarrowWords(one_hessian_ ? 1 : outputs_);
   if (in_planes_) {
-    device_.workspace.Reserve(&narrow_rows_, "gradients", parts_.matrix.view.rows * rows.row_words);
-    rows.words = narrow_rows_.data();
+    device_.workspace.Reserve(&narrow_rows_, "gradients", parts_.matrix.view.rows * NarrowGradients().row_words());
   } else if (narrow_) {
     device_.workspace.Reserve(&narrow_pairs_, "gradients", outputs_ * gradients_.stride);
   }
@@ -191,7 +187,7 @@ void VectorTrees::Quantise() {
     CopyToDevice(states_.data(), host_states_.data(), outputs_, device_.stream, "choosing formats");
     CopyToDevice(units_.data(), host_units_.data(), outputs_, device_.stream, "choosing formats");
     FillBytes(sums_.data(), 0, outputs_, device_.stream, "summing the root");
-    VectorIntegers const to{formats_.data(), one_hessian_, rows,
+    VectorIntegers const to{formats_.data(), one_hessian_, in_planes_ ? NarrowGradients() : NarrowRows{},
                             narrow_ && !in_planes_ ? narrow_pairs_.data() : nullptr, sums_.data()};
     QuantiseVectors(gradients_, Rows(), &parts_.memory.settings()->draw, to, device_.limits, device_.stream);
   });
@@ -205,10 +201,8 @@ void VectorTrees::Sum(LevelBounds const& bounds) const {
   DeviceHistograms const histograms = parts_.histograms.View();
   LevelState const* const state = &parts_.memory.header()->state;
   if (in_planes_) {
-    NarrowRows const rows{narrow_rows_.data(), NarrowWords(outputs_) + NarrowWords(one_hessian_ ? 1 : outputs_),
-                          NarrowWords(outputs_)};
-    SumVectors({m, histograms, state, nullptr}, parts_.rows.Lists(), parts_.memory.nodes(), rows, Splits().cells,
-               device_.limits, device_.stream);
+    SumVectors({m, histograms, state, nullptr}, parts_.rows.Lists(), parts_.memory.nodes(), NarrowGradients(),
+               Splits().cells, device_.limits, device_.stream);
     return;
   }
   RowLists lists = parts_.rows.Lists();

@@ -57,6 +57,7 @@ class VectorTrees {
   VectorTree Take();
 
   RowsOfTree Rows() const;
+  NarrowRows NarrowGradients() const { return {narrow_rows_.data(), outputs_, one_hessian_}; }
   LevelBounds BoundsOf(std::uint32_t families) const;
   void Sum(LevelBounds const& bounds) const;
   VectorSplitView Splits() const;
