@@ -156,7 +156,8 @@ Training& Rounds::PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data,
   int const wanted_bins = config().tree().max_bin;
   BinsOf bins = BinsAlone(*data, config().IsExact() ? kNoBins : wanted_bins);
   if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
-    place = PlaceOfTrees(parts_.group->AgreeOnRound(group, Shared(data), step, parts_.margins->SharedFacts()), data->Info());
+    place = PlaceOfTrees(parts_.group->AgreeOnRound(group, Shared(data), step, parts_.margins->SharedFacts()),
+                         data->Info());
     bins = parts_.group->bins();
     if (place.backend == BackendKind::kCuda) parts_.prediction->SetWorkerDevice(place.device);
   } else {

@@ -31,7 +31,8 @@ __device__ void ForEachRow(VectorGradients const& gradients, RowsOfTree const& r
     GradientPair v[kLaneRows], of_first[kLaneRows];
 #pragma unroll
     for (int i = 0; i < kLaneRows; ++i) {
-      RowIndex const row = rows.row(static_cast<std::uint32_t>(min(base + std::uint64_t{step} * i, std::uint64_t{n - 1})));
+      RowIndex const row =
+          rows.row(static_cast<std::uint32_t>(min(base + std::uint64_t{step} * i, std::uint64_t{n - 1})));
       v[i] = own[row];
       of_first[i] = first[row];
     }
@@ -81,8 +82,8 @@ struct OutputScales {
   double grad, hess;
   bool is_narrow;
 
-  __device__ explicit OutputScales(GradientFormat const& format)
-      : narrow{}, grad{0}, hess{0}, is_narrow{format.narrow} {
+  __device__ void Set(GradientFormat const& format) {
+    is_narrow = format.narrow;
     if (is_narrow) {
       narrow = MakeNarrowScales(format);
     } else {
@@ -115,6 +116,7 @@ __device__ std::int64_t SumOfWarp(std::int64_t value, bool is_narrow) {
 __global__ void __launch_bounds__(kThreads)
     QuantiseKernel(VectorGradients gradients, RowsOfTree rows, TreeDraw const* draw, VectorIntegers to) {
   __shared__ unsigned long long sums[kStaged][2];
+  __shared__ OutputScales scales[kStaged];
   __shared__ std::uint32_t staged[2][kThreads][kStaged / 2 + 1];
   __shared__ RowIndex row_of[kThreads];
   std::uint32_t const n = *rows.count, first = blockIdx.x * kThreads;
@@ -127,6 +129,7 @@ __global__ void __launch_bounds__(kThreads)
   for (std::uint32_t base = 0; base < gradients.outputs; base += kStaged) {
     std::uint32_t const outputs = min(kStaged, gradients.outputs - base);
     if (threadIdx.x < 2 * kStaged) sums[threadIdx.x / 2][threadIdx.x % 2] = 0;
+    if (threadIdx.x < outputs) scales[threadIdx.x].Set(to.formats[base + threadIdx.x]);
     GradientPair v[kStaged];
 #pragma unroll
     for (std::uint32_t j = 0; j < kStaged; ++j) v[j] = j < outputs ? gradients.of(base + j)[row] : GradientPair{};
@@ -138,13 +141,13 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
       for (std::uint32_t i = 0; i < 2; ++i) {
         if (j + i >= outputs) break;
-        OutputScales const scales{to.formats[base + j + i]};
-        if (in) q[i] = scales.Of(v[j + i], random);
+        OutputScales const& own = scales[j + i];
+        if (in) q[i] = own.Of(v[j + i], random);
         if (in && to.pairs != nullptr) {
           to.pairs[(base + j + i) * gradients.stride + row] = {static_cast<float>(q[i].grad),
                                                                static_cast<float>(q[i].hess)};
         }
-        GradientSum const sum{SumOfWarp(q[i].grad, scales.is_narrow), SumOfWarp(q[i].hess, scales.is_narrow)};
+        GradientSum const sum{SumOfWarp(q[i].grad, own.is_narrow), SumOfWarp(q[i].hess, own.is_narrow)};
         if (threadIdx.x % 32 == 0) {
           atomicAdd(&sums[j + i][0], static_cast<unsigned long long>(sum.grad));
           atomicAdd(&sums[j + i][1], static_cast<unsigned long long>(sum.hess));

@@ -56,16 +56,12 @@ struct NarrowRows {
 
   NarrowRows() = default;
   NarrowRows(std::uint32_t* data, std::uint32_t outputs, bool one_hessian)
-      : words{data},
-        grad_words{NarrowWords(outputs)},
-        all_words{grad_words + NarrowWords(one_hessian ? 1 : outputs)} {}
+      : words{data}, grad_words{NarrowWords(outputs)}, all_words{grad_words + NarrowWords(one_hessian ? 1 : outputs)} {}
 
   XGBGPU_HD std::uint32_t row_chunks() const { return (all_words + kChunkWords - 1) / kChunkWords; }
   XGBGPU_HD std::uint32_t row_words() const { return 4 * row_chunks(); }
   /// Returns where a word is in a row.
-  XGBGPU_HD static std::uint32_t PlaceOf(std::uint32_t word) {
-    return word / kChunkWords * 4 + word % kChunkWords;
-  }
+  XGBGPU_HD static std::uint32_t PlaceOf(std::uint32_t word) { return word / kChunkWords * 4 + word % kChunkWords; }
 };
 
 /// Where gradients in fixed point go.

@@ -10,7 +10,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr unsigned kThreads = 512;  // with more, registers are short for the loads of the next rows
+constexpr unsigned kThreads = 512;         // with more, registers are short for the loads of the next rows
 constexpr std::uint32_t kSymbols = 256;    ///< most of a tile whose symbols have a byte
 constexpr std::uint32_t kCellBytes = 256;  ///< a symbol's sums in a group
 constexpr std::uint32_t kGroupWords = kSymbols * kCellBytes / 4;
@@ -25,7 +25,7 @@ template <int kRecordWords, int kGroups, int kUsed>
 struct VectorTile {
   static constexpr int kColumns = 4 * kRecordWords;
   static constexpr int kOfGroup = static_cast<int>(kCellBytes) / 4 / kColumns;  ///< sums: 2, or 4 of 16 columns
-  static constexpr int kWords = kGroups * kOfGroup / 2;  ///< pairs of sums that fit
+  static constexpr int kWords = kGroups * kOfGroup / 2;                         ///< pairs of sums that fit
   static constexpr int kUsedGroups = (2 * kUsed + kOfGroup - 1) / kOfGroup;
   static_assert(kUsed <= kWords);
   using Columns = LaneColumns<1, kRecordWords, kCellBytes>;
@@ -87,7 +87,8 @@ struct VectorRow {
       }
     } else {
 #pragma unroll
-      for (int w = 0; w < kUsed; ++w) value[w] = values[NarrowRows::PlaceOf(first_word + static_cast<std::uint32_t>(w))];
+      for (int w = 0; w < kUsed; ++w)
+        value[w] = values[NarrowRows::PlaceOf(first_word + static_cast<std::uint32_t>(w))];
     }
   }
   /// Sets words[i] to word (i xor lane_word) of the record.
@@ -181,9 +182,9 @@ __device__ void FlushVectors(DeviceMatrixView const& m, std::int64_t* histogram,
 
 /// Sums the rows of a segment in a pass. The rows of the next step are in flight during the additions of a step.
 template <int kRecordWords, int kGroups, int kUsed>
-__device__ __noinline__ void SumVectorSegment(HistogramView const& view, ListSource const& source,
-                                 Segment const& s, VectorPass const& pass, NarrowRows const& gradients,
-                                 VectorCells const& cells) {
+__device__ __noinline__ void SumVectorSegment(HistogramView const& view, ListSource const& source, Segment const& s,
+                                              VectorPass const& pass, NarrowRows const& gradients,
+                                              VectorCells const& cells) {
   using Tile = VectorTile<kRecordWords, kGroups, kUsed>;
   extern __shared__ __align__(16) std::uint32_t shared[];
   DeviceMatrixView const& m = view.matrix;

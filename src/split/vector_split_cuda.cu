@@ -14,6 +14,7 @@ constexpr int kThreads = 256;
 constexpr int kSumThreads = 512;
 constexpr int kSegmentBins = 8;  // neighbouring bins that a thread sums, all of which are in flight
 constexpr int kSegments = kSumThreads / 32;
+constexpr int kUsualStride = 32;  // of a tile of 32 columns, whose sums lie in planes
 
 /// A child of a family and its histogram.
 struct VectorChild {
@@ -59,19 +60,23 @@ struct ChainParts {
 
 /// Turns the cells of a chain into sums over the bins up to each. Where `other` is set, its cells, which are the parent's
 /// sums of that form, lose these: they become the sibling's. A warp takes kSegmentBins bins of each lane's chain. The
-/// block calls it. Returns the sum over all bins.
+/// block calls it. Returns the sum over all bins. kStride: chain.stride, if it is the usual one, or 0: addresses of a
+/// known stride take no registers.
+template <int kStride>
 __device__ std::int64_t Accumulate(Chain const& chain, std::int64_t* own, std::int64_t* other, ChainParts* parts) {
   std::uint32_t const lane = threadIdx.x % 32, warp = threadIdx.x / 32, most = WarpMax(chain.bins);
   std::int64_t before = 0;
   for (BinIndex base = 0; base < most; base += kSegments * kSegmentBins) {
     BinIndex const first = base + warp * kSegmentBins;
     BinIndex const n = first < chain.bins ? min(chain.bins - first, BinIndex{kSegmentBins}) : 0;
-    std::uint64_t const at = chain.first + first * chain.stride;
+    std::uint64_t const stride = kStride != 0 ? kStride : chain.stride, at = chain.first + first * stride;
+    std::int64_t* const cells = own + at;
+    std::int64_t* const others = other + at;
     std::int64_t v[kSegmentBins], of_other[kSegmentBins];
 #pragma unroll
     for (int b = 0; b < kSegmentBins; ++b) {
-      v[b] = b < n ? own[at + b * chain.stride] : 0;
-      of_other[b] = other != nullptr && b < n ? other[at + b * chain.stride] : 0;
+      v[b] = b < n ? cells[b * stride] : 0;
+      of_other[b] = other != nullptr && b < n ? others[b * stride] : 0;
     }
 #pragma unroll
     for (int b = 1; b < kSegmentBins; ++b) v[b] += v[b - 1];
@@ -87,8 +92,8 @@ __device__ std::int64_t Accumulate(Chain const& chain, std::int64_t* own, std::i
 #pragma unroll
     for (int b = 0; b < kSegmentBins; ++b) {
       v[b] += below;
-      if (b < n) own[at + b * chain.stride] = v[b];
-      if (b < n && other != nullptr) other[at + b * chain.stride] = of_other[b] - v[b];
+      if (b < n) cells[b * stride] = v[b];
+      if (b < n && other != nullptr) others[b * stride] = of_other[b] - v[b];
     }
     __syncthreads();
   }
@@ -97,7 +102,8 @@ __device__ std::int64_t Accumulate(Chain const& chain, std::int64_t* own, std::i
 
 /// Accumulates 32 features in the children of a family, a feature a lane, and notes which of them a row misses.
 /// blockIdx.y: the sum; blockIdx.z: the family.
-__global__ void __launch_bounds__(kSumThreads) AccumulateKernel(VectorSplitView view, bool root) {
+template <int kStride>
+__global__ void __launch_bounds__(kSumThreads, kStride != 0 ? 2 : 1) AccumulateKernel(VectorSplitView view, bool root) {
   __shared__ ChainParts parts;
   DeviceMatrixView const& m = view.of.matrix;
   std::uint32_t const sum = blockIdx.y, child = 2 * blockIdx.z;
@@ -113,12 +119,12 @@ __global__ void __launch_bounds__(kSumThreads) AccumulateKernel(VectorSplitView 
       }
     };
     bool const subtracts = !root && sibling.subtracts;
-    std::int64_t const of_built = Accumulate(chain, built.sums, subtracts ? sibling.sums : nullptr, &parts);
+    std::int64_t const of_built = Accumulate<kStride>(chain, built.sums, subtracts ? sibling.sums : nullptr, &parts);
     tell(child, built.node, of_built);
     if (root) continue;
     std::int64_t of_sibling = 0;
     if (!subtracts) {
-      of_sibling = Accumulate(chain, sibling.sums, nullptr, &parts);
+      of_sibling = Accumulate<kStride>(chain, sibling.sums, nullptr, &parts);
     } else if (chain.bins != 0) {
       of_sibling = sibling.sums[chain.first + (chain.bins - std::uint64_t{1}) * chain.stride];
     }
@@ -269,8 +275,8 @@ __global__ void __launch_bounds__(kThreads) TakeBestKernel(VectorSplitView view)
   std::uint64_t const first = m.first_cell(f), stride = m.cell_stride();
   std::uint64_t const node = static_cast<std::uint64_t>(own.node) * outputs;
   for (std::uint32_t k = threadIdx.x; k < outputs; k += kThreads) {
-    GradientSum left = bin != 0 ? Load(view.cells, own.sums, first + (bin - std::uint64_t{1}) * stride, k)
-                                : GradientSum{};
+    GradientSum left =
+        bin != 0 ? Load(view.cells, own.sums, first + (bin - std::uint64_t{1}) * stride, k) : GradientSum{};
     GradientSum const total = view.nodes.sums[node + k];
     if (!forward) left += total - Load(view.cells, own.sums, first + (n - std::uint64_t{1}) * stride, k);
     view.nodes.left[node + k] = left;
@@ -357,8 +363,7 @@ void StartVectorRoot(VectorSplitView const& view, cudaStream_t stream) {
   CheckLaunch("making the root");
 }
 
-void MakeVectorChildren(VectorSplitView const& view, std::uint32_t families, DeviceLimits const&,
-                        cudaStream_t stream) {
+void MakeVectorChildren(VectorSplitView const& view, std::uint32_t families, DeviceLimits const&, cudaStream_t stream) {
   MakeChildrenKernel<<<(64 * families + kThreads - 1) / kThreads, kThreads, 0, stream>>>(view, families);
   CheckLaunch("preparing a batch of splits");
 }
@@ -370,7 +375,9 @@ void FindVectorSplits(VectorSplitView const& view, std::uint32_t families, bool 
   FillBytes(view.best, 0, children, stream, "looking for splits");
   FillBytes(view.misses, 0, std::size_t{children} * m.features, stream, "looking for splits");
   dim3 const chains{std::min((m.features + 31) / 32, 1024U), view.cells.sums(), families};
-  AccumulateKernel<<<chains, kSumThreads, 0, stream>>>(view, root);
+  auto* const accumulate =
+      view.cells.cell * m.cell_stride() == kUsualStride ? AccumulateKernel<kUsualStride> : AccumulateKernel<0>;
+  accumulate<<<chains, kSumThreads, 0, stream>>>(view, root);
   CheckLaunch("looking for splits");
   dim3 const search{Blocks(m.cells, kThreads, limits, 16), children};
   bool const plain = view.params.reg_alpha == 0.0 && view.params.max_delta_step == 0.0;

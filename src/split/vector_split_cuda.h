@@ -14,7 +14,7 @@ namespace xgbgpu::cuda {
 /// What nodes have beside Node: arrays [nodes, outputs] on the device.
 struct VectorNodes {
   GradientSum* sums;
-  GradientSum* left;     ///< sums of the rows that go left by the best split
+  GradientSum* left;  ///< sums of the rows that go left by the best split
   float* weights;
   WeightBounds* bounds;  ///< nullptr without monotone constraints
   double* gain;          ///< [nodes] gain of the node's own weights, which all its splits share
@@ -31,12 +31,12 @@ struct VectorSplitView {
   SplitView of;  ///< without limits of monotone constraints; groups and candidates are unused
   VectorCells cells;
   VectorNodes nodes;
-  SplitParams params;              ///< without units, min_child_weight 0
-  OutputUnits const* units;        ///< [outputs]
+  SplitParams params;        ///< without units, min_child_weight 0
+  OutputUnits const* units;  ///< [outputs]
   double min_child_weight;
-  std::int8_t const* directions;   ///< [features] of monotone constraints; nullptr: none
-  unsigned long long* best;        ///< [2 · families] keys of the best candidates; zeros before the search
-  std::uint8_t* misses;            ///< [2 · families, features] 1: a row of the child misses the feature; zeros before
+  std::int8_t const* directions;  ///< [features] of monotone constraints; nullptr: none
+  unsigned long long* best;       ///< [2 · families] keys of the best candidates; zeros before the search
+  std::uint8_t* misses;           ///< [2 · families, features] 1: a row of the child misses the feature; zeros before
 };
 
 /// Enqueues sums, weights and bounds of the root, whose sums are there.

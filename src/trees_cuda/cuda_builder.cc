@@ -68,10 +68,6 @@ Tree CudaBuilder::Grow(TrainParams const& params, Span<GradientPair const> gradi
   return GrowOnDevice(params, {buffer}, key);
 }
 
-void CudaBuilder::AddVectorLeaves(VectorTree const& tree, cuda::DeviceResidentRows* rows) {
-  for (std::uint32_t k = 0; k < tree.outputs; ++k) AddLeafValues(tree.LeafValues(k), rows, k);
-}
-
 VectorTree CudaBuilder::GrowVectors(TrainParams const& params, cuda::DeviceResidentRows* rows, TreeKey key) {
   return GrowVectors(params, {}, rows->outputs(), key);  // of a builder that has none
 }

@@ -40,7 +40,9 @@ class CudaBuilder : public TreeBuilder, public ResidentRounds {
   virtual Tree FinishNext() = 0;
   virtual VectorTree GrowVectors(TrainParams const& params, cuda::DeviceResidentRows* rows, TreeKey key);
   using TreeBuilder::GrowVectors;
-  virtual void AddVectorLeaves(VectorTree const& tree, cuda::DeviceResidentRows* rows);
+  virtual void AddVectorLeaves(VectorTree const& tree, cuda::DeviceResidentRows* rows) {
+    rows->ResidentRows::AddVectorLeaves(tree);
+  }
   void AdaptLeaves(Tree* tree, cuda::DeviceResidentRows* rows, std::uint32_t output);
   virtual void AddLeafValues(Span<float const> node_values, cuda::DeviceResidentRows* rows, std::uint32_t output) = 0;
   virtual void ShareBounds(cuda::DeviceResidentRows* /*rows*/) {}

@@ -96,10 +96,10 @@ Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
 void CudaTreeBuilder::BeginVectors(TrainParams const& params, std::uint32_t outputs) {
   ForgetTree();
   ValidateVectors(params);
-  char const* const why = pages_                         ? "whose rows are in pages"
-                          : !shard_.alone()              ? "whose rows are on several devices"
+  char const* const why = pages_                          ? "whose rows are in pages"
+                          : !shard_.alone()               ? "whose rows are on several devices"
                           : matrix_->cuts.HasCategories() ? "with categorical features"
-                                                         : nullptr;
+                                                          : nullptr;
   if (why != nullptr) {
     Throw<Unsupported>("Trees of vectors (multi_strategy=multi_output_tree) are asked of a GPU on a matrix ", why,
                        "; supported: such trees on the host, or a matrix in the memory of one GPU without categories");
@@ -107,8 +107,8 @@ void CudaTreeBuilder::BeginVectors(TrainParams const& params, std::uint32_t outp
   if (vectors_ && vectors_->outputs() == outputs) return;
   Run([&] {
     vectors_.reset();  // before the new ones need memory
-    vectors_ = std::make_unique<cuda::VectorTrees>(*matrix_, shard_, mutable_arena(), stream(), histogram_budget_,
-                                                   outputs);
+    vectors_ =
+        std::make_unique<cuda::VectorTrees>(*matrix_, shard_, mutable_arena(), stream(), histogram_budget_, outputs);
     vectors_->SetTimeline(lanes_[0]->tree().timer().timeline());
   });
 }

@@ -21,8 +21,7 @@ TreeParts::TreeParts(DeviceMatrix const& trained, PageStream* pages, DeviceShard
 TreeSettings TreeParts::Settings(GrowthLimits const& limits) const {
   TrainParams const& params = request.params;
   DeviceShard const& shard = device.shard;
-  TreeDraw const draw{params.seed, request.number, shard.first_row(), gradients.margins(),
-                      params.min_child_weight};
+  TreeDraw const draw{params.seed, request.number, shard.first_row(), gradients.margins(), params.min_child_weight};
   return {SplitParams{params, {}},
           limits.min_split_loss,
           limits.max_depth == 0 ? std::numeric_limits<int>::max() : limits.max_depth,

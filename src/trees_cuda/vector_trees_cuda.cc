@@ -24,9 +24,8 @@ template <typename T>
 void Extend(DeviceBuffer<T>* buffer, std::size_t size, std::size_t kept, TreeDevice const& device) {
   if (buffer->size() >= size) return;
   DeviceBuffer<T> larger{device.workspace.arena(), kPart, size};
-  CheckCuda(
-      cudaMemcpyAsync(larger.data(), buffer->data(), kept * sizeof(T), cudaMemcpyDeviceToDevice, device.stream),
-      "making room for nodes");
+  CheckCuda(cudaMemcpyAsync(larger.data(), buffer->data(), kept * sizeof(T), cudaMemcpyDeviceToDevice, device.stream),
+            "making room for nodes");
   device.stream.Wait("making room for nodes");
   *buffer = std::move(larger);
 }
@@ -93,8 +92,7 @@ std::optional<VectorTree> VectorTrees::Grow(TreeRequest request, VectorGradients
 
 /// Reserves all but histograms and nodes, whose sizes depend on gradients and growth.
 void VectorTrees::Reserve() {
-  batch_ = std::max<std::size_t>(
-      1, std::min<std::size_t>(GrowthPolicy{}.host_driven_batch, parts_.matrix.view.rows));
+  batch_ = std::max<std::size_t>(1, std::min<std::size_t>(GrowthPolicy{}.host_driven_batch, parts_.matrix.view.rows));
   parts_.rows.ReserveBatches(batch_);
   parts_.splits.SearchTree();
   parts_.memory.Reserve(1 + 2 * batch_, batch_, 1 + 2 * batch_);
@@ -261,8 +259,7 @@ void VectorTrees::GrowBatch(int batch) {
   parts_.splits.ExtendConstraints(first, first + 2 * families.size());
   ReserveNodes(first);
   std::copy(families.begin(), families.end(), host_families_.data());  // the last copy from there is over
-  CopyToDevice(parts_.memory.View().families, host_families_.data(), families.size(), device_.stream,
-               "choosing nodes");
+  CopyToDevice(parts_.memory.View().families, host_families_.data(), families.size(), device_.stream, "choosing nodes");
   int const most = params_.max_depth;
   bool const evaluates = most == 0 || std::any_of(families.begin(), families.end(), [&](Family const& family) {
                            return growth_.made()[static_cast<std::size_t>(family.parent)].depth + 1 < most;

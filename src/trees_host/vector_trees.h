@@ -55,8 +55,8 @@ class VectorTrees {
   QuantisedMatrix const& matrix_;
   HistogramBuilder* histograms_;
   int threads_;
-  Buffer<GradientPair> column_;    ///< gradients of one output
-  Buffer<NarrowGradient> narrow_;  ///< the same in the narrow format
+  Buffer<GradientPair> column_;          ///< gradients of one output
+  Buffer<NarrowGradient> narrow_;        ///< the same in the narrow format
   std::vector<GradientFormat> formats_;  ///< units; `narrow` is false
   std::vector<Buffer<GradientSum>> gradients_;
   HistogramSlots slots_;

@@ -109,9 +109,7 @@ constexpr VectorCase kCases[] = {
        p->max_delta_step = 0.1f;
      }},
     {"Monotone", 3000, 9, 0.9, 64, 3, Kind::kOwnHessians,
-     [](TrainParams* p) {
-       p->monotone_constraints = {1, -1, 0, 1, -1, 0, 0, 1, 1};
-     }},
+     [](TrainParams* p) { p->monotone_constraints = {1, -1, 0, 1, -1, 0, 0, 1, 1}; }},
     {"NarrowMonotoneAlpha", 70000, 40, 0.9, 64, 3, Kind::kOneHessian,
      [](TrainParams* p) {
        SetDirections(p, 40);
@@ -242,9 +240,7 @@ TEST_P(CudaVectorsTest, RoundsOnTheDeviceEqualTheHosts) {
 INSTANTIATE_TEST_SUITE_P(Cases, CudaVectorsTest,
                          ::testing::Combine(::testing::Values(GrowPolicy::kDepthWise, GrowPolicy::kLossGuide),
                                             ::testing::ValuesIn(kCases)),
-                         [](auto const& c) {
-                           return NameOf(std::get<0>(c.param)) + std::get<1>(c.param).name;
-                         });
+                         [](auto const& c) { return NameOf(std::get<0>(c.param)) + std::get<1>(c.param).name; });
 
 class CudaVectorTest : public ::testing::Test {
  protected:
