@@ -30,7 +30,7 @@ struct VectorTile {
   static_assert(kUsed <= kWords);
   using Columns = LaneColumns<1, kRecordWords, kCellBytes>;
 
-  /// Adds a row. words[i]: word (i xor columns.word()) of its record. value[s]: of sum s. Half warps that visit the same
+  /// Adds a row. words[i]: word (i xor columns.word()) of its record. value[w]: two numbers. Half warps that visit the same
   /// columns take neighbouring sums in opposite order.
   static __device__ void Add(std::uint32_t* sums, Columns const& columns, std::uint32_t const (&words)[kRecordWords],
                              std::uint32_t const (&value)[kUsed]) {
@@ -48,7 +48,7 @@ struct VectorTile {
     }
 #pragma unroll
     for (int i = 0; i < kRecordWords; ++i) {
-#pragma unroll 4
+#pragma unroll
       for (int k = 0; k < 4; ++k) {
         std::uint32_t const cell = columns.CellOf(words[i], i, k);
 #pragma unroll
