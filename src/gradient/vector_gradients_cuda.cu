@@ -209,8 +209,7 @@ void FindVectorFacts(VectorGradients const& gradients, RowsOfTree const& rows, V
 }
 
 void QuantiseVectors(VectorGradients const& gradients, RowsOfTree const& rows, TreeDraw const* draw,
-                     VectorIntegers const& to, DeviceLimits const& limits, cudaStream_t stream) {
-  (void)limits;
+                     VectorIntegers const& to, cudaStream_t stream) {
   auto const blocks = static_cast<unsigned>((gradients.rows + kThreads - 1) / kThreads);
   QuantiseKernel<<<blocks, kThreads, 0, stream>>>(gradients, rows, draw, to);
   CheckLaunch("bringing gradients to fixed point");

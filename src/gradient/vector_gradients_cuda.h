@@ -82,7 +82,7 @@ void FindVectorFacts(VectorGradients const& gradients, RowsOfTree const& rows, V
 /// Brings the rows of the tree to fixed point, and sums them. *draw is on the device: random numbers depend on the row,
 /// and all outputs of a row share them.
 void QuantiseVectors(VectorGradients const& gradients, RowsOfTree const& rows, TreeDraw const* draw,
-                     VectorIntegers const& to, DeviceLimits const& limits, cudaStream_t stream);
+                     VectorIntegers const& to, cudaStream_t stream);
 
 }  // namespace xgbgpu::cuda
 

@@ -363,7 +363,7 @@ void StartVectorRoot(VectorSplitView const& view, cudaStream_t stream) {
   CheckLaunch("making the root");
 }
 
-void MakeVectorChildren(VectorSplitView const& view, std::uint32_t families, DeviceLimits const&, cudaStream_t stream) {
+void MakeVectorChildren(VectorSplitView const& view, std::uint32_t families, cudaStream_t stream) {
   MakeChildrenKernel<<<(64 * families + kThreads - 1) / kThreads, kThreads, 0, stream>>>(view, families);
   CheckLaunch("preparing a batch of splits");
 }

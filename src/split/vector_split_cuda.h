@@ -42,8 +42,7 @@ struct VectorSplitView {
 /// Enqueues sums, weights and bounds of the root, whose sums are there.
 void StartVectorRoot(VectorSplitView const& view, cudaStream_t stream);
 /// Enqueues the same for the children of `families` families, from the best splits of their parents.
-void MakeVectorChildren(VectorSplitView const& view, std::uint32_t families, DeviceLimits const& limits,
-                        cudaStream_t stream);
+void MakeVectorChildren(VectorSplitView const& view, std::uint32_t families, cudaStream_t stream);
 /// Enqueues the search of `families` families, of one root or of two children each: siblings by subtraction, then the
 /// best split of each child. Histograms become sums over the bins up to a bin, in which form they are subtracted.
 void FindVectorSplits(VectorSplitView const& view, std::uint32_t families, bool root, DeviceLimits const& limits,

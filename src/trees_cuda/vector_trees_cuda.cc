@@ -187,7 +187,7 @@ void VectorTrees::Quantise() {
     FillBytes(sums_.data(), 0, outputs_, device_.stream, "summing the root");
     VectorIntegers const to{formats_.data(), one_hessian_, in_planes_ ? NarrowGradients() : NarrowRows{},
                             narrow_ && !in_planes_ ? narrow_pairs_.data() : nullptr, sums_.data()};
-    QuantiseVectors(gradients_, Rows(), &parts_.memory.settings()->draw, to, device_.limits, device_.stream);
+    QuantiseVectors(gradients_, Rows(), &parts_.memory.settings()->draw, to, device_.stream);
   });
 }
 
@@ -265,7 +265,7 @@ void VectorTrees::GrowBatch(int batch) {
                            return growth_.made()[static_cast<std::size_t>(family.parent)].depth + 1 < most;
                          });
   PrepareFamilies(parts_.splits.View(), parts_.Growth(), n, device_.stream);
-  MakeVectorChildren(Splits(), n, device_.limits, device_.stream);
+  MakeVectorChildren(Splits(), n, device_.stream);
   device_.timer.Run(kMove, batch, [&] {
     PartitionView view = parts_.Partition(parts_.matrix.view);
     if (!evaluates) view.histograms.cells = 0;  // nothing is to be cleared
