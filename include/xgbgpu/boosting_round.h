@@ -55,7 +55,8 @@ class XGBGPU_API BoostingRound {
   /// Grows or returns the next tree. `per_output`: number of trees of each output, 1 or more, the same in all calls.
   /// `gradients` [rows]: of the tree's output, if gradients are on the host.
   Tree Next(Span<GradientPair const> gradients, std::size_t per_output);
-  /// Grows the next tree of vectors. `trees`: number of trees of the round. `gradients` [rows, outputs], on the host.
+  /// Grows the next tree of vectors. `trees`: number of trees of the round. `gradients` [rows, outputs], if they are on
+  /// the host.
   VectorTree NextVectors(Span<GradientPair const> gradients, std::uint32_t outputs, std::size_t trees);
   /// Ends the round: the caller has all trees, and its model has `rounds` rounds now.
   virtual void End(std::uint32_t rounds);
@@ -69,6 +70,9 @@ class XGBGPU_API BoostingRound {
   BoostingRound(Training* training, RoundOrder order);
   void BeginTree(std::size_t per_output);
   virtual Tree Make(Span<GradientPair const> gradients, std::size_t per_output) = 0;
+  virtual VectorTree MakeVectors(Span<GradientPair const> gradients, std::uint32_t outputs) = 0;
+  /// Keeps a tree of vectors, if the round keeps trees: as a tree of each output.
+  void Keep(VectorTree const& tree);
   bool adapts_leaves() const { return order_.leaves == LeafRule::kMedians || order_.leaves == LeafRule::kQuantiles; }
   /// Multiplies the leaves that were just adapted by the learning rate, if the rule says so.
   void ScaleLeaves(Tree* tree) const;
@@ -95,6 +99,7 @@ class XGBGPU_API HostRound final : public BoostingRound {
 
  private:
   Tree Make(Span<GradientPair const> gradients, std::size_t per_output) override;
+  VectorTree MakeVectors(Span<GradientPair const> gradients, std::uint32_t outputs) override;
   void AdaptLeaves(Span<GradientPair const> gradients, std::uint32_t output, Tree* tree) const;
 
   Residuals residuals_;
@@ -112,10 +117,12 @@ class XGBGPU_API ResidentRound final : public BoostingRound {
 
  private:
   Tree Make(Span<GradientPair const> gradients, std::size_t per_output) override;
+  VectorTree MakeVectors(Span<GradientPair const> gradients, std::uint32_t outputs) override;
   void GrowAll(std::size_t per_output);
 
   bool speculates_;
-  std::vector<Tree> grown_;  ///< all trees of the round
+  std::vector<Tree> grown_;  ///< all trees of the round, unless they are trees of vectors
+  bool of_vectors_{false};   ///< the last tree was one of vectors
 };
 
 /// Returns [rows] the leaf of every row in the trainer's last tree, which was grown from `gradients`. Bitwise

@@ -2,6 +2,7 @@
 #ifndef XGBGPU_CUTS_H_
 #define XGBGPU_CUTS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct Cuts {
   FeatureIndex features() const { return ptr.empty() ? 0 : static_cast<FeatureIndex>(ptr.size() - 1); }
   BinIndex bins() const { return ptr.empty() ? 0 : ptr.back(); }
   BinIndex bins(FeatureIndex f) const { return ptr[f + 1] - ptr[f]; }
+  bool HasCategories() const {
+    return std::any_of(categorical.begin(), categorical.end(), [](std::uint8_t is) { return is != 0; });
+  }
   bool IsCategorical(FeatureIndex f) const { return !categorical.empty() && categorical[f] != 0; }
 };
 

@@ -19,6 +19,7 @@
 #include "xgbgpu/span.h"
 #include "xgbgpu/tree.h"
 #include "xgbgpu/tree_key.h"
+#include "xgbgpu/vector_tree.h"
 
 namespace xgbgpu {
 
@@ -87,12 +88,22 @@ class XGBGPU_API ResidentRows : public LeafColumns {
   /// Adds node_values [nodes of the tree grown last] of every row's leaf to the margins of this output.
   virtual void AddLeafValues(Span<float const> node_values, std::uint32_t output) = 0;
 
+  /// Grows one tree of vectors, of all outputs. Waits.
+  /// Throws  as Grow; Unsupported where such trees grow on the host only (docs/adr/0043-vector-leaves.md)
+  VectorTree GrowVectors(TrainParams const& params, TreeKey key);
+  /// Adds the leaf values of the tree that was grown last, one of vectors, to the margins. Without columns.
+  virtual void AddVectorLeaves(VectorTree const& tree) {
+    for (std::uint32_t k = 0; k < tree.outputs; ++k) AddLeafValues(tree.LeafValues(k), k);
+  }
+
  private:
   virtual ResidentRounds& rounds() = 0;
   /// Begins one or more trees. The device decides how many grow at the same time. Abandons trees that began before.
   virtual void Begin(TrainParams const& params, std::vector<RoundTree> trees) = 0;
   /// Waits for the next of the trees begun, in their order. After an error the rest of the trees can only be abandoned.
   virtual Tree FinishNext() = 0;
+  /// Does what GrowVectors does, when no other tree is under way.
+  virtual VectorTree MakeVectors(TrainParams const& params, TreeKey key);
 };
 
 /// The rounds of one trainer on its device. Not thread-safe. docs/adr/0008-rounds-on-the-device.md

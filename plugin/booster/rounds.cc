@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/message.h"
 #include "base/stages.h"
 #include "booster/current_round.h"
 #include "booster/stand_in.h"
@@ -116,15 +117,24 @@ void Rounds::CheckServes() const {
     CheckVectorLeaves(learner(), config().IsExact(), !config().device().gpu_takes.empty());
 }
 
-/// Returns `place`, or the host, where trees of vectors grow. The model is the same.
-Place Rounds::PlaceOfTrees(Place place) const {
-  if (!learner().grows_vector_leaves()) return place;
-  if (place.backend == BackendKind::kCuda) {
-    InformOnce(
-        "vector leaves",
-        "parameter multi_strategy is 'multi_output_tree', and trees of vectors grow on the CPU. The model is the "
-        "one that a GPU would give.");
-  }
+/// Returns why trees of vectors on rows with this `info` do not grow on the GPUs of `place`; nullptr: they do.
+char const* Rounds::WhyVectorsOnHost(Place const& place, xgboost::MetaInfo const& info) const {
+  if (ProcessGroup::OfThisThread() != nullptr) return "in a group of workers";
+  if (place.devices > 1) return "with several GPUs (n_gpus)";
+  if (place.memory.training_bytes != 0) return "with gpu_memory_limit";
+  if (learner().is_dart() || config().DropsTrees()) return "where trees are dropped (dart)";
+  if (!CategoricalFeatures(info).empty()) return "with categorical features";
+  return nullptr;
+}
+
+/// Returns `place`, or the host, where trees of vectors grow on the host alone. The model is the same.
+Place Rounds::PlaceOfTrees(Place place, xgboost::MetaInfo const& info) const {
+  if (!learner().grows_vector_leaves() || place.backend != BackendKind::kCuda) return place;
+  char const* const why = WhyVectorsOnHost(place, info);
+  if (why == nullptr) return place;
+  InformOnce("vector leaves",
+             Message("parameter multi_strategy is 'multi_output_tree', and trees of vectors grow on the CPU ", why,
+                     ". The model is the one that a GPU would give."));
   place.backend = BackendKind::kHost;
   place.devices = 1;
   place.with_rows = nullptr;
@@ -146,7 +156,8 @@ Training& Rounds::PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data,
   int const wanted_bins = config().tree().max_bin;
   BinsOf bins = BinsAlone(*data, config().IsExact() ? kNoBins : wanted_bins);
   if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
-    place = PlaceOfTrees(parts_.group->AgreeOnRound(group, Shared(data), step, parts_.margins->SharedFacts()));
+    place = PlaceOfTrees(parts_.group->AgreeOnRound(group, Shared(data), step, parts_.margins->SharedFacts()),
+                         data->Info());
     bins = parts_.group->bins();
     if (place.backend == BackendKind::kCuda) parts_.prediction->SetWorkerDevice(place.device);
   } else {
@@ -177,7 +188,7 @@ Training* Rounds::GoOn(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> co
       int const threads = learner().threads();
       std::int64_t number = 0;
       std::tie(training, number) =
-          WithRequest(data, bins, threads, PlaceOfTrees(*place),
+          WithRequest(data, bins, threads, PlaceOfTrees(*place, data->Info()),
                       [&](DatasetRequest const& request) { return parts_.trainings->Find(request, threads); });
       if (training != nullptr) known = ready(training);
       if (!known.empty()) known += ", data set " + std::to_string(number);
@@ -225,7 +236,7 @@ Place Rounds::ChoosePlace(xgboost::MetaInfo const& info) const {
   Place place = ToPlace(config().device(), learner().context()->fail_on_invalid_gpu_id);
   if (info.num_row_ == 0) place = Place{BackendKind::kHost};  // a device needs a row
   place.devices = exact ? 1 : DevicesFor(info, config().tree(), place.devices);
-  return PlaceOfTrees(place);
+  return PlaceOfTrees(place, info);
 }
 
 /// Decides what the round is to do. margins() returns those before the round, on the host. Throws if parameters,

@@ -65,7 +65,7 @@ void CheckVectorLeaves(LearnerView const& learner, bool exact, bool taken) {
         "newer, ");
   }
   if (exact) refuse("which tree_method=gpu_exact does not have; supported: tree_method=gpu_hist, ");
-  if (taken) refuse("and gpu_hist grows such trees on the CPU; supported with device=cuda: ");
+  if (taken) refuse("and such trees of device=cuda are XGBoost's own; supported with device=cuda: ");
   if (learner.outputs() > 1 && !learner.grows_vector_leaves()) {
     throw Unsupported{
         "The model has trees of vectors, and parameter multi_strategy is 'one_output_per_tree'; supported: "

@@ -76,7 +76,10 @@ GradientMaxima LargestGradients(Span<GradientPair const> gradients, int threads,
 /// Same    bit-equal on every backend, thread count and number of shards
 /// Throws  as LargestGradients
 GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, std::size_t rows, float min_child_weight,
-                                    int threads, Collective& collective = NoOtherShards());
+                                    int threads, Collective& collective = NoOtherShards(), std::uint64_t first_row = 0);
+
+/// Brings the formats of the outputs of one tree, each chosen alone for `rows` rows, to one kind: narrow if all are.
+void AgreeOnFormats(Span<GradientFormat> formats, std::size_t rows);
 
 /// Writes the gradients as integers of `format` to `narrow` or `wide` ([rows]; the unused array may be empty). The
 /// first gradient belongs to row `first_row` of all shards.

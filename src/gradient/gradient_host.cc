@@ -99,11 +99,20 @@ GradientMaxima LargestGradients(Span<GradientPair const> gradients, int threads,
 }
 
 GradientFormat ChooseGradientFormat(Span<GradientPair const> gradients, std::size_t rows, float min_child_weight,
-                                    int threads, Collective& collective) {
-  GradientMaxima const most = LargestGradients(gradients, threads, collective);
+                                    int threads, Collective& collective, std::uint64_t first_row) {
+  GradientMaxima const most = LargestGradients(gradients, threads, collective, first_row);
   bool const narrow =
       rows >= kNarrowMinRows && MayBeNarrow(gradients, rows, min_child_weight, most, threads, collective);
   return MakeGradientFormat(rows, most.grad, most.hess, narrow);
+}
+
+void AgreeOnFormats(Span<GradientFormat> formats, std::size_t rows) {
+  if (std::all_of(formats.begin(), formats.end(), [](GradientFormat const& f) { return f.narrow; })) return;
+  for (GradientFormat& format : formats) {
+    if (!format.narrow) continue;
+    int const more = WideBits(rows) - kNarrowBits;
+    format = {false, format.grad_shift + more, format.hess_shift + more};
+  }
 }
 
 void QuantiseGradients(Span<GradientPair const> gradients, GradientFormat format, RandomStream const& rounding,

@@ -99,11 +99,16 @@ XGBGPU_HD bool AreAlike(GradientMaxima a, GradientMaxima b) {
 /// Returns the factor of CoarseMagnitude for a largest value with these MagnitudeBits.
 XGBGPU_HD FloatScale CoarseScale(std::uint32_t max_bits) { return MakeFloatScale(20 - ExponentAbove(max_bits)); }
 
+/// Returns the bits of the wide format for `rows` gradients.
+XGBGPU_HD int WideBits(std::uint64_t rows) {
+  int const wide = 62 - CeilLog2(rows);
+  return wide < kWideBits ? wide : kWideBits;
+}
+
 /// Returns the format for `rows` gradients with these largest MagnitudeBits: narrow only if `narrow` allows it.
 XGBGPU_HD GradientFormat MakeGradientFormat(std::uint64_t rows, std::uint32_t grad_max, std::uint32_t hess_max,
                                             bool narrow) {
-  int const wide = 62 - CeilLog2(rows);
-  int const bits = narrow ? kNarrowBits : (wide < kWideBits ? wide : kWideBits);
+  int const bits = narrow ? kNarrowBits : WideBits(rows);
   return {narrow, bits - ExponentAbove(grad_max), bits - ExponentAbove(hess_max)};
 }
 

@@ -32,6 +32,8 @@ class BatchGrowth {
 
   std::vector<Node> const& made() const { return made_; }
   std::vector<Node> const& tree() const { return grown_.tree(); }
+  /// Returns the number as made of a node of the tree.
+  NodeIndex MadeNumber(NodeIndex number) const { return grown_.MadeNumber(number); }
   std::vector<NodeIndex> LeafNumbers() const { return grown_.LeafNumbers(made_); }
 
  private:

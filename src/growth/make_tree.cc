@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "split/constraint_ops.h"
 #include "split/split_ops.h"
@@ -71,6 +72,27 @@ Tree MakeTree(GrownTree const& grown, Cuts const& cuts, SplitParams const& param
     tree.threshold[i] = Threshold(cuts, split);
   }
   SetCategories(nodes, cuts, grown.sets, &tree);
+  return tree;
+}
+
+VectorTree MakeVectorTree(GrownTree const& grown, Cuts const& cuts, Span<SplitParams const> params, float learning_rate,
+                          std::function<VectorNumbers(NodeIndex n)> const& numbers_of) {
+  VectorTree tree;
+  tree.outputs = static_cast<std::uint32_t>(params.size());
+  std::vector<float> const none(grown.nodes.size());
+  tree.shape = MakeTree({grown.nodes, none, grown.sets}, cuts, params[0], learning_rate);
+  tree.shape.weight.clear();
+  tree.shape.leaf_value.clear();
+  for (std::size_t n = 0; n < grown.nodes.size(); ++n) {
+    VectorNumbers const numbers = numbers_of(static_cast<NodeIndex>(n));
+    double hess = 0.0;
+    for (std::size_t k = 0; k < params.size(); ++k) {
+      hess += ToLoss(params[k], numbers.sums[k]).hess;
+      tree.weight.push_back(numbers.weights[k]);
+      tree.leaf_value.push_back(numbers.weights[k] * learning_rate);
+    }
+    tree.shape.sum_hess[n] = static_cast<float>(hess);
+  }
   return tree;
 }
 

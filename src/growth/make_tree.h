@@ -2,6 +2,8 @@
 #ifndef XGBGPU_GROWTH_MAKE_TREE_H_
 #define XGBGPU_GROWTH_MAKE_TREE_H_
 
+#include <functional>
+
 #include "split/category_split.h"
 #include "split/constraints.h"
 #include "split/split.h"
@@ -9,6 +11,7 @@
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/tree.h"
+#include "xgbgpu/vector_tree.h"
 
 namespace xgbgpu {
 
@@ -28,6 +31,15 @@ Tree MakeTreeWithoutThresholds(Span<Node const> nodes, SplitParams const& params
 /// Cost  O(nodes).  Same  bit-equal on every backend: weights come from exact sums.
 Tree MakeTree(GrownTree const& grown, Cuts const& cuts, SplitParams const& params, float learning_rate,
               Constraints const& constraints = {});
+
+/// The numbers of a node of a tree of vectors, [outputs] each.
+struct VectorNumbers {
+  GradientSum const* sums;
+  float const* weights;
+};
+/// Makes the tree of vectors. `params`: [outputs]. numbers_of(n): of node n of the tree.
+VectorTree MakeVectorTree(GrownTree const& grown, Cuts const& cuts, Span<SplitParams const> params, float learning_rate,
+                          std::function<VectorNumbers(NodeIndex n)> const& numbers_of);
 
 }  // namespace xgbgpu
 

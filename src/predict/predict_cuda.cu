@@ -37,6 +37,16 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 __global__ void __launch_bounds__(kThreads)
+    AddVectorLeavesKernel(NodeIndex const* positions, float const* leaves, OutputView<float> margins) {
+  std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
+  for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < margins.rows; row += step) {
+    NodeIndex const p = positions[row];
+    float const* const own = leaves + static_cast<std::uint64_t>(p < 0 ? ~p : p) * margins.outputs;
+    for (std::uint32_t k = 0; k < margins.outputs; ++k) margins.at(row, k) += __ldg(own + k);
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
     RenumberKernel(NodeIndex const* node_of, std::uint64_t rows, NodeIndex* positions) {
   std::uint64_t const step = std::uint64_t{gridDim.x} * kThreads;
   for (std::uint64_t row = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; row < rows; row += step) {
@@ -62,6 +72,13 @@ void AddLeafValues(NodeIndex const* positions, std::uint64_t rows, float const* 
                    std::size_t stride, DeviceLimits const& limits, cudaStream_t stream) {
   AddLeafValuesKernel<<<Blocks(rows, kThreads, limits, kResident), kThreads, 0, stream>>>(positions, rows, node_values,
                                                                                           margins, stride);
+  CheckLaunch("adding leaf values");
+}
+
+void AddVectorLeaves(NodeIndex const* positions, float const* leaves, OutputView<float> margins,
+                     DeviceLimits const& limits, cudaStream_t stream) {
+  AddVectorLeavesKernel<<<Blocks(margins.rows, kThreads, limits, kResident), kThreads, 0, stream>>>(positions, leaves,
+                                                                                                    margins);
   CheckLaunch("adding leaf values");
 }
 

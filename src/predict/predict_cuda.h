@@ -6,6 +6,7 @@
 #include "matrix/device_matrix.h"
 #include "tree/device_categories.h"
 #include "tree/node.h"
+#include "xgbgpu/row_views.h"
 #include "xgbgpu/types.h"
 
 namespace xgbgpu::cuda {
@@ -23,6 +24,10 @@ void FindLeaves(DeviceMatrixView const& matrix, Node const* nodes, DeviceCategor
 /// host::AddLeafValues. All arrays are on the device.
 void AddLeafValues(NodeIndex const* positions, std::uint64_t rows, float const* node_values, float* margins,
                    std::size_t stride, DeviceLimits const& limits, cudaStream_t stream);
+
+/// Adds the leaves of a tree of vectors: `leaves` [nodes, outputs]. All arrays are on the device.
+void AddVectorLeaves(NodeIndex const* positions, float const* leaves, OutputView<float> margins,
+                     DeviceLimits const& limits, cudaStream_t stream);
 
 /// Renumbers positions by node_of[position], and complements of positions by the complement. All arrays are on the
 /// device.

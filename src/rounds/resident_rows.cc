@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "xgbgpu/error.h"
+
 namespace xgbgpu {
 
 Tree ResidentRows::Grow(TrainParams const& params, std::uint32_t output, TreeKey key) {
@@ -36,6 +38,18 @@ void ResidentRows::Start(TrainParams const& params, std::vector<RoundTree> const
     rounds().Cancel();
     throw;
   }
+}
+
+VectorTree ResidentRows::GrowVectors(TrainParams const& params, TreeKey key) {
+  params.Validate();
+  rounds().Cancel();
+  return MakeVectors(params, key);
+}
+
+VectorTree ResidentRows::MakeVectors(TrainParams const&, TreeKey) {
+  throw Unsupported{
+      "Trees of vectors (multi_strategy=multi_output_tree) are asked of rows that several GPUs share; supported: such "
+      "trees on one GPU or on the host"};
 }
 
 double ResidentRows::EvaluateInGroup(ObjectiveParams const& objective, MetricParams const& metric,

@@ -403,6 +403,12 @@ float* DeviceResidentRows::LeafTarget(std::uint32_t output, Span<float const> le
   return margins_.data() + output * stride();
 }
 
+OutputView<float> DeviceResidentRows::VectorTarget(Span<float const> leaf_values) {
+  ForgetMargins();
+  most_margin_ += Largest(leaf_values);
+  return View(margins_.data());
+}
+
 void DeviceResidentRows::AddTrees(std::size_t first, std::size_t last) {
   DeviceScope scope{limits_.device};
   ForgetMargins();

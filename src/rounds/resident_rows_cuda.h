@@ -10,6 +10,7 @@
 
 #include "cuda/device.h"
 #include "cuda/timeline.h"
+#include "gradient/vector_gradients_cuda.h"
 #include "metric/metric_cuda.h"
 #include "objective/leaf_quantile_cuda.h"
 #include "objective/objective_cuda.h"
@@ -85,6 +86,8 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   /// Returns the array [rows] on the device to which the next tree, which is of this output, adds `leaf_values` on
   /// `stream`: margins, or a new column.
   float* LeafTarget(std::uint32_t output, Span<float const> leaf_values, cudaStream_t stream);
+  /// The same for the leaf values of a tree of vectors: returns the margins of all outputs.
+  OutputView<float> VectorTarget(Span<float const> leaf_values);
   /// Returns where a tree's leaf values may be added before anybody asks for that. That is nowhere if there are several
   /// outputs, columns, or leaves that adapt, or no memory.
   SpeculativeMargins BeginSpeculative();
@@ -96,6 +99,8 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   /// Returns the gradients of one output that the last ComputeGradients asked for. Throws InvalidArgument if a tree has
   /// done with losses(), and margins or targets have changed since.
   DeviceGradients gradients(std::uint32_t output);
+  /// Returns the gradients of all outputs, as gradients() does of one.
+  VectorGradients vector_gradients() { return {gradients(0).pairs, rows_, stride(), outputs_}; }
   /// Returns what a tree computes gradients with, until EndLosses. It is nothing if the gradients of all rows are
   /// there, or must be, since the tree would compute those of a sample only. If margins or targets change before,
   /// gradients() will still be theirs.

@@ -270,10 +270,4 @@ GradientSum VectorSplitFinder::Total(GradientSum const* sums) const {
   return total;
 }
 
-double VectorSplitFinder::HessianSum(NodeIndex node) const {
-  double sum = 0.0;
-  for (std::size_t k = 0; k < outputs(); ++k) sum += ToLoss(params_[k], sums_[First(node) + k]).hess;
-  return sum;
-}
-
 }  // namespace xgbgpu::host

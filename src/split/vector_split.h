@@ -41,9 +41,9 @@ class VectorSplitFinder final : public NodeSplits {
   /// Returns the total of a job, or the sum of a Node, from sums over the outputs.
   GradientSum Total(GradientSum const* sums) const;
   Span<float const> weights(NodeIndex node) const { return {weights_.data() + First(node), outputs()}; }
-  /// Returns the hessians of a node, summed over outputs.
-  double HessianSum(NodeIndex node) const;
-  SplitParams const& params(std::size_t output) const { return params_[output]; }
+  Span<GradientSum const> sums(NodeIndex node) const { return {sums_.data() + First(node), outputs()}; }
+  /// Returns [outputs] with units.
+  Span<SplitParams const> params() const { return params_; }
 
  private:
   /// The facts about a node that all candidates share.

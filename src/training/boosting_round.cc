@@ -92,9 +92,18 @@ void BoostingRound::ScaleLeaves(Tree* tree) const {
 VectorTree BoostingRound::NextVectors(Span<GradientPair const> gradients, std::uint32_t outputs, std::size_t trees) {
   BeginTree(trees);
   HostSpan const span{"tree"};
-  VectorTree tree = trainer().GrowVectors(tree_params_, gradients, outputs, {order_.iteration, trees_});
+  VectorTree tree = MakeVectors(gradients, outputs);
   ++trees_;
   return tree;
+}
+
+void BoostingRound::Keep(VectorTree const& tree) {
+  if (!order_.keeps_trees) return;
+  Tree of_output = tree.shape;
+  for (std::uint32_t k = 0; k < tree.outputs; ++k) {
+    of_output.leaf_value = tree.LeafValues(k);
+    trainer().rounds()->KeepTree(of_output, k);
+  }
 }
 
 void BoostingRound::End(std::uint32_t rounds) { training_.EndRound(rounds, order_.keeps_trees); }
@@ -117,6 +126,12 @@ Tree HostRound::Make(Span<GradientPair const> gradients, std::size_t per_output)
   }
   if (order_.keeps_trees) trainer.rounds()->KeepTree(tree, output);
   if (adapts_leaves()) AdaptLeaves(gradients, output, &tree);
+  return tree;
+}
+
+VectorTree HostRound::MakeVectors(Span<GradientPair const> gradients, std::uint32_t outputs) {
+  VectorTree tree = trainer().GrowVectors(tree_params_, gradients, outputs, {order_.iteration, trees_});
+  Keep(tree);
   return tree;
 }
 
@@ -180,9 +195,18 @@ void ResidentRound::GrowAll(std::size_t per_output) {
   }
 }
 
+VectorTree ResidentRound::MakeVectors(Span<GradientPair const> /*gradients*/, std::uint32_t /*outputs*/) {
+  of_vectors_ = true;
+  ResidentRows& rows = *training_.own.rows;
+  VectorTree tree = rows.GrowVectors(tree_params_, {order_.iteration, trees_});
+  rows.AddVectorLeaves(tree);
+  Keep(tree);
+  return tree;
+}
+
 void ResidentRound::End(std::uint32_t rounds) {
   training_.own.rounds = rounds;
-  training_.own.of_forest = trees_ > training_.own.rows->outputs();
+  training_.own.of_forest = trees_ > (of_vectors_ ? 1 : training_.own.rows->outputs());
   BoostingRound::End(rounds);
 }
 

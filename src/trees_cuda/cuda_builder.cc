@@ -26,6 +26,7 @@ class BuilderRows final : public cuda::DeviceResidentRows {
   void AddLeafValues(Span<float const> node_values, std::uint32_t output) override {
     builder_.AddLeafValues(node_values, this, output);
   }
+  void AddVectorLeaves(VectorTree const& tree) override { builder_.AddVectorLeaves(tree, this); }
   void ShareBounds() override { builder_.ShareBounds(this); }
   double EvaluateInGroup(ObjectiveParams const& objective, MetricParams const& metric, TargetView const& targets,
                          int threads, Collective* group, SharedRows* shared) override {
@@ -38,6 +39,9 @@ class BuilderRows final : public cuda::DeviceResidentRows {
     builder_.Begin(params, this, std::move(trees));
   }
   Tree FinishNext() override { return builder_.FinishNext(); }
+  VectorTree MakeVectors(TrainParams const& params, TreeKey key) override {
+    return builder_.GrowVectors(params, this, key);
+  }
 
   CudaBuilder& builder_;
 };
@@ -62,6 +66,10 @@ Tree CudaBuilder::Grow(TrainParams const& params, Span<GradientPair const> gradi
     return to;
   });
   return GrowOnDevice(params, {buffer}, key);
+}
+
+VectorTree CudaBuilder::GrowVectors(TrainParams const& params, cuda::DeviceResidentRows* rows, TreeKey key) {
+  return GrowVectors(params, {}, rows->outputs(), key);  // of a builder that has none
 }
 
 void CudaBuilder::ThrowNotFinite(GradientPair const* gradients, Stream const& stream, std::uint64_t first_row,

@@ -38,6 +38,11 @@ class CudaBuilder : public TreeBuilder, public ResidentRounds {
   // The work of ResidentRows, on rows made below.
   virtual void Begin(TrainParams const& params, cuda::DeviceResidentRows* rows, std::vector<RoundTree> trees) = 0;
   virtual Tree FinishNext() = 0;
+  virtual VectorTree GrowVectors(TrainParams const& params, cuda::DeviceResidentRows* rows, TreeKey key);
+  using TreeBuilder::GrowVectors;
+  virtual void AddVectorLeaves(VectorTree const& tree, cuda::DeviceResidentRows* rows) {
+    rows->ResidentRows::AddVectorLeaves(tree);
+  }
   void AdaptLeaves(Tree* tree, cuda::DeviceResidentRows* rows, std::uint32_t output);
   virtual void AddLeafValues(Span<float const> node_values, cuda::DeviceResidentRows* rows, std::uint32_t output) = 0;
   virtual void ShareBounds(cuda::DeviceResidentRows* /*rows*/) {}
@@ -97,6 +102,8 @@ class CudaBuilder : public TreeBuilder, public ResidentRounds {
     positions_are_current_ = false;
   }
   /// Throws InvalidArgument unless a tree of `nodes` nodes has been finished.
+  /// Throws InvalidArgument unless there are `size` gradients of `outputs` outputs.
+  void CheckGradients(std::size_t size, std::uint32_t outputs) const { finished_.CheckGradients(size, outputs); }
   void CheckNodes(char const* call, std::size_t nodes) const { finished_.CheckNodes(call, nodes); }
   /// Finds the first bad gradient on the host, and throws an error that names its row and its value; row 0 has the
   /// number first_row. If no gradient is bad and there are `others`, throws OtherShardFailed. The device must be
@@ -106,6 +113,7 @@ class CudaBuilder : public TreeBuilder, public ResidentRounds {
 
   std::uint64_t rows() const { return rows_; }
   FeatureIndex features() const { return features_; }
+  int threads() const { return threads_; }
   DeviceLimits const& limits() const { return limits_; }
   DeviceArena* mutable_arena() { return &arena_; }
 

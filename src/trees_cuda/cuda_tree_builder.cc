@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/validate_vectors.h"
+#include "base/message.h"
 #include "base/stages.h"
 #include "growth/make_tree.h"
 
@@ -84,10 +86,62 @@ Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
   Tree tree = MakeTree(result.tree, matrix_->cuts, SplitParams{train_, result.format}, train_.learning_rate,
                        lane->tree().constraints());
   last_ = lane;
+  last_is_vector_ = false;
   speculative_values_ = lane->tree().margins_are_speculative() ? tree.leaf_value : std::vector<float>{};
   speculative_rows_ = round_.rows;
   SetTree(tree.size());
   return tree;
+}
+
+/// Takes memory for trees of vectors, if they have other outputs than the last ones.
+void CudaTreeBuilder::BeginVectors(TrainParams const& params, std::uint32_t outputs) {
+  ForgetTree();
+  ValidateVectors(params);
+  char const* const why = pages_                          ? "whose rows are in pages"
+                          : !shard_.alone()               ? "whose rows are on several devices"
+                          : matrix_->cuts.HasCategories() ? "with categorical features"
+                                                          : nullptr;
+  if (why != nullptr) {
+    Throw<Unsupported>("Trees of vectors (multi_strategy=multi_output_tree) are asked of a GPU on a matrix ", why,
+                       "; supported: such trees on the host, or a matrix in the memory of one GPU without categories");
+  }
+  if (vectors_ && vectors_->outputs() == outputs) return;
+  Run([&] {
+    vectors_.reset();  // before the new ones need memory
+    vectors_ = std::make_unique<cuda::VectorTrees>(*matrix_, &lists_, shard_, mutable_arena(), stream(),
+                                                   histogram_budget_, outputs);
+    vectors_->SetTimeline(lanes_[0]->tree().timer().timeline());
+  });
+}
+
+VectorTree CudaTreeBuilder::GrowVectors(TrainParams const& params, Span<GradientPair const> gradients,
+                                        std::uint32_t outputs, TreeKey key) {
+  CheckGradients(gradients.size(), outputs);
+  BeginVectors(params, outputs);
+  return GrowVectorsOn(params, Run([&] { return vectors_->Upload(gradients, threads()); }), key);
+}
+
+VectorTree CudaTreeBuilder::GrowVectors(TrainParams const& params, cuda::DeviceResidentRows* rows, TreeKey key) {
+  BeginVectors(params, rows->outputs());
+  return GrowVectorsOn(params, Run([&] { return rows->vector_gradients(); }), key);
+}
+
+VectorTree CudaTreeBuilder::GrowVectorsOn(TrainParams const& params, cuda::VectorGradients const& gradients,
+                                          TreeKey key) {
+  ProfilerRange range{"xgbgpu tree"};
+  std::uint32_t const number = TreeNumber(key);
+  auto tree = Run([&] {
+    auto grown = vectors_->Grow({params, FeatureSampler{params, features(), number}, number}, gradients);
+    MoveTrace();
+    if (!grown) ThrowNotFinite(gradients.of(vectors_->bad_output()), stream());
+    return grown;
+  });
+  last_ = lanes_[0].get();
+  last_is_vector_ = true;
+  speculative_values_.clear();
+  speculative_rows_ = nullptr;
+  SetTree(tree->shape.size());
+  return std::move(*tree);
 }
 
 void CudaTreeBuilder::AddLeafValuesOnDevice(Span<float const> node_values, float* margins, std::size_t stride) {
@@ -95,9 +149,21 @@ void CudaTreeBuilder::AddLeafValuesOnDevice(Span<float const> node_values, float
   Run([&] {
     // Trees of one output are added in their order, across lanes.
     timer().Run(kMargins, kNoLevel, [&] {
-      last_->AddLeafValues(node_values, margins, stride, limits(), lanes_.size() > 1 ? &added_ : nullptr);
+      last_->AddLeafValues(last_leaves(), node_values, margins, stride, limits(),
+                           lanes_.size() > 1 ? &added_ : nullptr);
     });
     if (last_ != lanes_[0].get()) added_.HoldUp(stream());
+  });
+}
+
+void CudaTreeBuilder::AddVectorLeaves(VectorTree const& tree, cuda::DeviceResidentRows* rows) {
+  CheckNodes("AddVectorLeaves", tree.shape.size());
+  Run([&] {
+    OutputView<float> const margins = rows->VectorTarget(tree.leaf_value);
+    timer().Run(kMargins, kNoLevel, [&] {
+      float const* const leaves = last_->UploadNodeValues(tree.leaf_value);
+      cuda::AddVectorLeaves(positions(), leaves, margins, limits(), last_->stream());
+    });
   });
 }
 

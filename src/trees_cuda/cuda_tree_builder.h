@@ -9,6 +9,7 @@
 #include "trees_cuda/cuda_builder.h"
 #include "trees_cuda/lane_policy.h"
 #include "trees_cuda/tree_lane.h"
+#include "trees_cuda/vector_trees_cuda.h"
 
 namespace xgbgpu {
 
@@ -30,6 +31,11 @@ class CudaTreeBuilder : public CudaBuilder {
   void Begin(TrainParams const& params, cuda::DeviceResidentRows* rows, std::vector<RoundTree> trees) override;
   Tree FinishNext() override;
   void Abandon() noexcept override;
+  /// Throws Unsupported for a matrix in pages, with categorical features, or of which other devices have rows.
+  VectorTree GrowVectors(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t outputs,
+                         TreeKey key) override;
+  VectorTree GrowVectors(TrainParams const& params, cuda::DeviceResidentRows* rows, TreeKey key) override;
+  void AddVectorLeaves(VectorTree const& tree, cuda::DeviceResidentRows* rows) override;
   void AddLeafValues(Span<float const> node_values, cuda::DeviceResidentRows* rows, std::uint32_t output) override;
 
   /// The leaves of all rows in the tree that was finished last, on the device; complements for rows outside its sample.
@@ -42,14 +48,18 @@ class CudaTreeBuilder : public CudaBuilder {
   /// cuda::HistTree::deals_features
   bool deals_features() const { return lanes_[0]->tree().deals_features(); }
   /// Times what the first lane's tree does from now on, as cuda::HistTree::SetTimeline says.
-  void SetTimeline(Timeline* timeline) override { lanes_[0]->tree().SetTimeline(timeline); }
+  void SetTimeline(Timeline* timeline) override {
+    lanes_[0]->tree().SetTimeline(timeline);
+    if (vectors_) vectors_->SetTimeline(timeline);
+  }
   MemoryReport memory() const override;
   std::uint64_t memory_version() const override;
 
  private:
   Tree GrowOnDevice(TrainParams const& params, cuda::DeviceGradients const& gradients, TreeKey key) override;
   GradientPair* GradientBuffer() override { return lanes_[0]->GradientBuffer(); }
-  NodeIndex const* positions() const override { return last_->tree().leaves().positions(); }
+  cuda::TreeLeaves const& last_leaves() const { return last_is_vector_ ? vectors_->leaves() : last_->tree().leaves(); }
+  NodeIndex const* positions() const override { return last_leaves().positions(); }
   Stream const& tree_stream() const override { return last_->stream(); }
   float* UploadNodeValues(Span<float const> node_values) override { return last_->UploadNodeValues(node_values); }
   Stream const& evaluation_stream() const override { return evaluation_stream_; }
@@ -60,6 +70,8 @@ class CudaTreeBuilder : public CudaBuilder {
                   LanePolicy const& lanes);
 
   Tree FinishIn(TreeLane* lane);
+  void BeginVectors(TrainParams const& params, std::uint32_t outputs);
+  VectorTree GrowVectorsOn(TrainParams const& params, cuda::VectorGradients const& gradients, TreeKey key);
   std::uint32_t LanesFor(std::size_t trees) const;
   bool HasRoomForLane() const;
   void BeginLanes();
@@ -90,7 +102,9 @@ class CudaTreeBuilder : public CudaBuilder {
   Event ready_;                                   ///< the gradients of the round
   Event added_;                                   ///< the leaf values added last
   std::vector<std::unique_ptr<TreeLane>> lanes_;  ///< the first is on stream()
-  TreeLane* last_;                                ///< where a tree was finished last
+  TreeLane* last_;                                ///< where a tree was finished last; of vectors: the first
+  std::unique_ptr<cuda::VectorTrees> vectors_;    ///< null: no tree of vectors has been asked for
+  bool last_is_vector_{false};                    ///< of the tree that was finished last
   Round round_{};
   /// Leaf values of the tree that was finished last, if its rows may take the speculative margins. Otherwise empty.
   std::vector<float> speculative_values_;

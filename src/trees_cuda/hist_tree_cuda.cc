@@ -1,10 +1,7 @@
 // Chooses a way to grow for each tree, tells the device its settings, and takes it back.
 #include "trees_cuda/hist_tree_cuda.h"
 
-#include <limits>
-
 #include "gradient/gradient_ops.h"
-#include "sample/sample_ops.h"
 
 namespace xgbgpu::cuda {
 
@@ -86,22 +83,8 @@ void HistTree::Start(Constraints constraints) {
   before_.reset();
   like_before ? reserve() : AllOrNone(*shard.place.collective, reserve);
   before_ = params;
-  parts_.memory.Tell(Settings(growth_->limits()));
+  parts_.memory.Tell(parts_.Settings(growth_->limits()));
   growth_->Start();
-}
-
-TreeSettings HistTree::Settings(GrowthLimits const& limits) const {
-  TrainParams const& params = parts_.request.params;
-  DeviceShard const& shard = parts_.device.shard;
-  TreeDraw const draw{params.seed, parts_.request.number, shard.first_row(), parts_.gradients.margins(),
-                      params.min_child_weight};
-  return {SplitParams{params, {}},
-          limits.min_split_loss,
-          limits.max_depth == 0 ? std::numeric_limits<int>::max() : limits.max_depth,
-          limits.max_leaves,
-          params.learning_rate,
-          {draw, SampleThreshold(params.subsample), MakeSampleTarget(params, shard.all_rows())},
-          parts_.request.features->counts()};
 }
 
 void HistTree::GrowTogether(std::vector<HistTree*> const& trees) {

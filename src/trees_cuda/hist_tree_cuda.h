@@ -87,7 +87,6 @@ class HistTree {
  private:
   void BeginOn(TreeRequest request, SpeculativeMargins const& speculative);
   void Start(Constraints constraints);
-  TreeSettings Settings(GrowthLimits const& limits) const;
   TreeGrowth* GrowthOf(TrainParams const& params);
   void ReportBytes(Span<Node const> nodes);
 

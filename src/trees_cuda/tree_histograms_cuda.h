@@ -28,7 +28,9 @@ class TreeHistograms {
   std::size_t most_slots() const { return workspace_.most_slots(); }
   std::uint32_t slots() const { return workspace_.slots(); }
   /// Makes room for `slots` histograms of the next tree, which grows on `matrix`.
-  void Reserve(std::size_t slots, DeviceMatrixView const& matrix) { workspace_.Reserve(slots, matrix.cells); }
+  void Reserve(std::size_t slots, DeviceMatrixView const& matrix) { ReserveCells(slots, matrix.cells); }
+  /// The same for histograms of `cells` cells each.
+  void ReserveCells(std::size_t slots, std::uint64_t cells) { workspace_.Reserve(slots, cells); }
 
   DeviceHistograms View() const { return workspace_.View(); }
   /// Returns the view for kernels that sum rows of this page.

@@ -61,11 +61,11 @@ float* TreeLane::UploadNodeValues(Span<float const> node_values) {
   return node_values_.data();
 }
 
-void TreeLane::AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride,
-                             DeviceLimits const& limits, Event const* order) {
+void TreeLane::AddLeafValues(cuda::TreeLeaves const& leaves, Span<float const> node_values, float* margins,
+                             std::size_t stride, DeviceLimits const& limits, Event const* order) {
   float const* const values = UploadNodeValues(node_values);
   if (order != nullptr) order->HoldUp(stream_);
-  tree_.leaves().AddLeafValues(values, margins, stride, limits);
+  leaves.AddLeafValues(values, margins, stride, limits);
   if (order != nullptr) order->Record(stream_);
 }
 

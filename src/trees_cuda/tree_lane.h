@@ -38,10 +38,10 @@ class TreeLane {
 
   /// Enqueues a copy to the device, which is good until the next call.
   float* UploadNodeValues(Span<float const> node_values);
-  /// margins[i * stride] += node_values[leaf of row i in the last tree], enqueued; margins are on the device. If
-  /// `order` is not null: after its last Record, and recorded there.
-  void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride, DeviceLimits const& limits,
-                     Event const* order);
+  /// margins[i * stride] += node_values[leaf of row i in the tree of `leaves`, on this stream], enqueued; margins are on
+  /// the device. If `order` is not null: after its last Record, and recorded there.
+  void AddLeafValues(cuda::TreeLeaves const& leaves, Span<float const> node_values, float* margins, std::size_t stride,
+                     DeviceLimits const& limits, Event const* order);
 
  private:
   cuda::TreeRequest Request(TrainParams const& params, std::uint32_t tree_number) const;

@@ -3,6 +3,7 @@
 #define XGBGPU_TREES_CUDA_TREE_PARTS_CUDA_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <tuple>
 
 #include "growth/grow_order_workspace_cuda.h"
@@ -12,6 +13,7 @@
 #include "matrix/page_stream_cuda.h"
 #include "trees_cuda/tree_device_cuda.h"
 #include "trees_cuda/tree_gradients_cuda.h"
+#include "trees_cuda/tree_growth_cuda.h"
 #include "trees_cuda/tree_histograms_cuda.h"
 #include "trees_cuda/tree_request.h"
 #include "trees_cuda/tree_rows_cuda.h"
@@ -23,9 +25,10 @@ namespace xgbgpu::cuda {
 struct TreeParts {
   /// `arena`, `stream`, `pages`, `lists` and what `shard` refers to must outlive this object. Histograms get at most
   /// `histogram_budget` bytes, the same on all devices. `pages`: of the matrix, visited on this stream; null: the
-  /// matrix is in core. `lists`: of the matrix, used by the trees of all streams.
+  /// matrix is in core. `lists`: of the matrix, used by the trees of all streams. `outputs`: of trees of vectors, whose
+  /// histograms have the cells of each output.
   TreeParts(DeviceMatrix const& matrix, PageStream* pages, ColumnLists* lists, DeviceShard const& shard,
-            DeviceArena* arena, Stream const& stream, std::size_t histogram_budget);
+            DeviceArena* arena, Stream const& stream, std::size_t histogram_budget, std::uint32_t outputs = 1);
   TreeParts(TreeParts const&) = delete;
   TreeParts& operator=(TreeParts const&) = delete;
 
@@ -39,6 +42,8 @@ struct TreeParts {
   TreeHistograms histograms;
   TreeSplits splits;
 
+  /// Returns the settings of the tree that is requested.
+  TreeSettings Settings(GrowthLimits const& limits) const;
   /// Returns the view for kernels that divide the rows of this page.
   PartitionView Partition(DeviceMatrixView const& page) const {
     return {memory.View(), page, splits.Categories(), histograms.View(), &memory.header()->gradient};

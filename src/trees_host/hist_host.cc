@@ -10,6 +10,7 @@
 
 #include "backend/copy_positions.h"
 #include "backend/finished_tree.h"
+#include "backend/validate_vectors.h"
 #include "base/buffer.h"
 #include "base/host_memory.h"
 #include "base/parallel.h"
@@ -107,7 +108,7 @@ class HostTreeBuilder final : public TreeBuilder {
                          TreeKey key) override {
     finished_.Forget();
     finished_.CheckGradients(gradients.size(), outputs);
-    host::ValidateVectors(params);
+    ValidateVectors(params);
     peak_bytes_ = memory().peak_bytes;
     ++begun_;
     if (vectors_ == nullptr || vectors_->outputs() != outputs) MakeVectors(outputs);
@@ -257,7 +258,7 @@ class HostTreeBuilder final : public TreeBuilder {
       std::vector<GradientPair> const ones(train_.SamplesRows() ? matrix_.rows : 0, GradientPair{1.0f, 1.0f});
       Span<GradientPair const> sample = ones;
       rows = SampleRows(&sample, tree);
-      vectors_->Quantise(params, gradients, sample, RowsOfAllShards(rows), shard_);
+      vectors_->Quantise(params, gradients, sample, tree, RowsOfAllShards(rows), shard_);
     });
     timer_.Run(kRoot, 0,
                [&] { vectors_->Begin(params, *features_, rows, rows_.get(), reader_ != nullptr, shard_.collective); });

@@ -1,28 +1,11 @@
 // Grows trees of vectors on the host.
 #include "trees_host/vector_trees.h"
 
-#include <utility>
-
-#include "base/message.h"
 #include "base/parallel.h"
 #include "gradient/gradient_ops.h"
 #include "growth/make_tree.h"
 
 namespace xgbgpu::host {
-
-void ValidateVectors(TrainParams const& params) {
-  if (params.grow_policy == GrowPolicy::kSymmetric) {
-    Throw<Unsupported>(
-        "Parameter grow_policy is 'symmetric', which trees of vectors (multi_strategy=multi_output_tree) do not have; "
-        "allowed with them: depthwise, lossguide");
-  }
-  if (params.SamplesRows() && params.sampling_method != SamplingMethod::kUniform) {
-    Throw<Unsupported>("Parameter sampling_method is '",
-                       params.sampling_method == SamplingMethod::kGoss ? "goss" : "gradient_based",
-                       "', which trees of vectors (multi_strategy=multi_output_tree) do not have; allowed with them: "
-                       "uniform");
-  }
-}
 
 VectorTrees::VectorTrees(QuantisedMatrix const& matrix, HistogramBuilder* histograms, std::uint32_t outputs,
                          std::size_t histogram_bytes, int threads)
@@ -39,23 +22,39 @@ VectorTrees::VectorTrees(QuantisedMatrix const& matrix, HistogramBuilder* histog
 }
 
 std::size_t VectorTrees::bytes() const {
-  return column_.bytes() + outputs() * matrix_.rows * sizeof(GradientSum) + slots_.bytes();
+  return column_.bytes() + narrow_.bytes() + outputs() * matrix_.rows * sizeof(GradientSum) + slots_.bytes();
 }
 
 void VectorTrees::Quantise(TrainParams const& params, Span<GradientPair const> gradients,
-                           Span<GradientPair const> sample, std::size_t all_rows, Shard const& shard) {
+                           Span<GradientPair const> sample, std::uint32_t tree, std::size_t all_rows,
+                           Shard const& shard) {
   constexpr std::size_t kGrain = 1 << 15;
-  for (std::uint32_t k = 0; k < outputs(); ++k) {
+  auto const take_column = [&](std::uint32_t k) {
     ParallelChunks(threads_, matrix_.rows, kGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t row = begin; row < end; ++row) {
         bool const counts = sample.empty() || sample[row].hess != 0.0f;
         column_[row] = counts ? gradients[row * outputs() + k] : GradientPair{0.0f, 0.0f};
       }
     });
-    GradientMaxima const most = LargestGradients(column_.span(), threads_, *shard.collective, shard.first_row);
-    formats_[k] = MakeGradientFormat(all_rows, most.grad, most.hess, false);
-    RandomStream const unused{params.seed, RandomPurpose::kRounding, 0, 0};  // the wide format rounds to nearest
-    QuantiseGradients(column_.span(), formats_[k], unused, {}, gradients_[k].span(), threads_, shard.first_row);
+  };
+  // A weight of 0: what children must have is the mean over outputs, and no output may lose its hessians.
+  for (std::uint32_t k = 0; k < outputs(); ++k) {
+    take_column(k);
+    formats_[k] = ChooseGradientFormat(column_.span(), all_rows, 0.0f, threads_, *shard.collective, shard.first_row);
+  }
+  AgreeOnFormats({formats_.data(), formats_.size()}, all_rows);
+  bool const narrow = formats_[0].narrow;
+  if (narrow) narrow_.Reserve(matrix_.rows);
+  RandomStream const rounding{params.seed, RandomPurpose::kRounding, tree, 0};
+  for (std::uint32_t k = 0; k < outputs(); ++k) {
+    take_column(k);
+    Span<GradientSum> const to = gradients_[k].span();
+    QuantiseGradients(column_.span(), formats_[k], rounding, narrow_.span(), to, threads_, shard.first_row);
+    formats_[k].narrow = false;  // what is kept, whatever its units
+    if (!narrow) continue;
+    ParallelChunks(threads_, matrix_.rows, kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t row = begin; row < end; ++row) to[row] = {narrow_[row].grad, narrow_[row].hess};
+    });
   }
 }
 
@@ -73,7 +72,7 @@ void VectorTrees::Begin(TrainParams const& params, FeatureSampler const& feature
   interactions_ = Constraints{without_monotone, matrix_.features()};
   histograms_->SetFeatures(features.Tree());
   splits_.Begin(params, formats_, roots, constraints_, histograms_->blocks());
-  growth_.Begin(params, splits_.params(0), features, interactions_, splits_.Total(roots.data()), in_pages);
+  growth_.Begin(params, splits_.params()[0], features, interactions_, splits_.Total(roots.data()), in_pages);
 }
 
 void VectorTrees::Sum(Page<QuantisedMatrix> const& page, NodeRows* rows, Span<NodeHistogram const> jobs) {
@@ -85,22 +84,12 @@ void VectorTrees::Sum(Page<QuantisedMatrix> const& page, NodeRows* rows, Span<No
 }
 
 VectorTree VectorTrees::Make(float learning_rate) const {
-  Span<Node const> const nodes = growth_.nodes();
-  VectorTree tree;
-  tree.outputs = outputs();
-  std::vector<float> const none(nodes.size());
-  tree.shape = MakeTree({nodes, none, splits_.category_sets()}, matrix_.cuts, splits_.params(0), learning_rate);
-  tree.shape.weight.clear();
-  tree.shape.leaf_value.clear();
-  for (std::size_t n = 0; n < nodes.size(); ++n) {
-    NodeIndex const made = growth_.MadeNumber(static_cast<NodeIndex>(n));
-    tree.shape.sum_hess[n] = static_cast<float>(splits_.HessianSum(made));
-    for (float const weight : splits_.weights(made)) {
-      tree.weight.push_back(weight);
-      tree.leaf_value.push_back(weight * learning_rate);
-    }
-  }
-  return tree;
+  auto const numbers_of = [&](NodeIndex n) {
+    NodeIndex const made = growth_.MadeNumber(n);
+    return VectorNumbers{splits_.sums(made).data(), splits_.weights(made).data()};
+  };
+  return MakeVectorTree({growth_.nodes(), {}, splits_.category_sets()}, matrix_.cuts, splits_.params(), learning_rate,
+                        numbers_of);
 }
 
 }  // namespace xgbgpu::host

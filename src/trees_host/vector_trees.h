@@ -23,14 +23,12 @@
 
 namespace xgbgpu::host {
 
-/// Throws Unsupported for parameters that trees of vectors do not have: symmetric growth, samples by gradients.
-void ValidateVectors(TrainParams const& params);
-
 /// Grows one tree after the other, on the rows of a tree builder. A node's histogram has the cells of each output, one
-/// output after the other. The gradients of each output are integers of its own unit, always in the wide format, so sums
-/// over rows are exact as those of any tree (docs/determinism.md).
+/// output after the other. The gradients of each output are integers of its own unit, so sums over rows are exact as those
+/// of any tree (docs/determinism.md). They are rounded to the narrow format if that of all outputs may be narrow, and
+/// are kept and summed in 64 bits in either format.
 ///
-/// Memory  16 bytes a row and output, and 8 a row; histograms as `histogram_bytes` says, or two
+/// Memory  16 bytes a row and output, and 12 a row; histograms as `histogram_bytes` says, or two
 class VectorTrees {
  public:
   /// `matrix` and `histograms` must outlive it.
@@ -41,9 +39,9 @@ class VectorTrees {
   std::size_t bytes() const;
 
   /// Brings `gradients` [rows, outputs] to fixed point. `sample`: hessians of 0 mark rows outside the sample; empty: all
-  /// rows count. `all_rows`: of the tree, in all shards. Throws as ChooseGradientFormat.
+  /// rows count. `tree`: its TreeNumber. `all_rows`: of the tree, in all shards. Throws as ChooseGradientFormat.
   void Quantise(TrainParams const& params, Span<GradientPair const> gradients, Span<GradientPair const> sample,
-                std::size_t all_rows, Shard const& shard);
+                std::uint32_t tree, std::size_t all_rows, Shard const& shard);
   /// Begins a tree whose root has the `sampled` rows. `features` must live until the tree is finished.
   void Begin(TrainParams const& params, FeatureSampler const& features, std::size_t sampled, NodeRows* rows,
              bool in_pages, Collective* collective);
@@ -57,8 +55,9 @@ class VectorTrees {
   QuantisedMatrix const& matrix_;
   HistogramBuilder* histograms_;
   int threads_;
-  Buffer<GradientPair> column_;  ///< gradients of one output
-  std::vector<GradientFormat> formats_;
+  Buffer<GradientPair> column_;          ///< gradients of one output
+  Buffer<NarrowGradient> narrow_;        ///< the same in the narrow format
+  std::vector<GradientFormat> formats_;  ///< units; `narrow` is false
   std::vector<Buffer<GradientSum>> gradients_;
   HistogramSlots slots_;
   VectorSplitFinder splits_;

@@ -1,6 +1,7 @@
 // driver: trees of vectors equal those of the reference, bit for bit, in core, in pages and in shards.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -11,6 +12,7 @@
 
 #include "collective/in_process.h"
 #include "exact/sorted_matrix.h"
+#include "gradient/gradient.h"
 #include "reference/vector_tree.h"
 #include "sample/sample.h"
 #include "support/data.h"
@@ -53,6 +55,10 @@ VectorCase MakeCase(testing::DataShape const& shape, std::uint32_t outputs, std:
     // Outputs have units of their own.
     for (GradientPair& g : c.gradients.back())
       g.grad *= static_cast<float>(k + 1), g.hess *= 1.0f + 0.3f * static_cast<float>(k);
+    // Of many rows no hessian vanishes, so that the format is narrow.
+    if (shape.rows >= kNarrowMinRows) {
+      for (GradientPair& g : c.gradients.back()) g.hess = std::max(g.hess, 0.01f);
+    }
   }
   return c;
 }
@@ -158,6 +164,14 @@ constexpr NamedCase kCases[] = {
        p->subsample = 0.8f;
      },
      20},
+    {"Narrow", {70000, 2, 0.1, 30}, 2, [](TrainParams* p) { p->max_depth = 2; }},
+    {"NarrowSubsample",
+     {140000, 2},
+     3,
+     [](TrainParams* p) {
+       p->max_depth = 2;
+       p->subsample = 0.5f;
+     }},
     {"Interactions", kMissing, 3,
      [](TrainParams* p) {
        p->interaction_constraints = {{0, 1}, {1, 2, 3}};
@@ -238,6 +252,20 @@ TEST(VectorTreesTest, OfOneOutputAreOrdinaryTrees) {
     EXPECT_GT(one.Leaves(), 8U);
     EXPECT_EQ(one, testing::Grow(c.of));
   }
+}
+
+TEST(VectorTreesTest, OneOutputOfHeavyTailsMakesAllWide) {
+  VectorCase const narrow = MakeCase({70000, 2, 0.0, 30}, 2);
+  VectorCase wide = narrow;
+  wide.gradients[1][7].grad = 3e9f;
+  auto const root_of = [](VectorCase const& c) { return Grow(c).weight[0]; };
+  EXPECT_NE(root_of(narrow), root_of(wide));
+  double grad = 0, hess = 0;
+  for (GradientPair const& g : wide.gradients[0]) {
+    grad += static_cast<double>(g.grad);
+    hess += static_cast<double>(g.hess);
+  }
+  EXPECT_FLOAT_EQ(root_of(wide), static_cast<float>(-grad / (hess + 1)));
 }
 
 TEST(VectorTreesTest, PermutedOutputsPermuteLeaves) {
@@ -327,7 +355,7 @@ TEST(VectorTreesTest, RefuseWhatTheyDoNotHave) {
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer.GrowVectors(c.of.params, {}, 0, {}); }, {"0 outputs"}), "");
   auto const exact = MakeHostExactBuilder(host::SortColumns(MemorySource{c.of.values}, 2), 2);
   EXPECT_EQ(WhatIsWrong<Unsupported>([&] { exact->GrowVectors(c.of.params, gradients, 2, {}); },
-                                     {"multi_output_tree", "trees by histograms on the host"}),
+                                     {"multi_output_tree", "trees by histograms on the host or on one GPU"}),
             "");
   gradients[31].hess = std::numeric_limits<float>::infinity();
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer.GrowVectors(c.of.params, gradients, 2, {}); },

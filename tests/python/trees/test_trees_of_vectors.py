@@ -287,18 +287,41 @@ def test_a_matrix_of_bins_is_predicted_by_its_values(kind: str) -> None:
 @only_ours
 @since_302
 @pytest.mark.skipif(BACKEND != "cuda", reason="without a GPU there is nothing to say")
-def test_with_a_gpu_they_grow_on_the_cpu_and_a_line_says_so() -> None:
+@pytest.mark.parametrize(
+    "more, why",
+    [
+        ({}, ""),
+        ({"objective": "binary:logistic", "subsample": 0.7, "colsample_bynode": 0.5}, ""),
+        ({"grow_policy": "lossguide", "max_leaves": 9, "num_parallel_tree": 2}, ""),
+        pytest.param({"booster": "dart", "rate_drop": 0.5}, "where trees are dropped (dart)", marks=since_304),
+        ({"gpu_memory_limit": "1GiB"}, "with gpu_memory_limit"),
+        pytest.param({"kind": "c"}, "with categorical features", marks=since_304),
+    ],
+    ids=str,
+)
+def test_a_gpu_gives_the_model_of_the_cpu_and_a_line_says_where_it_grows_none(more: Dict[str, Any], why: str) -> None:
+    """With evaluations of the training's rows and of others."""
     code = (
         "import numpy as np, xgboost as xgb\n"
-        "x = np.arange(800, dtype=np.float32).reshape(200, 4) % 23\n"
-        "how = {'tree_method': 'gpu_hist', 'multi_strategy': 'multi_output_tree', 'verbosity': 2}\n"
-        "data = xgb.DMatrix(x, x[:, :2])\n"
-        "models = [xgb.train({**how, 'gpu_backend': b}, data, 3).save_raw('ubj') for b in ('cuda', 'host')]\n"
-        "print(models[0] == models[1])\n"
+        f"more, found = {more!r}, []\n"
+        "kind = more.pop('kind', 'q')\n"
+        "x = np.arange(8000, dtype=np.float32).reshape(2000, 4) % 23\n"
+        "y = (x[:, :2] > 11).astype(np.float32) + (x[:, 2:] > 5) * (x[:, 1:3] > 7)\n"
+        "if 'objective' in more: y = np.minimum(y, 1)\n"
+        "how = {'tree_method': 'gpu_hist', 'multi_strategy': 'multi_output_tree', 'verbosity': 2, **more}\n"
+        "for backend in ('cuda', 'host'):\n"
+        "    make = lambda rows: xgb.DMatrix(x[rows], y[rows], feature_types=[kind] * 4, enable_categorical=True)\n"
+        "    data, other, result = make(slice(0, 1500)), make(slice(1500, 2000)), {}\n"
+        "    booster = xgb.train({**how, 'gpu_backend': backend}, data, 4, [(data, 'a'), (other, 'b')],\n"
+        "                        evals_result=result, verbose_eval=False)\n"
+        "    found.append((bytes(booster.save_raw('ubj')), booster.predict(other).tobytes(), str(result)))\n"
+        "print([a == b for a, b in zip(*found)])\n"
     )
     run = run_python(code, library=LIBRARY)
-    assert run.stdout.split()[-1] == "True"
-    assert (run.stdout + run.stderr).count("trees of vectors grow on the CPU") == 1
+    assert run.stdout.splitlines()[-1] == "[True, True, True]"
+    lines = run.stdout + run.stderr
+    assert lines.count("trees of vectors grow on the CPU") == (1 if why else 0)
+    assert why in lines
 
 
 @since_302

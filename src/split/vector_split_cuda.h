@@ -1,0 +1,53 @@
+/// Stage 7 on a CUDA device for trees whose leaves are vectors: equal to host::VectorSplitFinder.
+#ifndef XGBGPU_SPLIT_VECTOR_SPLIT_CUDA_H_
+#define XGBGPU_SPLIT_VECTOR_SPLIT_CUDA_H_
+
+#include <cstdint>
+
+#include "cuda/device.h"
+#include "histogram/vector_histogram_cuda.h"
+#include "split/split_cuda.h"
+#include "tree/growing_tree.h"
+
+namespace xgbgpu::cuda {
+
+/// What nodes have beside Node: arrays [nodes, outputs] on the device.
+struct VectorNodes {
+  GradientSum* sums;
+  GradientSum* left;  ///< sums of the rows that go left by the best split
+  float* weights;
+  WeightBounds* bounds;  ///< nullptr without monotone constraints
+  double* gain;          ///< [nodes] gain of the node's own weights, which all its splits share
+};
+
+/// The units of the integers of an output.
+struct alignas(16) OutputUnits {
+  double grad;
+  double hess;
+};
+
+/// The search of a level. Arrays are on the device.
+struct VectorSplitView {
+  SplitView of;  ///< without limits of monotone constraints; groups and candidates are unused
+  VectorCells cells;
+  VectorNodes nodes;
+  SplitParams params;        ///< without units, min_child_weight 0
+  OutputUnits const* units;  ///< [outputs]
+  double min_child_weight;
+  std::int8_t const* directions;  ///< [features] of monotone constraints; nullptr: none
+  unsigned long long* best;       ///< [2 · families] keys of the best candidates; zeros before the search
+  std::uint8_t* misses;           ///< [2 · families, features] 1: a row of the child misses the feature; zeros before
+};
+
+/// Enqueues sums, weights and bounds of the root, whose sums are there.
+void StartVectorRoot(VectorSplitView const& view, cudaStream_t stream);
+/// Enqueues the same for the children of `families` families, from the best splits of their parents.
+void MakeVectorChildren(VectorSplitView const& view, std::uint32_t families, cudaStream_t stream);
+/// Enqueues the search of `families` families, of one root or of two children each: siblings by subtraction, then the
+/// best split of each child. Histograms become sums over the bins up to a bin, in which form they are subtracted.
+void FindVectorSplits(VectorSplitView const& view, std::uint32_t families, bool root, DeviceLimits const& limits,
+                      cudaStream_t stream);
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_SPLIT_VECTOR_SPLIT_CUDA_H_

@@ -1,0 +1,107 @@
+/// Trees whose leaves are vectors on a CUDA device, one at a time, on one matrix in core. docs/adr/0043-vector-leaves.md
+#ifndef XGBGPU_TREES_CUDA_VECTOR_TREES_CUDA_H_
+#define XGBGPU_TREES_CUDA_VECTOR_TREES_CUDA_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "gradient/vector_gradients_cuda.h"
+#include "growth/batch_growth.h"
+#include "histogram/vector_histogram_cuda.h"
+#include "split/constraints_cuda.h"
+#include "split/vector_split_cuda.h"
+#include "trees_cuda/tree_leaves_cuda.h"
+#include "trees_cuda/tree_parts_cuda.h"
+#include "xgbgpu/span.h"
+#include "xgbgpu/vector_tree.h"
+
+namespace xgbgpu::cuda {
+
+/// Grows the tree in batches of nodes, which the host chooses by the splits that the device has found, as HostDrivenTree
+/// does. Rows are in lists. Gradients, histograms and splits are those of all outputs.
+///
+/// Same  bit-equal to host::VectorTrees
+class VectorTrees {
+ public:
+  /// All arguments must outlive this object. `matrix` is in core, without categorical features, and has all rows.
+  VectorTrees(DeviceMatrix const& matrix, ColumnLists* lists, DeviceShard const& shard, DeviceArena* arena,
+              Stream const& stream, std::size_t histogram_budget, std::uint32_t outputs);
+  ~VectorTrees();
+  VectorTrees(VectorTrees const&) = delete;
+  VectorTrees& operator=(VectorTrees const&) = delete;
+
+  std::uint32_t outputs() const { return outputs_; }
+  /// Copies gradients [rows, outputs] to the device, for the next tree. `threads` copy.
+  VectorGradients Upload(Span<GradientPair const> gradients, int threads);
+  /// Grows a tree. Nothing if a gradient of its rows is NaN or infinite. Waits.
+  std::optional<VectorTree> Grow(TreeRequest request, VectorGradients const& gradients);
+  /// Returns an output whose gradients are not finite, after a Grow that returned nothing.
+  std::uint32_t bad_output() const { return bad_output_; }
+
+  /// From the next tree on stages are timed; nullptr ends that.
+  void SetTimeline(Timeline* timeline) { parts_.device.timer.SetTimeline(timeline); }
+  /// The leaves of all rows in the tree that was grown last.
+  TreeLeaves const& leaves() const { return leaves_; }
+
+ private:
+  void Reserve();
+  void ReserveNodes(std::size_t kept);
+  bool ChooseFormats();
+  void ReserveHistograms();
+  void Quantise();
+  void Evaluate(std::uint32_t families, bool root, int batch);
+  void LearnBack(std::size_t first, std::size_t n);
+  void GrowBatch(int batch);
+  VectorTree Take();
+
+  RowsOfTree Rows() const;
+  NarrowRows NarrowGradients() const { return {narrow_rows_.data(), outputs_, one_hessian_}; }
+  LevelBounds BoundsOf(std::uint32_t families) const;
+  void Sum(LevelBounds const& bounds) const;
+  VectorSplitView Splits() const;
+
+  std::uint32_t outputs_;
+  std::size_t histogram_budget_;
+  TreeParts parts_;
+  TreeDevice& device_;
+  TreeLeaves leaves_;
+  BatchGrowth growth_;
+  std::size_t batch_{0};  ///< families of one batch at most
+  TrainParams params_;    ///< with monotone constraints, which parts_ do not know
+  DeviceConstraints monotone_;
+  VectorGradients gradients_{};
+  std::uint32_t bad_output_{0};
+  bool narrow_{false};       ///< gradients are in the narrow format
+  bool one_hessian_{false};  ///< the hessians of all outputs are equal
+  bool in_planes_{false};    ///< histograms are those of SumVectors
+  std::vector<SplitParams> split_params_;
+
+  DeviceBuffer<GradientPair> row_major_, columns_;  ///< gradients of the host
+  DeviceBuffer<std::uint8_t> facts_;                ///< VectorFacts, OutputFacts [outputs]
+  DeviceBuffer<std::uint32_t> narrow_rows_;         ///< NarrowRows::words
+  DeviceBuffer<GradientPair> narrow_pairs_;         ///< VectorIntegers::pairs
+  DeviceBuffer<GradientFormat> formats_;
+  DeviceBuffer<GradientState> states_;  ///< [outputs] formats for SumRows
+  DeviceBuffer<OutputUnits> units_;
+  PinnedBuffer<std::uint8_t> host_facts_;
+  PinnedBuffer<GradientFormat> host_formats_;
+  PinnedBuffer<GradientState> host_states_;
+  PinnedBuffer<OutputUnits> host_units_;
+  PinnedBuffer<Family> host_families_;
+  PinnedBuffer<GradientSum> host_sums_;  ///< of the finished tree
+  PinnedBuffer<float> host_weights_;
+
+  // VectorNodes
+  DeviceBuffer<GradientSum> sums_, left_;
+  DeviceBuffer<float> weights_;
+  DeviceBuffer<WeightBounds> bounds_;
+  DeviceBuffer<double> gain_;
+  DeviceBuffer<unsigned long long> best_;
+  DeviceBuffer<std::uint8_t> misses_;
+};
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_TREES_CUDA_VECTOR_TREES_CUDA_H_
