@@ -120,7 +120,9 @@ Recoding CategoryNames::To(CategoryNames const& model) const {
     Column const &from = columns_[f], &to = model.columns_[f];
     auto const type_of = [](Column const& column) { return column.type.empty() ? "no categories" : column.type; };
     if (from.type != to.type) {
-      Throw<InvalidArgument>("Invalid new DataFrame input for the: ", f, "th feature (0-based). Its categories are of ",
+      Throw<InvalidArgument>("Invalid new DataFrame input for the: ", f,
+                             "th feature (0-based). The data type doesn't match the one used in the training dataset: "
+                             "its categories are of ",
                              type_of(from), ", and in the training of ", type_of(to),
                              "; allowed: both numeric or both categorical, and the index type must match");
     }

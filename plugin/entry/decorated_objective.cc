@@ -84,12 +84,12 @@ void DecoratedObjective::ComputeGradients(xgboost::HostDeviceVector<float> const
                                           StockGradients const& by_stock) {
   HostSpan span{"objective"};
   bool const done = AtBoundary("computing gradients", [&] {
-    Booster* const booster = Booster::WhichPredicted(margins, context());
-    if (booster == nullptr) return false;
     if (info.num_row_ == 0 && NeedsFirstRow() && ProcessGroup::OfThisThread() == nullptr) {
       Resize(out, 0, 1);
       return true;
     }
+    Booster* const booster = Booster::WhichPredicted(margins, context());
+    if (booster == nullptr) return false;
     if (params() && booster->ComputeGradients(*params(), info, out)) return true;
     booster->FillMargins();
     ProcessGroup* const group = params() || !Booster::TrainsFor(context()) ? nullptr : ProcessGroup::OfThisThread();
