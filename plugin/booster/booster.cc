@@ -126,7 +126,7 @@ void Booster::BeginSlice(Booster* out) const {
 
 void Booster::EndSlice(xgboost::GradientBooster* out) const {
   if (!settings_.config().InCharge()) return;
-  AtBoundary("slicing a booster", [&] { GiveNames(learner_, out); });
+  AtBoundary("slicing a booster", [&] { CategoryNames::Give(learner_, out); });
 }
 
 void Booster::ForgetModel() { margins_->ForgetModel(); }

@@ -85,12 +85,12 @@ CategoryNames CategoryNames::Of(xgboost::DMatrix const& data) {
   return all;
 }
 
-CategoryNames CategoryNames::Of(LearnerView const& model) {
+CategoryNames CategoryNames::Of(xgboost::GradientBooster const& model, FeatureIndex columns) {
   // XGBoost exports those of matrices, and of learners, which are not known here.
   static auto* const kLock = new std::mutex;
   static auto const* const kMatrix = new std::shared_ptr<xgboost::DMatrix>{MakeOneRow()};
   std::lock_guard<std::mutex> const lock{*kLock};
-  LendCategories const lent{*model.stock(), model.features(), kMatrix->get()};
+  LendCategories const lent{model, columns, kMatrix->get()};
   return Of(**kMatrix);
 }
 
@@ -118,13 +118,14 @@ Recoding CategoryNames::To(CategoryNames const& model) const {
   Recoding recoding(columns_.size());
   for (std::size_t f = 0; f < columns_.size(); ++f) {
     Column const &from = columns_[f], &to = model.columns_[f];
-    auto const type_of = [](Column const& column) { return column.type.empty() ? "no categories" : column.type; };
     if (from.type != to.type) {
-      Throw<InvalidArgument>("Invalid new DataFrame input for the: ", f,
-                             "th feature (0-based). The data type doesn't match the one used in the training dataset: "
-                             "its categories are of ",
-                             type_of(from), ", and in the training of ", type_of(to),
-                             "; allowed: both numeric or both categorical, and the index type must match");
+      auto const what = [](Column const& column) {
+        return column.type.empty() ? "no categories" : "categories of the type " + column.type;
+      };
+      Throw<InvalidArgument>(
+          "Invalid new DataFrame input for the: ", f,
+          "th feature (0-based). The data type doesn't match the one used in the training dataset: it has ", what(from),
+          ", and had ", what(to), "; allowed: both numeric or both categorical, and the index type must match");
     }
     std::unordered_map<std::string, std::int32_t> codes;
     for (std::string const& name : to.names) codes.emplace(name, static_cast<std::int32_t>(codes.size()));
@@ -161,13 +162,13 @@ void CategoryNames::CheckGoesOn(CategoryNames const& model) const {
   }
 }
 
-void GiveNames(LearnerView const& from, xgboost::GradientBooster* slice) {
-  if (!kSlicesForgetCategories || CategoryNames::Of(from).none()) return;
-  auto const names_in = [&](xgboost::Json* model) -> xgboost::Json& {
-    return from.GBTreeSection(model)["model"]["cats"];
+void CategoryNames::Give(LearnerView const& model, xgboost::GradientBooster* slice) {
+  if (Of(model).none() || !Of(*slice, model.features()).none()) return;
+  auto const names_in = [&](xgboost::Json* saved) -> xgboost::Json& {
+    return model.GBTreeSection(saved)["model"]["cats"];
   };
   xgboost::Json all{xgboost::Object{}}, rounds{xgboost::Object{}};
-  from.stock()->SaveModel(&all);
+  model.stock()->SaveModel(&all);
   slice->SaveModel(&rounds);
   names_in(&rounds) = names_in(&all);
   slice->LoadModel(rounds);

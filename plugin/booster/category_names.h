@@ -19,7 +19,7 @@ class CategoryNames {
   /// Those of the frame that the matrix was made of. Other matrices have none.
   static CategoryNames Of(xgboost::DMatrix const& data);
   /// Those of the frame that the model was trained on first.
-  static CategoryNames Of(LearnerView const& model);
+  static CategoryNames Of(LearnerView const& model) { return Of(*model.stock(), model.features()); }
   /// Those of columns of an in-place prediction, a list of array interfaces (JSON).
   static CategoryNames OfColumns(char const* columns);
 
@@ -31,6 +31,8 @@ class CategoryNames {
   /// Cost    a pass over the names if both are equal, else a search for each of them
   /// Throws  InvalidArgument for a name that the model lacks, names of another type, another number of columns
   Recoding To(CategoryNames const& model) const;
+  /// Gives the names of `model` to the rounds of it that `slice` has. Before 3.4.1 XGBoost's slices have none.
+  static void Give(LearnerView const& model, xgboost::GradientBooster* slice);
   /// Throws InvalidArgument unless a training goes on with the codes of `model`, which is not none.
   void CheckGoesOn(CategoryNames const& model) const;
 
@@ -43,14 +45,12 @@ class CategoryNames {
     bool operator!=(Column const& other) const { return !(*this == other); }
   };
 
+  /// Those of the model of a stock booster that has so many columns.
+  static CategoryNames Of(xgboost::GradientBooster const& model, FeatureIndex columns);
   static Column Read(xgboost::Json const& names);
 
   std::vector<Column> columns_;
 };
-
-/// Gives the names of categories of a model to the rounds of it that `slice` has, for a series of XGBoost that forgets
-/// them.
-void GiveNames(LearnerView const& from, xgboost::GradientBooster* slice);
 
 }  // namespace xgbgpu::plugin
 

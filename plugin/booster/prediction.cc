@@ -65,7 +65,7 @@ std::optional<Recoding> Prediction::RecodingOf(xgboost::DMatrix const& data) con
   }
 }
 
-/// Throws InvalidArgument if columns of an in-place prediction have a name of a category that the training did not have.
+/// Throws InvalidArgument if a column of an in-place prediction has a category that the training did not have.
 void Prediction::CheckNames(InPlaceArrays const& arrays) const {
   if (!config_.InCharge() || !arrays.by_columns || arrays.on_device != nullptr) return;
   auto const of_model = CategoryNames::Of(learner_);

@@ -59,8 +59,8 @@ class Prediction {
   void CheckHasValues(xgboost::DMatrix const& data, char const* what) const;
 
   /// Returns what the codes of categories of `data` become in the model. Nothing: stock code has to predict, and says
-  /// what is wrong with them. While gpu_hist is in charge, this throws InvalidArgument instead: in XGBoost 3.1 and 3.2 stock
-  /// code takes a name that the training did not have for another one.
+  /// what is wrong with them. While gpu_hist is in charge, this throws InvalidArgument instead: in XGBoost 3.1 and 3.2
+  /// stock code takes a name that the training did not have for another one.
   std::optional<Recoding> RecodingOf(xgboost::DMatrix const& data) const;
 
   /// Notes the device on which this worker of a process group trains. Its predictions use no other device.

@@ -15,11 +15,7 @@
 
 namespace xgbgpu::plugin {
 
-/// True if XGBoost's slice of a booster has no names of categories.
-constexpr bool kSlicesForgetCategories =
-    XGBGPU_BEFORE_302(false) XGBGPU_SINCE_302(XGBGPU_BEFORE_304(true) XGBGPU_SINCE_304(false));
-
-/// Calls read(text) with the names of the categories of a matrix, if it keeps any: a list (JSON) that has for each column
+/// Calls read(text) with the names of the categories of a matrix, if it keeps any: a list (JSON) that has for a column
 /// null, the array interface of numbers, or the two of texts, `offsets` and `values`. The arrays are there during the
 /// call only.
 inline void ExportCategories(xgboost::DMatrix const& XGBGPU_SINCE_302(data),
