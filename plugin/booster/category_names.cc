@@ -125,7 +125,9 @@ Recoding CategoryNames::To(CategoryNames const& model) const {
       Throw<InvalidArgument>(
           "Invalid new DataFrame input for the: ", f,
           "th feature (0-based). The data type doesn't match the one used in the training dataset: it has ", what(from),
-          ", and had ", what(to), "; allowed: both numeric or both categorical, and the index type must match");
+          ", and had ", what(to),
+          "; allowed: both numeric or both categorical, and the index type must match between the training and "
+          "test set");
     }
     std::unordered_map<std::string, std::int32_t> codes;
     for (std::string const& name : to.names) codes.emplace(name, static_cast<std::int32_t>(codes.size()));

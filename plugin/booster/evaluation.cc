@@ -52,9 +52,8 @@ void CheckWeightsForStock(std::string const& name, std::optional<MetricParams> c
   TargetView const targets = ViewTargets(info);
   if (targets.group_ptr == nullptr || targets.weights == nullptr || targets.groups == info.num_row_) return;
   if (!ReadsWeightsOfRows(name, metric, targets)) return;
-  Throw<InvalidArgument>("Metric ", Escaped(name, 80),
-                         " needs one weight for each row, but the data have weights of ", targets.groups,
-                         " ranking groups; allowed: no weights, or a metric of rankings");
+  Throw<InvalidArgument>("Metric ", Escaped(name, 80), " needs one weight for each row, but the data have weights of ",
+                         targets.groups, " ranking groups; allowed: no weights, or a metric of rankings");
 }
 
 /// Throws for metrics that stock code computes from one label a row, if rows have several: it would end the process.

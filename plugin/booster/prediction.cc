@@ -16,6 +16,7 @@
 #include "errors/notice.h"
 #include "group/process_group.h"
 #include "matrix/adapt_input.h"
+#include "matrix/coded_matrices.h"
 #include "matrix/held_bins.h"
 #include "matrix/matrix_rows.h"
 #include "matrix/value_matrix.h"
@@ -58,7 +59,9 @@ std::optional<Recoding> Prediction::RecodingOf(xgboost::DMatrix const& data) con
   auto const of_model = CategoryNames::Of(learner_);
   if (of_model.none()) return Recoding{};
   try {
-    return of_data.To(of_model);
+    Recoding recoding = of_data.To(of_model);
+    if (!recoding.empty() && IsCoded(data)) of_data.CheckGoesOn(of_model);
+    return recoding;
   } catch (InvalidArgument const&) {
     if (config_.InCharge()) throw;
     return {};

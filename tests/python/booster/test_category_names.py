@@ -217,6 +217,18 @@ def test_a_training_goes_on_in_no_other_order(case: str, kind: str) -> None:
         xgb.train({**settings(case), **how}, DMatrix(first, labels(case)[TOWN < 8]), 2, xgb_model=model(case))
 
 
+@only_ours  # stock predicts for other categories
+@pytest.mark.parametrize("make", [DMatrix, QuantileDMatrix], ids=["DMatrix", "QuantileDMatrix"])
+def test_codes_of_another_model(make: Any) -> None:
+    """A frame that was coded when its matrix was made is not coded again."""
+    other = xgb.train(settings("plain"), DMatrix(FRAMES["another order"][0], Y), 2)
+    coded = make(TRAINING, feature_types=other.get_categories())
+    assert np.array_equal(other.predict(coded), other.predict(make(TRAINING)))
+    for how in [{}] if make is QuantileDMatrix else [{}, RESULTS["leaves"], RESULTS["contributions"]]:
+        with pytest.raises(xgb.core.XGBoostError, match="Category 0 of column 0 is 'j' in the data and 'a' in the model"):
+            model("plain").predict(coded, **how)
+
+
 @only_ours
 def test_another_model_on_the_same_matrix() -> None:
     """The names of a matrix are compared with those of the model that it now trains."""
