@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "booster/category_names.h"
 #include "booster/dart_margins.h"
 #include "booster/gbtree_margins.h"
 #include "booster/last_prediction.h"
@@ -121,6 +122,11 @@ void Booster::BeginLoad(xgboost::Json const* in) {
 void Booster::BeginSlice(Booster* out) const {
   out->learner_.SetVectorLeaves(learner_.has_vector_leaves());
   out->ForgetModel();
+}
+
+void Booster::EndSlice(xgboost::GradientBooster* out) const {
+  if (!settings_.config().InCharge()) return;
+  AtBoundary("slicing a booster", [&] { CategoryNames::Give(learner_, out); });
 }
 
 void Booster::ForgetModel() { margins_->ForgetModel(); }

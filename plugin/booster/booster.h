@@ -67,6 +67,8 @@ class Booster {
   void BeginLoad(xgboost::Json const* in);
   /// Must be called before the booster `out` gets rounds of this one's model.
   void BeginSlice(Booster* out) const;
+  /// Must be called when the stock booster `out` has them.
+  void EndSlice(xgboost::GradientBooster* out) const;
   /// Must be called before the stock booster gets another model in another way.
   void ForgetModel();
   /// Throws if a slice of the rounds from `begin` to `end` (0: all) would lose a round: stock code has

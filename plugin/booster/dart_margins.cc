@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "errors/boundary.h"
 #include "matrix/matrix_rows.h"
@@ -88,10 +89,11 @@ KeptRows* DartMargins::FindRows(xgboost::DMatrix* data, XgbCache const& out) {
   }
   KeptRows* const evaluated = newest->Evaluated(key);
   if (evaluated != nullptr || CurrentApiCall() != ApiCall::kEvaluate) return evaluated;
+  auto recoding = prediction().RecodingOf(*data);
   auto const of_bins = source().Choose(data, out, false);
   xgboost::DMatrix* const values = source().ReadsBins(*data) ? of_bins.get() : data;
   std::optional<DMatrixRows> rows;
-  if (values != nullptr) rows.emplace(values);
+  if (values != nullptr && recoding) rows.emplace(values, std::move(*recoding));
   return newest->AddEvaluated(key, rows ? &*rows : nullptr, data->Info().num_row_, learner().outputs());
 }
 

@@ -30,22 +30,35 @@ void WarnIfWithoutArea(Metric metric, double value) {
   }
 }
 
+/// Returns the name of a metric without its number.
+std::string KindOf(std::string const& name) {
+  std::string kind = name.substr(0, name.find('@'));
+  if (!kind.empty() && kind.back() == '-') kind.pop_back();
+  return kind;
+}
+
+/// Returns true if stock code looks for a weight of every row. Metrics over groups and of hazards do not. `metric`:
+/// nothing if the engine does not compute it.
+bool ReadsWeightsOfRows(std::string const& name, std::optional<MetricParams> const& metric, TargetView const& targets) {
+  if (metric) return metric->kind != Metric::kCoxNloglik && !IsRanking(metric->kind, targets);
+  std::string const kind = KindOf(name);
+  return kind == "ams" || kind == "quantile" || kind == "expectile";
+}
+
 /// Throws where stock code looks for a weight of every row and finds weights of groups. At their end it ends the
-/// process, or, for metrics of classes and times, reads on. Metrics over groups and of hazards read no weights of rows.
-/// Groups of one row have a weight for each row.
-void CheckWeightsForStock(MetricParams const& metric, xgboost::MetaInfo const& info) {
+/// process, or, for `ams` and metrics of classes and times, reads on. Groups of one row have a weight for each row.
+void CheckWeightsForStock(std::string const& name, std::optional<MetricParams> const& metric,
+                          xgboost::MetaInfo const& info) {
   TargetView const targets = ViewTargets(info);
   if (targets.group_ptr == nullptr || targets.weights == nullptr || targets.groups == info.num_row_) return;
-  if (metric.kind == Metric::kCoxNloglik || IsRanking(metric.kind, targets)) return;
-  Throw<InvalidArgument>("Metric ", NameOf(metric.kind),
-                         " needs one weight for each row, but the data have weights of ", targets.groups,
-                         " ranking groups; allowed: no weights, or a metric of rankings");
+  if (!ReadsWeightsOfRows(name, metric, targets)) return;
+  Throw<InvalidArgument>("Metric ", Escaped(name, 80), " needs one weight for each row, but the data have weights of ",
+                         targets.groups, " ranking groups; allowed: no weights, or a metric of rankings");
 }
 
 /// Throws for metrics that stock code computes from one label a row, if rows have several: it would end the process.
 void CheckLabelsForStock(std::string const& metric, xgboost::MetaInfo const& info) {
-  std::string name = metric.substr(0, metric.find('@'));
-  if (!name.empty() && name.back() == '-') name.pop_back();
+  std::string const name = KindOf(metric);
   std::uint32_t const columns = ViewTargets(info).label_columns;
   if (columns <= 1) return;
   for (char const* const of_one : {"ndcg", "map", "pre", "ams", "cox-nloglik"}) {
@@ -136,13 +149,14 @@ std::optional<double> EvaluateOurs(XgbContext const* ctx, std::string const& nam
   return AtBoundary("evaluating", [&]() -> std::optional<double> {
     Booster* const booster = Booster::WhichPredictedLast(ctx);
     if (booster == nullptr) return {};
-    if (auto const metric = params()) {
+    auto const metric = params();
+    if (metric) {
       if (auto const ours = booster->Evaluate(*metric, predictions, info)) {
         WarnIfWithoutArea(metric->kind, *ours);
         return ours;
       }
-      CheckWeightsForStock(*metric, info);
     }
+    CheckWeightsForStock(name, metric, info);
     CheckLabelsForStock(name, info);
     booster->FillPredictions(predictions);
     return {};

@@ -106,7 +106,10 @@ bool GBTreeMargins::ServeEvaluation(xgboost::DMatrix* data, XgbCache* out) {
   auto const of_bins = source().FindValues(key);
   xgboost::DMatrix* const values = source().ReadsBins(*data) ? of_bins.get() : data;
   if (values == nullptr) return true;  // there are no values to keep on the device
-  if (training->Admit(key, DMatrixRows{values}, out->predictions.ConstHostVector(), rounds)) source().DropValues(key);
+  auto recoding = prediction().RecodingOf(*data);
+  if (!recoding) return true;
+  if (training->Admit(key, DMatrixRows{values, std::move(*recoding)}, out->predictions.ConstHostVector(), rounds))
+    source().DropValues(key);
   return true;
 }
 

@@ -9,12 +9,14 @@
 #include "base/buffer.h"
 #include "base/host_memory.h"
 #include "base/message.h"
+#include "booster/category_names.h"
 #include "data/array_rows.h"
 #include "data/device_arrays.h"
 #include "errors/boundary.h"
 #include "errors/notice.h"
 #include "group/process_group.h"
 #include "matrix/adapt_input.h"
+#include "matrix/coded_matrices.h"
 #include "matrix/held_bins.h"
 #include "matrix/matrix_rows.h"
 #include "matrix/value_matrix.h"
@@ -49,6 +51,30 @@ void Prediction::CheckRounds(RoundRange rounds) const {
   if (!config_.InCharge() || rounds.first <= (rounds.last == 0 ? all : rounds.last)) return;
   Throw<InvalidArgument>("iteration_range begins at ", first, " and ends at ", last,
                          "; allowed: 0 <= begin <= end <= ", all, ", where 0 as the end means all rounds of the model");
+}
+
+std::optional<Recoding> Prediction::RecodingOf(xgboost::DMatrix const& data) const {
+  auto const of_data = CategoryNames::Of(data);
+  if (of_data.none()) return Recoding{};
+  auto const of_model = CategoryNames::Of(learner_);
+  if (of_model.none()) return Recoding{};
+  try {
+    Recoding recoding = of_data.To(of_model);
+    if (!recoding.empty() && IsCoded(data)) of_data.CheckGoesOn(of_model);
+    return recoding;
+  } catch (InvalidArgument const&) {
+    if (config_.InCharge()) throw;
+    return {};
+  }
+}
+
+/// Throws InvalidArgument if a column of an in-place prediction has a category that the training did not have.
+void Prediction::CheckNames(InPlaceArrays const& arrays) const {
+  if (!config_.InCharge() || !arrays.by_columns || arrays.on_device != nullptr) return;
+  auto const of_model = CategoryNames::Of(learner_);
+  if (of_model.none()) return;
+  auto const of_data = CategoryNames::OfColumns(arrays.values);
+  if (!of_data.none()) of_data.To(of_model);
 }
 
 /// Does what CheckRounds does for a `result` that is defined for the first rounds only. A stock dart would return the
@@ -117,8 +143,9 @@ bool Prediction::PredictMarginsByEngine(xgboost::DMatrix* data, RoundRange round
     if (!source_.ReadsBins(*data)) *values = WithoutRows(data);
     return false;
   }
+  auto recoding = RecodingOf(*data);
   if (HasExternalBins(*data)) return false;
-  if (learner_.has_vector_leaves()) {
+  if (!recoding || learner_.has_vector_leaves()) {
     *values = source_.Choose(data, *out, false);
     return false;
   }
@@ -131,19 +158,19 @@ bool Prediction::PredictMarginsByEngine(xgboost::DMatrix* data, RoundRange round
   // The engine reads the values that a matrix holds where they lie.
   xgboost::DMatrix* const from = source_.ReadsBins(*data) && *values != nullptr ? values->get() : data;
   if (device) {
-    return AddMargins(model, from, rounds, out,
+    return AddMargins(model, from, std::move(*recoding), rounds, out,
                       [&](auto const&... how) { return on_device_.PredictMargins(model, *device, how...); });
   }
   if (drops_trees || !IsWorthwhileOnHost(model, rows, {first, last})) return false;
-  return AddMargins(model, from, rounds, out,
+  return AddMargins(model, from, std::move(*recoding), rounds, out,
                     [&](auto const&... how) { return on_host_.PredictMargins(model, learner_.threads(), how...); });
 }
 
 /// Calls predict(rows, rounds, base, margins), an engine's PredictMargins, for the rounds that `out` does not have.
 /// Returns false if stock code has to predict.
 template <typename Predict>
-bool Prediction::AddMargins(ModelView const& model, xgboost::DMatrix* data, RoundRange rounds, XgbCache* out,
-                            Predict&& predict) {
+bool Prediction::AddMargins(ModelView const& model, xgboost::DMatrix* data, Recoding recoding, RoundRange rounds,
+                            XgbCache* out, Predict&& predict) {
   xgboost::MetaInfo const& info = data->Info();
   if (source_.ReadsBins(*data)) return false;  // XGBoost did not give its values away
   if (rounds.last == 0) rounds.last = model.rounds;
@@ -155,7 +182,7 @@ bool Prediction::AddMargins(ModelView const& model, xgboost::DMatrix* data, Roun
   BaseMargins const base = learner_.BaseMarginsFor(info);
   auto& margins = out->predictions.HostVector();
   auto const version = std::exchange(out->version, 0);
-  if (predict(DMatrixRows{data}, rounds, has_first ? nullptr : &base, &margins)) {
+  if (predict(DMatrixRows{data, std::move(recoding)}, rounds, has_first ? nullptr : &base, &margins)) {
     bool const is_known = learner_.is_dart() || (from_start && !config_.DropsTrees());
     out->version = is_known ? learner_.CacheVersion(rounds.last) : 0;
     return true;
@@ -194,6 +221,7 @@ bool Prediction::PredictInPlace(xgboost::DMatrix* data, float missing, XgbCache*
   return AtBoundary("predicting", [&] {
     CheckRounds(rounds);
     if (arrays == nullptr) return false;
+    CheckNames(*arrays);
     bool const is_predicted =
         data != nullptr && !learner_.has_vector_leaves() && PredictArrays(*arrays, *data, missing, out, rounds);
     if (arrays->on_device != nullptr) arrays->on_device->Settle(is_predicted);
@@ -229,11 +257,12 @@ bool Prediction::PredictLeaves(xgboost::DMatrix* data, std::vector<float>* out, 
     if (config_.InCharge()) CheckRounds(rounds);
     CheckFirstRounds(rounds, "leaves (pred_leaf)");
     CheckHasValues(*data, "pred_leaf");
-    if (rounds.first != 0 || source_.ReadsBins(*data) || learner_.has_vector_leaves()) return false;
+    auto recoding = RecodingOf(*data);
+    if (!recoding || rounds.first != 0 || source_.ReadsBins(*data) || learner_.has_vector_leaves()) return false;
     ModelView const model = learner_.Model();
     auto const device = ChooseDevice(&on_device_, model, data->Info().num_row_, rounds);
     if (rounds.last == 0) rounds.last = model.rounds;
-    return device && on_device_.PredictLeaves(model, *device, DMatrixRows{data}, rounds, out);
+    return device && on_device_.PredictLeaves(model, *device, DMatrixRows{data, std::move(*recoding)}, rounds, out);
   });
 }
 
@@ -251,8 +280,9 @@ bool Prediction::PredictContributions(xgboost::DMatrix* data, std::vector<float>
   return AtBoundary("computing contributions", [&] {
     CheckFirstRounds(rounds, "contributions (pred_contribs)");
     CheckHasValues(*data, "pred_contribs");
-    if (!MayExplain(data, rounds)) return false;
-    DMatrixRows const rows{data};
+    auto recoding = RecodingOf(*data);
+    if (!recoding || !MayExplain(data, rounds)) return false;
+    DMatrixRows const rows{data, std::move(*recoding)};
     WorkPlace const where = ExplanationPlace(Explanation::IsForDevice(rows, learner_.rounds()));
     return explanation_.Contributions(learner_.Model(), where, rows, learner_.BaseMarginsFor(data->Info()), rounds.last,
                                       approximate, out);
@@ -264,8 +294,9 @@ bool Prediction::PredictInteractions(xgboost::DMatrix* data, std::vector<float>*
   return AtBoundary("computing interactions", [&] {
     CheckFirstRounds(rounds, "interactions (pred_interactions)");
     CheckHasValues(*data, "pred_interactions");
-    if (approximate || !MayExplain(data, rounds)) return false;
-    DMatrixRows const rows{data};
+    auto recoding = RecodingOf(*data);
+    if (!recoding || approximate || !MayExplain(data, rounds)) return false;
+    DMatrixRows const rows{data, std::move(*recoding)};
     WorkPlace const where = ExplanationPlace(Explanation::AreInteractionsForDevice(rows, learner_.rounds()));
     return explanation_.Interactions(learner_.Model(), where, rows, learner_.BaseMarginsFor(data->Info()), rounds.last,
                                      out);

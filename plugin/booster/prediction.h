@@ -12,6 +12,7 @@
 
 #include "booster/learner_view.h"
 #include "booster/prediction_source.h"
+#include "matrix/matrix_rows.h"
 #include "params/booster_config.h"
 #include "xgb/api_call.h"
 #include "xgb/types.h"
@@ -57,6 +58,11 @@ class Prediction {
   /// Throws Unsupported if `what`, for which stock code reads rows, is asked of data that hold bins alone.
   void CheckHasValues(xgboost::DMatrix const& data, char const* what) const;
 
+  /// Returns what the codes of categories of `data` become in the model. Nothing: stock code has to predict, and says
+  /// what is wrong with them. While gpu_hist is in charge, this throws InvalidArgument instead: in XGBoost 3.1 and 3.2
+  /// stock code takes a name that the training did not have for another one.
+  std::optional<Recoding> RecodingOf(xgboost::DMatrix const& data) const;
+
   /// Notes the device on which this worker of a process group trains. Its predictions use no other device.
   void SetWorkerDevice(int device) { worker_device_ = device; }
   /// Must be called when the model was changed by more than new rounds.
@@ -68,7 +74,9 @@ class Prediction {
   bool PredictMarginsByEngine(xgboost::DMatrix* data, RoundRange rounds, bool drops_trees, XgbCache* out,
                               std::shared_ptr<xgboost::DMatrix>* values);
   template <typename Predict>
-  bool AddMargins(ModelView const& model, xgboost::DMatrix* data, RoundRange rounds, XgbCache* out, Predict&& predict);
+  bool AddMargins(ModelView const& model, xgboost::DMatrix* data, Recoding recoding, RoundRange rounds, XgbCache* out,
+                  Predict&& predict);
+  void CheckNames(InPlaceArrays const& arrays) const;
   bool PredictArrays(InPlaceArrays const& arrays, xgboost::DMatrix const& data, float missing, XgbCache* out,
                      RoundRange rounds) const;
   void CheckFirstRounds(RoundRange rounds, char const* result) const;

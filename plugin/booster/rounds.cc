@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/message.h"
 #include "base/stages.h"
+#include "booster/category_names.h"
 #include "booster/current_round.h"
 #include "booster/stand_in.h"
 #include "booster/training_checks.h"
@@ -78,6 +79,7 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
   } else if (config().PrunesFirst()) {
     AtBoundary("training", [&] { parts_.prediction->CheckHasValues(*data, "updater prune"); });
   }
+  if (config().InCharge()) AtBoundary("training", [&] { CheckNames(*data); });
   if (!config().Trains()) {
     margins.ForgetTrees();
     learner().stock()->DoBoost(data, gradients, cache, objective);
@@ -109,6 +111,14 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
     round->End(learner().rounds());
     margins.EndRound(&training);
   });
+}
+
+/// Throws InvalidArgument if codes of the data are other categories than in the model. Stock code counts them only.
+void Rounds::CheckNames(xgboost::DMatrix const& data) const {
+  auto const of_data = CategoryNames::Of(data);
+  if (of_data.none()) return;
+  auto const of_model = CategoryNames::Of(learner());
+  if (!of_model.none()) of_data.CheckGoesOn(of_model);
 }
 
 /// Throws Unsupported for a learner whose rounds are not ours.

@@ -72,6 +72,7 @@ class Rounds {
   BoosterConfig const& config() const { return parts_.settings->config(); }
   LearnerView const& learner() const { return *parts_.learner; }
 
+  void CheckNames(xgboost::DMatrix const& data) const;
   void CheckServes() const;
   bool StayOnDevice(Training const& training, ObjectiveParams const& objective) const;
   Targets Check(Training* training, ObjectiveParams const& objective, xgboost::MetaInfo const& info,

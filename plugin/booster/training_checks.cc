@@ -134,8 +134,9 @@ void CheckBaseScore(Objective objective, xgboost::MetaInfo const& info, std::vec
   // These two have gradients at the margin -inf. The model then predicts zeros, as in stock code.
   bool const may_be_zero = objective == Objective::kPoisson || objective == Objective::kAft;
   if (may_be_zero && std::isinf(*worst)) return;
-  Throw<InvalidArgument>("Parameter base_score is ", base_score.empty() ? "0 or less" : Escaped(base_score, 80),
-                         "; allowed: ", may_be_zero ? "0 or larger" : "larger than 0",
+  std::string const what = base_score.empty() ? "not set, and its estimate, or that of the loaded model, is 0 or less"
+                                              : Escaped(base_score, 80);
+  Throw<InvalidArgument>("Parameter base_score is ", what, "; allowed: ", may_be_zero ? "0 or larger" : "larger than 0",
                          ", since the objective takes its logarithm");
 }
 

@@ -16,6 +16,7 @@
 #include "data/record_batches.h"
 #include "errors/fail.h"
 #include "group/process_group.h"
+#include "matrix/coded_matrices.h"
 #include "matrix/held_bins.h"
 #include "matrix/held_matrix.h"
 #include "matrix/hold_batches.h"
@@ -158,9 +159,13 @@ XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatr
     return kNext(iter, proxy, ref, reset, next, config, out);
   }
   Batches batches{iter, proxy, ref != nullptr, reset, next, config};
-  return MakeFromBatches(&batches, ReadBinsConfig(config), ref, out, [&] {
+  int const status = MakeFromBatches(&batches, ReadBinsConfig(config), ref, out, [&] {
     return kNext(&batches, proxy, ref, Batches::ResetForXGBoost, Batches::NextForXGBoost, config, out);
   });
+  if (status == 0 && HaveReference(batches.columns().c_str())) {
+    NoteCoded(**static_cast<std::shared_ptr<xgboost::DMatrix>*>(*out));
+  }
+  return status;
 }
 
 XGBGPU_EXPORT int XGDeviceQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy,

@@ -36,6 +36,7 @@ class DecoratedBooster final : public XgbBooster {
     ours_.CheckSlice(first, last, step);
     if (auto* const decorated = dynamic_cast<DecoratedBooster*>(out)) ours_.BeginSlice(&decorated->ours_);
   }
+  void EndSlice(xgboost::GradientBooster* out) const override { ours_.EndSlice(out); }
 
   void Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache,
              xgboost::ObjFunction const* objective) override {

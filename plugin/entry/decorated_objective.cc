@@ -84,6 +84,10 @@ void DecoratedObjective::ComputeGradients(xgboost::HostDeviceVector<float> const
                                           StockGradients const& by_stock) {
   HostSpan span{"objective"};
   bool const done = AtBoundary("computing gradients", [&] {
+    if (info.num_row_ == 0 && NeedsFirstRow() && ProcessGroup::OfThisThread() == nullptr) {
+      Resize(out, 0, 1);
+      return true;
+    }
     Booster* const booster = Booster::WhichPredicted(margins, context());
     if (booster == nullptr) return false;
     if (params() && booster->ComputeGradients(*params(), info, out)) return true;
@@ -92,6 +96,13 @@ void DecoratedObjective::ComputeGradients(xgboost::HostDeviceVector<float> const
     return group != nullptr && ComputeOfAll(group, margins, info, out, by_stock);
   });
   if (!done) by_stock(margins, info, out);
+}
+
+bool DecoratedObjective::NeedsFirstRow() const {
+  if (!Booster::TrainsFor(context())) return false;
+  xgboost::Json config{xgboost::Object{}};
+  SaveConfig(&config);
+  return xgboost::get<xgboost::String const>(config["name"]) == "rank:map";
 }
 
 bool DecoratedObjective::ComputeOfAll(ProcessGroup* group, xgboost::HostDeviceVector<float> const& margins,

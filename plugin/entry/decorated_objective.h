@@ -46,6 +46,8 @@ class DecoratedObjective final : public XgbObjective {
   void SetLeaves(LeafRows const& rows, StockLeaves const& by_stock) const override;
   bool LeavesAreDone() const override;
 
+  /// Returns true if gpu_hist trains, and stock code would look at the first of no rows and end the process.
+  bool NeedsFirstRow() const;
   /// Returns what the engine has to know; nothing if it does not have what this objective means in this XGBoost.
   std::optional<ObjectiveParams> const& params() const;
 

@@ -20,6 +20,7 @@
 #include "data/per_proxy.h"
 #include "data/plain_array.h"
 #include "errors/fail.h"
+#include "matrix/coded_matrices.h"
 #include "matrix/held_bins.h"
 #include "matrix/held_matrix.h"
 #include "xgb/api_call.h"
@@ -188,7 +189,9 @@ XGBGPU_EXPORT int XGDMatrixCreateFromColumnar(char const* columns, char const* c
   static auto* const kNext = XGBGPU_NEXT(XGDMatrixCreateFromColumnar);
   auto const stock = [&] { return kNext(columns, config, out); };
   if (columns == nullptr || config == nullptr) return stock();
-  return HoldOr(ByColumns(columns), config, out, stock);
+  int const status = HoldOr(ByColumns(columns), config, out, stock);
+  if (status == 0 && HaveReference(columns)) NoteCoded(**static_cast<std::shared_ptr<xgboost::DMatrix>*>(*out));
+  return status;
 }
 
 XGBGPU_EXPORT int XGDMatrixCreateFromDT(void** data, char const** types, bst_ulong rows, bst_ulong columns,

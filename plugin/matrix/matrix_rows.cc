@@ -115,7 +115,8 @@ void FillPage(HeldRows const& rows, std::pair<std::uint64_t, std::uint64_t> rang
   if (!page->IsIndicesSorted(threads)) page->SortIndices(threads);  // as stock code does with a matrix that it makes
 }
 
-DMatrixRows::DMatrixRows(xgboost::DMatrix* data) : data_{data}, categorical_{CategoricalFeatures(data->Info())} {
+DMatrixRows::DMatrixRows(xgboost::DMatrix* data, Recoding recoding)
+    : data_{data}, categorical_{CategoricalFeatures(data->Info())}, recoding_{std::move(recoding)} {
   if (HeldMatrix const* const held = AsHeld(data)) held_ = held->rows();
   if (HeldBins const* const held = AsHeldBins(data)) held_ = held->rows();
   // In a process group a matrix may have columns that only the rows of others have.
@@ -127,6 +128,27 @@ std::optional<DenseValues> DMatrixRows::dense() const { return has_all_columns_ 
 std::optional<DenseValues> DMatrixRows::arrays() const { return has_all_columns_ ? held_->arrays() : std::nullopt; }
 
 void DMatrixRows::ForEachBatch(std::function<void(RowBatch const&)> const& visit) const {
+  if (recoding_.empty()) {
+    ForEachStored(visit);
+    return;
+  }
+  std::vector<Entry> entries;
+  ForEachStored([&](RowBatch batch) {
+    entries.assign(batch.entries.begin(), batch.entries.end());
+    for (Entry& e : entries) {
+      auto const& codes = recoding_[e.feature];
+      // A code is the integer part, as in stock code.
+      if (!codes.empty() && e.value > -1 && e.value < static_cast<float>(codes.size())) {
+        e.value = static_cast<float>(codes[static_cast<std::size_t>(e.value)]);
+      }
+    }
+    batch.entries = entries;
+    visit(batch);
+  });
+}
+
+/// Does the same with codes as they are stored.
+void DMatrixRows::ForEachStored(std::function<void(RowBatch const&)> const& visit) const {
   if (held_ != nullptr) {
     held_->ForEachBatch(visit);
     return;

@@ -4,6 +4,7 @@
 
 #include <xgboost/data.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,12 +26,17 @@ std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info);
 void FillPage(HeldRows const& rows, std::pair<std::uint64_t, std::uint64_t> range, std::uint64_t present, int threads,
               xgboost::SparsePage* page);
 
+/// What each code of a category becomes: [columns] of [codes of the column]; nothing for a column without categories.
+/// Empty: every code stays.
+using Recoding = std::vector<std::vector<std::int32_t>>;
+
 /// The values that a matrix of ours holds, or the pages of another DMatrix in their order, or the lower ends of the
 /// bins of a stock QuantileDMatrix. One thread may read it at a time.
 class DMatrixRows final : public RowSource {
  public:
-  /// `data` must outlive it.
-  explicit DMatrixRows(xgboost::DMatrix* data);
+  /// `data` must outlive it. `recoding`: of a matrix with names of categories, which stock code has made; a code that it
+  /// does not have stays.
+  explicit DMatrixRows(xgboost::DMatrix* data, Recoding recoding = {});
   DMatrixRows(DMatrixRows const&) = delete;
   DMatrixRows& operator=(DMatrixRows const&) = delete;
 
@@ -43,10 +49,13 @@ class DMatrixRows final : public RowSource {
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override;
 
  private:
+  void ForEachStored(std::function<void(RowBatch const&)> const& visit) const;
+
   xgboost::DMatrix* data_;
   std::shared_ptr<HeldRows const> held_;  ///< the user's values, as long as stock code has not asked for them
   bool has_all_columns_{false};
   std::vector<std::uint8_t> categorical_;
+  Recoding recoding_;
   // The page of all values of a QuantileDMatrix, 8 bytes each. XGBoost makes one whenever it is asked. To keep it till
   // the end costs less than to make a second one.
   mutable std::shared_ptr<xgboost::SparsePage const> lower_ends_;

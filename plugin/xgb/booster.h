@@ -52,6 +52,7 @@ class XgbBooster : public xgboost::GradientBooster {
     auto* const decorated = dynamic_cast<XgbBooster*>(out);
     BeginSlice(first, last, step, decorated);
     stock_->Slice(first, last, step, decorated == nullptr ? out : decorated->stock_.get(), out_of_bound);
+    if (decorated != nullptr) EndSlice(decorated->stock_.get());
   }
   XGBGPU_BEFORE_302(bool UseGPU() const final { return stock_->UseGPU(); })
   XGBGPU_SINCE_302(xgboost::CatContainer const* Cats() const final { return stock_->Cats(); })
@@ -121,6 +122,8 @@ class XgbBooster : public xgboost::GradientBooster {
   /// for a booster that is not decorated. If it throws, no round is copied.
   virtual void BeginSlice(std::int32_t /*first*/, std::int32_t /*last*/, std::int32_t /*step*/,
                           XgbBooster* /*out*/) const {}
+  /// Is called when the stock booster `out` has them.
+  virtual void EndSlice(xgboost::GradientBooster* /*out*/) const {}
 
   /// Adds a round to the model. The objective is null if the user computes gradients.
   virtual void Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache,

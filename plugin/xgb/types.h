@@ -111,6 +111,13 @@ inline std::vector<float> BaseScores(xgboost::LearnerModelParam const& model) {
   return all;
 }
 
+/// Returns what the names of categories of a matrix are kept in, which tells matrices of frames apart; null: there are
+/// none in this series.
+inline std::shared_ptr<void const> CategoriesOf(xgboost::DMatrix const& XGBGPU_SINCE_302(data)) {
+  XGBGPU_SINCE_302(return data.CatsShared();)
+  XGBGPU_BEFORE_302(return nullptr;)
+}
+
 /// Has `to` share the names of categories of `from`.
 inline void TakeCategories(xgboost::DMatrix const& XGBGPU_SINCE_302(from), xgboost::DMatrix* XGBGPU_SINCE_302(to)) {
   XGBGPU_SINCE_302(to->Info().Cats(std::const_pointer_cast<xgboost::CatContainer>(from.CatsShared()));)

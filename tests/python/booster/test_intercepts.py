@@ -1,11 +1,22 @@
-"""The intercept, which XGBoost estimates from the labels since 2.0: stock's, given or not, and part of every prediction."""
+"""The intercept, which XGBoost estimates from the labels since 2.0: stock's, given or not, in every prediction."""
 
 from typing import Any, Dict, Tuple
 
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import SERIES, assert_same_trees, base_scores, fresh, make_data, only_ours, only_since, params, stock_params
+from support import (
+    SERIES,
+    assert_same_trees,
+    base_scores,
+    config_of,
+    fresh,
+    make_data,
+    only_ours,
+    only_since,
+    params,
+    stock_params,
+)
 
 X, Y = make_data(600, 4, missing=0.1)
 POSITIVE = np.exp(Y).astype(np.float32)
@@ -41,6 +52,61 @@ def test_it_is_stocks(objective: str, weighted: bool) -> None:
     how = dict(objective=objective, nthread=1, **OBJECTIVES[objective][1])
     ours, stock = (xgb.train(of(**how), data_of(objective, weighted), 2) for of in (params, stock_params))
     assert base_scores(ours).tobytes() == base_scores(stock).tobytes()
+
+
+TIMES = (np.round(POSITIVE * 4 + 1) * np.where(np.arange(len(Y)) % 3 == 0, -1, 1)).astype(np.float32)
+#: What has an estimate of its own kind: several outputs, a class without rows, labels with a sign or bounds.
+KINDS: Dict[str, Tuple[np.ndarray, Dict[str, Any]]] = {
+    "two targets": (np.stack([Y + 3, Y * Y], axis=1), dict(objective="reg:squarederror")),
+    "two labels": (np.stack([Y > 0.8, Y < 0], axis=1).astype(np.float32), dict(objective="binary:logistic")),
+    "a class without rows": (CLASSES, dict(objective="multi:softmax", num_class=5)),
+    "logits": ((Y > 0.8).astype(np.float32), dict(objective="binary:logitraw", scale_pos_weight=3)),
+    "heavy ones": ((Y > 0.8).astype(np.float32), dict(objective="binary:logistic", scale_pos_weight=3)),
+    "one label": (np.ones(len(Y), np.float32), dict(objective="binary:logistic")),
+    "hazards": (TIMES, dict(objective="survival:cox")),
+    "given": (Y, dict(objective="reg:squarederror", base_score=0.3)),
+    "no estimate": (Y, dict(objective="reg:squarederror", boost_from_average=0, base_score=0.3)),
+    "forest": (POSITIVE, dict(objective="reg:gamma", num_parallel_tree=3)),
+    "dropout": (POSITIVE, dict(objective="reg:tweedie", booster="dart", rate_drop=0.5)),
+}
+if SERIES == 300:
+    del KINDS["one label"]  # XGBoost 3.0 refuses its own estimate of 1
+if SERIES >= 300:
+    KINDS["two medians"] = (np.stack([Y, Y * Y], axis=1), dict(objective="reg:absoluteerror"))
+    KINDS["quantiles"] = (Y, dict(objective="reg:quantileerror", quantile_alpha=[0.1, 0.5, 0.9]))
+if SERIES >= 303:
+    KINDS["expectiles"] = (Y, dict(objective="reg:expectileerror", expectile_alpha=[0.2, 0.7]))
+OUTPUTS = {"a class without rows": 5, "quantiles": 3, "expectiles": 2}
+
+
+def own_objective(margins: np.ndarray, data: xgb.DMatrix) -> Tuple[np.ndarray, np.ndarray]:
+    return np.asarray(margins) - 1, np.ones_like(margins)
+
+
+@pytest.mark.parametrize("how", ["plain", "weights", "margins", "bins", "no rounds", "goes on", "own objective"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_stocks_for_every_kind(kind: str, how: str) -> None:
+    label, settings = KINDS[kind]
+    if how == "own objective" and SERIES < 200 and (kind in OUTPUTS or label.ndim > 1):
+        pytest.skip("XGBoost 1.7 takes gradients of several outputs as one list")
+    outputs = OUTPUTS.get(kind, 1 if label.ndim == 1 else label.shape[1])
+    make = xgb.QuantileDMatrix if how == "bins" else xgb.DMatrix
+    data = make(X, label, weight=np.arange(len(Y)) % 5 if how == "weights" else None)
+    if how == "margins":
+        data.set_base_margin(np.tile(np.linspace(0, 1, len(Y), dtype=np.float32)[:, None], (1, outputs)))
+    boosters = []
+    for of in (params, stock_params):
+        rest = dict(obj=own_objective) if how == "own objective" else {}
+        boosters.append(xgb.train(of(nthread=1, **settings), data, 0 if how == "no rounds" else 2, **rest))
+        if how == "goes on":
+            other = xgb.DMatrix(X, label[::-1])
+            boosters[-1] = xgb.train(of(nthread=1, **settings), other, 1, xgb_model=boosters[-1])
+    ours, stock = boosters
+    assert base_scores(ours).tobytes() == base_scores(stock).tobytes()
+    assert config_of(ours)["learner_model_param"] == config_of(stock)["learner_model_param"]
+    if how == "no rounds":
+        rows = xgb.DMatrix(X)
+        assert np.array_equal(ours.predict(rows), stock.predict(rows))
 
 
 @pytest.mark.parametrize("objective", ESTIMATED)
@@ -97,3 +163,12 @@ def test_what_is_no_list_of_numbers_is_refused(given: str) -> None:
     settings = params(objective="multi:softprob", num_class=3, base_score=given)
     with pytest.raises(xgb.core.XGBoostError, match="base_score is .*; allowed: a finite number, or a list with"):
         xgb.train(settings, data_of("multi:softprob", False), 1)
+
+
+@only_ours  # stock predicts NaN
+@only_since(300, "nothing is estimated")
+def test_an_estimate_without_a_logarithm_is_refused() -> None:
+    data = xgb.DMatrix(X, np.zeros(len(Y)))
+    with pytest.raises(xgb.core.XGBoostError, match="is not set, and its estimate.* is 0 or less; allowed: larger"):
+        xgb.train(params(objective="reg:tweedie"), data, 1)
+    xgb.train(params(objective="reg:tweedie", base_score=0.1), data, 1)

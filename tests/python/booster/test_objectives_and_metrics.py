@@ -20,7 +20,7 @@ from round_scenarios import (
     data,
     valid,
 )
-from support import BACKEND, OURS, few_values, fresh, only_before, only_ours, params, raw, stock_params
+from support import BACKEND, OURS, SERIES, few_values, fresh, only_before, only_ours, params, raw, stock_params
 
 
 @only_ours
@@ -195,7 +195,12 @@ WEIGHED_ROWS = {
     "rmsle": "reg:squarederror",
     "mlogloss": "multi:softprob",
     "interval-regression-accuracy": "survival:aft",
+    "ams@0.15": "reg:squarederror",
 }
+if SERIES >= 200:
+    WEIGHED_ROWS["quantile"] = "reg:squarederror"
+if SERIES >= 303:
+    WEIGHED_ROWS["expectile"] = "reg:squarederror"
 
 
 @only_ours
@@ -205,6 +210,8 @@ def test_weights_of_groups_are_none_of_rows(metric: str) -> None:
     settings = params(objective=WEIGHED_ROWS[metric], eval_metric=metric)
     if metric == "mlogloss":
         settings["num_class"] = int(CLASSES.max()) + 1
+    if metric in ("quantile", "expectile"):
+        settings[f"{metric}_alpha"] = 0.3
     of_rows, of_groups = data(CLASSES), data(CLASSES, group=GROUPS, weight=np.ones(len(GROUPS), np.float32))
     for matrix in (of_rows, of_groups):
         for bound in ("label_lower_bound", "label_upper_bound"):

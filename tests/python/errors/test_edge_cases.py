@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import xgboost as xgb
-from support import SERIES, assert_same_trees, fresh, make_data, only_ours, params, train, train_stock, trees_of
+from support import (
+    SERIES,
+    assert_same_trees,
+    fresh,
+    make_data,
+    only_ours,
+    only_since,
+    params,
+    train,
+    train_stock,
+    trees_of,
+)
 
 SMALLEST_FLOAT = np.float32(1e-45)
 
@@ -53,6 +64,15 @@ def test_no_rows_train_as_with_stock(name: str, make) -> None:
         return
     expected = train_on_nothing({"tree_method": "hist", **NO_ROWS[name]})
     assert repr(train_on_nothing(params(**NO_ROWS[name]))) == repr(expected)  # a metric may be NaN
+
+
+@only_ours  # stock ends the process
+@only_since(200, "rank:map is another objective")
+@pytest.mark.parametrize("unbiased", [0, 1])
+def test_rank_map_of_no_rows(unbiased: int) -> None:
+    data = xgb.DMatrix(np.empty((0, 5)), label=np.empty(0))
+    booster = xgb.train(params(objective="rank:map", lambdarank_unbiased=unbiased), data, 2)
+    assert booster.predict(xgb.DMatrix(np.ones((2, 5)))).tolist() == [0, 0]
 
 
 @only_ours

@@ -1,0 +1,179 @@
+// Reads names of categories as XGBoost exports them, and compares those of a frame with those of a model.
+#include "booster/category_names.h"
+
+#include <dmlc/logging.h>
+#include <xgboost/c_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "base/message.h"
+#include "base/quoted.h"
+#include "booster/stand_in.h"
+#include "data/array_view.h"
+#include "xgb/categories.h"
+#include "xgbgpu/error.h"
+
+namespace xgbgpu::plugin {
+
+namespace {
+
+constexpr char kText[] = "text";
+
+std::string Dumped(xgboost::Json const& json) {
+  std::string text;
+  xgboost::Json::Dump(json, &text);
+  return text;
+}
+
+/// Calls use(i, offset) for each value of an array of one dimension. Offsets are in bytes.
+template <typename Use>
+void ForEach(ArrayView const& array, Use&& use) {
+  for (std::int64_t i = 0; i < array.shape[0]; ++i) use(i * array.strides[0]);
+}
+
+/// Throws dmlc::Error if XGBoost's own text is none that is known.
+ArrayView Known(std::optional<ArrayView> array) {
+  if (!array) throw dmlc::Error{"The names of categories are no array that is known"};
+  return std::move(*array);
+}
+
+std::vector<std::string> ReadTexts(ArrayView const& offsets, ArrayView const& values) {
+  std::vector<std::string> names;
+  std::int64_t begin = 0;
+  ForEach(offsets, [&](std::int64_t at) {
+    std::int64_t const end = offsets.Read<std::int32_t>(at);
+    if (at != 0) names.emplace_back(values.data + begin, values.data + end);
+    begin = end;
+  });
+  return names;
+}
+
+std::vector<std::string> ReadNumbers(ArrayView const& values) {
+  std::vector<std::string> names;
+  WithType(values.type, [&](auto type) {
+    ForEach(values, [&](std::int64_t at) { names.push_back(Message(+values.Read<decltype(type)>(at))); });
+  });
+  return names;
+}
+
+}  // namespace
+
+CategoryNames::Column CategoryNames::Read(xgboost::Json const& names) {
+  if (xgboost::IsA<xgboost::Null>(names)) return {};
+  auto const& members = xgboost::get<xgboost::Object const>(names);
+  if (members.find("offsets") == members.cend()) {
+    auto const values = Known(ParseArray(Dumped(names).c_str(), 1));
+    return {values.type, ReadNumbers(values)};
+  }
+  auto const offsets = Known(ParseArray(Dumped(members.at("offsets")).c_str(), 1));
+  return {kText, ReadTexts(offsets, Known(ParseArray(Dumped(members.at("values")).c_str(), 1)))};
+}
+
+CategoryNames CategoryNames::Of(xgboost::DMatrix const& data) {
+  CategoryNames all;
+  ExportCategories(data, [&](char const* text) {
+    auto const list = xgboost::Json::Load(xgboost::StringView{text});
+    for (auto const& column : xgboost::get<xgboost::Array const>(list)) all.columns_.push_back(Read(column));
+  });
+  return all;
+}
+
+CategoryNames CategoryNames::Of(xgboost::GradientBooster const& model, FeatureIndex columns) {
+  // XGBoost exports those of matrices, and of learners, which are not known here.
+  static auto* const kLock = new std::mutex;
+  static auto const* const kMatrix = new std::shared_ptr<xgboost::DMatrix>{MakeOneRow()};
+  std::lock_guard<std::mutex> const lock{*kLock};
+  LendCategories const lent{model, columns, kMatrix->get()};
+  return Of(**kMatrix);
+}
+
+CategoryNames CategoryNames::OfColumns(char const* columns) {
+  CategoryNames all;
+  auto const list = xgboost::Json::Load(xgboost::StringView{columns});
+  if (!xgboost::IsA<xgboost::Array>(list)) return all;
+  for (auto const& column : xgboost::get<xgboost::Array const>(list)) {
+    bool const has_names = xgboost::IsA<xgboost::Array>(column);
+    all.columns_.push_back(has_names ? Read(xgboost::get<xgboost::Array const>(column).at(0)) : Column{});
+  }
+  return all;
+}
+
+bool CategoryNames::none() const {
+  return std::all_of(columns_.cbegin(), columns_.cend(), [](Column const& column) { return column.type.empty(); });
+}
+
+Recoding CategoryNames::To(CategoryNames const& model) const {
+  if (columns_ == model.columns_) return {};
+  if (columns_.size() != model.columns_.size()) {
+    Throw<InvalidArgument>("The frame has ", columns_.size(), " columns; allowed: ", model.columns_.size(),
+                           ", as in the training");
+  }
+  Recoding recoding(columns_.size());
+  for (std::size_t f = 0; f < columns_.size(); ++f) {
+    Column const &from = columns_[f], &to = model.columns_[f];
+    if (from.type != to.type) {
+      auto const what = [](Column const& column) {
+        return column.type.empty() ? "no categories" : "categories of the type " + column.type;
+      };
+      Throw<InvalidArgument>(
+          "Invalid new DataFrame input for the: ", f,
+          "th feature (0-based). The data type doesn't match the one used in the training dataset: it has ", what(from),
+          ", and had ", what(to),
+          "; allowed: both numeric or both categorical, and the index type must match between the training and "
+          "test set");
+    }
+    std::unordered_map<std::string, std::int32_t> codes;
+    for (std::string const& name : to.names) codes.emplace(name, static_cast<std::int32_t>(codes.size()));
+    for (std::string const& name : from.names) {
+      auto const found = codes.find(name);
+      if (found == codes.cend()) {
+        Throw<InvalidArgument>("Found a category not in the training set for the ", f,
+                               "th (0-based) column: ", Quoted(name), "; allowed: the ", to.names.size(),
+                               " categories of the training");
+      }
+      recoding[f].push_back(found->second);
+    }
+  }
+  return recoding;
+}
+
+void CategoryNames::CheckGoesOn(CategoryNames const& model) const {
+  if (columns_ == model.columns_) return;
+  To(model);
+  constexpr char kAllowed[] =
+      "; allowed: the categories of the model in their order, as DMatrix(…, feature_types=booster.get_categories()) "
+      "has them";
+  for (std::size_t f = 0; f < columns_.size(); ++f) {
+    auto const &from = columns_[f].names, &to = model.columns_[f].names;
+    auto const differ = std::mismatch(from.cbegin(), from.cend(), to.cbegin(), to.cend());
+    if (differ.first != from.cend()) {
+      Throw<InvalidArgument>("Category ", differ.first - from.cbegin(), " of column ", f, " is ", Quoted(*differ.first),
+                             " in the data and ", Quoted(*differ.second), " in the model", kAllowed);
+    }
+    if (differ.second != to.cend()) {
+      Throw<InvalidArgument>("Column ", f, " has ", from.size(), " categories in the data and ", to.size(),
+                             " in the model", kAllowed);
+    }
+  }
+}
+
+void CategoryNames::Give(LearnerView const& model, xgboost::GradientBooster* slice) {
+  if (Of(model).none() || !Of(*slice, model.features()).none()) return;
+  auto const names_in = [&](xgboost::Json* saved) -> xgboost::Json& {
+    return model.GBTreeSection(saved)["model"]["cats"];
+  };
+  xgboost::Json all{xgboost::Object{}}, rounds{xgboost::Object{}};
+  model.stock()->SaveModel(&all);
+  slice->SaveModel(&rounds);
+  names_in(&rounds) = names_in(&all);
+  slice->LoadModel(rounds);
+}
+
+}  // namespace xgbgpu::plugin

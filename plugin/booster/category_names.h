@@ -1,0 +1,57 @@
+/// Names of categories, by which XGBoost 3.1 and newer translate the codes of a frame into those of the training.
+#ifndef XGBGPU_PLUGIN_BOOSTER_CATEGORY_NAMES_H_
+#define XGBGPU_PLUGIN_BOOSTER_CATEGORY_NAMES_H_
+
+#include <xgboost/data.h>
+#include <xgboost/json.h>
+
+#include <string>
+#include <vector>
+
+#include "booster/learner_view.h"
+#include "matrix/matrix_rows.h"
+
+namespace xgbgpu::plugin {
+
+/// The names of the categories of each column, in the order of their codes.
+class CategoryNames {
+ public:
+  /// Those of the frame that the matrix was made of. Other matrices have none.
+  static CategoryNames Of(xgboost::DMatrix const& data);
+  /// Those of the frame that the model was trained on first.
+  static CategoryNames Of(LearnerView const& model) { return Of(*model.stock(), model.features()); }
+  /// Those of columns of an in-place prediction, a list of array interfaces (JSON).
+  static CategoryNames OfColumns(char const* columns);
+
+  /// True if no column has categories with names: codes are those of whatever they are compared with.
+  bool none() const;
+
+  /// Returns what each code becomes in the order of `model`, which is not none. Empty: itself.
+  ///
+  /// Cost    a pass over the names if both are equal, else a search for each of them
+  /// Throws  InvalidArgument for a name that the model lacks, names of another type, another number of columns
+  Recoding To(CategoryNames const& model) const;
+  /// Gives the names of `model` to the rounds of it that `slice` has. Before 3.4.1 XGBoost's slices have none.
+  static void Give(LearnerView const& model, xgboost::GradientBooster* slice);
+  /// Throws InvalidArgument unless a training goes on with the codes of `model`, which is not none.
+  void CheckGoesOn(CategoryNames const& model) const;
+
+ private:
+  struct Column {
+    std::string type;  ///< "text", or of an array interface, "i8"; empty: the column is no category
+    std::vector<std::string> names;
+
+    bool operator==(Column const& other) const { return type == other.type && names == other.names; }
+    bool operator!=(Column const& other) const { return !(*this == other); }
+  };
+
+  /// Those of the model of a stock booster that has so many columns.
+  static CategoryNames Of(xgboost::GradientBooster const& model, FeatureIndex columns);
+  static Column Read(xgboost::Json const& names);
+
+  std::vector<Column> columns_;
+};
+
+}  // namespace xgbgpu::plugin
+
+#endif  // XGBGPU_PLUGIN_BOOSTER_CATEGORY_NAMES_H_
