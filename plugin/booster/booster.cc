@@ -129,7 +129,10 @@ void Booster::EndSlice(xgboost::GradientBooster* out) const {
   AtBoundary("slicing a booster", [&] { CategoryNames::Give(learner_, out); });
 }
 
-void Booster::ForgetModel() { margins_->ForgetModel(); }
+void Booster::ForgetModel() {
+  margins_->ForgetModel();
+  rounds_.ForgetModel();
+}
 
 void Booster::CheckModel() const {
   AtBoundary("using a model", [&] {

@@ -348,15 +348,17 @@ std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams co
   if (AllKnow(*group, facts, known)) return evaluate(&found->shared);
 
   Agree(*group, {}, prepare);
-  std::int64_t any[] = {fits ? 0 : 1, rows == 0 ? 0 : 1};
-  group->Max({any, 2});
+  // Workers may have counted evaluations differently, if one of them has failed alone.
+  std::int64_t any[] = {fits ? 0 : 1, rows == 0 ? 0 : 1, evaluations_ + 1};
+  group->Max({any, 3});
   if (any[0] != 0 || any[1] == 0) return {};  // XGBoost's own code has the words
+  evaluations_ = any[2];
   SharedRows shared;
   double const value = evaluate(&shared);
   std::string const what = WhatOf(facts, targets, rows, outputs, on_device);
   Evaluated* evaluated = FindEvaluated(group, key, what);
   if (evaluated == nullptr) evaluated = &evaluated_.emplace_back();
-  *evaluated = {key, what, ++evaluations_, std::move(shared)};
+  *evaluated = {key, what, evaluations_, std::move(shared)};
   return value;
 }
 

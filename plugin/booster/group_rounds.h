@@ -99,8 +99,8 @@ class GroupRounds {
   /// A metric of a matrix that all workers have evaluated together.
   struct Evaluated {
     DataKey key;
-    std::string what;      ///< the metric, and the numbers of this worker's rows
-    std::uint64_t number;  ///< of the evaluation on the long way: the same on all workers
+    std::string what;     ///< the metric, and the numbers of this worker's rows
+    std::int64_t number;  ///< of the evaluation on the long way: the same on all workers
     SharedRows shared;
   };
 
@@ -125,7 +125,7 @@ class GroupRounds {
   std::optional<Known> known_;
   ProcessGroup const* evaluated_in_{nullptr};
   std::vector<Evaluated> evaluated_;
-  std::uint64_t evaluations_{0};  ///< on the long way
+  std::int64_t evaluations_{0};  ///< on the long way
 };
 
 }  // namespace xgbgpu::plugin

@@ -79,7 +79,9 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
   } else if (config().PrunesFirst()) {
     AtBoundary("training", [&] { parts_.prediction->CheckHasValues(*data, "updater prune"); });
   }
-  if (config().InCharge()) AtBoundary("training", [&] { CheckNames(*data); });
+  ProcessGroup* const group = ProcessGroup::OfThisThread();
+  bool const checks_with_others = group != nullptr && config().Trains();  // so that all fail if one worker does
+  if (config().InCharge() && !checks_with_others) AtBoundary("training", [&] { CheckNames(data, *cache); });
   if (!config().Trains()) {
     margins.ForgetTrees();
     learner().stock()->DoBoost(data, gradients, cache, objective);
@@ -95,11 +97,11 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
     }
     bool const on_device = pending.gradients == MatrixOf(gradients) && pending.data == data;
     auto const decide = [&] {
+      if (checks_with_others) CheckNames(data, *cache);
       return Decide(data->Info(), MatrixOf(*gradients), objective, on_device,
                     [&] { return margins.OnHost(data, cache); });
     };
     Setup setup;
-    ProcessGroup* const group = ProcessGroup::OfThisThread();
     Training& training = group != nullptr ? BeginInGroup(group, OwnerOf(data, *cache), on_device, decide, &setup)
                          : on_device      ? *pending.training
                                           : PrepareTraining(OwnerOf(data, *cache), kTrees);
@@ -114,11 +116,15 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
 }
 
 /// Throws InvalidArgument if codes of the data are other categories than in the model. Stock code counts them only.
-void Rounds::CheckNames(xgboost::DMatrix const& data) const {
-  auto const of_data = CategoryNames::Of(data);
+void Rounds::CheckNames(xgboost::DMatrix* data, XgbCache const& cache) {
+  DataKey key = KeyOf(data, cache);
+  if (key == named_) return;
+  auto const of_data = CategoryNames::Of(*data);
   if (of_data.none()) return;
   auto const of_model = CategoryNames::Of(learner());
-  if (!of_model.none()) of_data.CheckGoesOn(of_model);
+  if (of_model.none()) return;  // it gets those of the data in this round
+  of_data.CheckGoesOn(of_model);
+  named_ = std::move(key);
 }
 
 /// Throws Unsupported for a learner whose rounds are not ours.

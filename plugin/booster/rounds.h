@@ -47,6 +47,8 @@ class Rounds {
   bool ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out);
   /// Does what GradientBooster::DoBoost promises. If it throws, the booster is as before the call.
   void Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache, xgboost::ObjFunction const* objective);
+  /// Must be called when the model was changed by more than new rounds.
+  void ForgetModel() { named_ = {}; }
 
  private:
   /// Gradients that are on a device, for the Boost that follows.
@@ -72,7 +74,7 @@ class Rounds {
   BoosterConfig const& config() const { return parts_.settings->config(); }
   LearnerView const& learner() const { return *parts_.learner; }
 
-  void CheckNames(xgboost::DMatrix const& data) const;
+  void CheckNames(xgboost::DMatrix* data, XgbCache const& cache);
   void CheckServes() const;
   bool StayOnDevice(Training const& training, ObjectiveParams const& objective) const;
   Targets Check(Training* training, ObjectiveParams const& objective, xgboost::MetaInfo const& info,
@@ -110,6 +112,7 @@ class Rounds {
 
   RoundParts parts_;
   Pending pending_;
+  DataKey named_;                              ///< the matrix whose names of categories were found to be the model's
   std::shared_ptr<xgboost::DMatrix> one_row_;  ///< for rounds on a device; null: there was none
 };
 

@@ -69,27 +69,29 @@ void ColumnCopy::Reserve(FeatureIndex columns, std::uint64_t rows) {
   constexpr char const* kPart = "copied columns";
   FeatureIndex const features = matrix_.view.features;
   bool const is_new = columns != this->columns();
-  view_ = LayoutOf(columns);
+  DeviceMatrixView view = LayoutOf(columns);
+  view_ = {};  // until there is room for all of it
   if (!matrix_.view.dense) lists_.Make(workspace_->stream());
   workspace_->Reserve(&places_, kPart, std::size_t{features} + columns);
-  workspace_->Reserve(&records_, kPart, rows * view_.tiles * view_.record_bytes());
-  workspace_->Reserve(&tile_array_, kPart, view_.tiles);
+  workspace_->Reserve(&records_, kPart, rows * view.tiles * view.record_bytes());
+  workspace_->Reserve(&tile_array_, kPart, view.tiles);
   if (is_new) {
     tiles_.clear();
-    for (std::uint32_t t = 0; t < view_.tiles; ++t) {
-      tiles_.push_back({std::uint64_t{t} * view_.tile_columns * widest_.bins, widest_.bins, widest_.symbols});
+    for (std::uint32_t t = 0; t < view.tiles; ++t) {
+      tiles_.push_back({std::uint64_t{t} * view.tile_columns * widest_.bins, widest_.bins, widest_.symbols});
     }
     CopyToDevice(tile_array_.data(), tiles_.data(), tiles_.size(), workspace_->stream(), "copying columns");
     workspace_->stream().Wait("copying columns");
   }
-  view_.tile = tile_array_.data();
+  view.tile = tile_array_.data();
   if (!matrix_.view.dense) {  // all features have the symbol for "missing" of the copy's first tile
-    view_.copied.tile = view_.tile;
-    view_.copied.tile_columns = std::numeric_limits<std::uint32_t>::max();
+    view.copied.tile = view.tile;
+    view.copied.tile_columns = std::numeric_limits<std::uint32_t>::max();
   }
-  view_.records = records_.data();
-  view_.copied.column_of = places_.data();
-  view_.copied.feature_of = places_.data() + features;
+  view.records = records_.data();
+  view.copied.column_of = places_.data();
+  view.copied.feature_of = places_.data() + features;
+  view_ = view;
 }
 
 void ColumnCopy::Tell(std::vector<FeatureIndex> const& features) {

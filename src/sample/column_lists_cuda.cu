@@ -90,7 +90,7 @@ std::uint64_t ColumnLists::Lists() const {
 
 std::uint64_t ColumnLists::BytesToMake() const {
   if (begin_.size() != 0) return 0;
-  return (Lists() + 1) * sizeof(std::uint32_t) + matrix_.stored * sizeof(ListedValue);
+  return 2 * (Lists() + 1) * sizeof(std::uint32_t) + matrix_.stored * sizeof(ListedValue);
 }
 
 void ColumnLists::Make(Stream const& stream) {

@@ -30,7 +30,7 @@ class ColumnLists {
   /// The arguments must outlive this object.
   ColumnLists(DeviceMatrix const& matrix, DeviceArena* arena) : matrix_{matrix}, arena_{arena} {}
 
-  /// Returns the bytes that Make takes for the lists; 0 once they are made.
+  /// Returns the bytes that Make takes at most; 0 once the lists are made.
   std::uint64_t BytesToMake() const;
   /// Makes the lists, the first time. Features must have at most 2^16 bins, and the matrix less than 2^32 values. Waits.
   /// Cost  two passes over the matrix, with a search in the cuts and an atomic addition for each value

@@ -277,10 +277,8 @@ void VectorTrees::GrowBatch(int batch) {
 
 VectorTree VectorTrees::Take() {
   std::size_t const numbers = growth_.made().size() * outputs_;
-  if (host_sums_.size() < numbers) {
-    host_sums_ = PinnedBuffer<GradientSum>{2 * numbers};
-    host_weights_ = PinnedBuffer<float>{2 * numbers};
-  }
+  if (host_sums_.size() < numbers) host_sums_ = PinnedBuffer<GradientSum>{2 * numbers};
+  if (host_weights_.size() < numbers) host_weights_ = PinnedBuffer<float>{2 * numbers};
   CopyToHost(host_sums_.data(), sums_.data(), numbers, device_.stream, "reading leaves");
   CopyToHost(host_weights_.data(), weights_.data(), numbers, device_.stream, "reading leaves");
   leaves_.FindHostDriven(growth_.made(), growth_.LeafNumbers(), growth_.tree());  // waits

@@ -16,6 +16,7 @@ import warnings
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
+import pandas as pd
 import scipy.sparse
 import xgboost as xgb
 import xgboost_gpu
@@ -413,6 +414,23 @@ def labels_of_one_change(shares: List[float], in_one_process: bool = False) -> T
             booster.eval(matrix)
         booster.update(matrix, round_)
     return models(booster)
+
+
+def goes_on_with_other_categories(shares: List[float]) -> str:
+    """Returns what a training says that goes on from a model, with categories in another order on the last worker."""
+    names = ["b", "d", "f"]
+
+    def matrix(order: List[str]) -> xgb.DMatrix:
+        frame = pd.DataFrame({"c": pd.Categorical(names * 40, categories=order)})
+        return xgb.DMatrix(frame, np.tile(np.arange(3.0), 40), enable_categorical=True)
+
+    booster = xgb.train(settings({}), matrix(names), 1)
+    is_last = collective.get_rank() + 1 == collective.get_world_size()
+    try:
+        xgb.train(settings({}), matrix(names[::-1] if is_last else names), 1, xgb_model=booster)
+    except xgb.core.XGBoostError as error:
+        return str(error)
+    return "trained"
 
 
 def evaluated_rows_of_one_change(shares: List[float], in_one_process: bool = False) -> List[str]:
