@@ -1,4 +1,4 @@
-// Reads names of categories as XGBoost exports them, and compares those of a frame with those of a model.
+// Reads names of categories as XGBoost exports them, and compares the names of a frame with the names of a model.
 #include "booster/category_names.h"
 
 #include <dmlc/logging.h>
@@ -86,7 +86,7 @@ CategoryNames CategoryNames::Of(xgboost::DMatrix const& data) {
 }
 
 CategoryNames CategoryNames::Of(xgboost::GradientBooster const& model, FeatureIndex columns) {
-  // XGBoost exports those of matrices, and of learners, which are not known here.
+  // XGBoost exports the names of matrices, and of learners, which are not known here.
   static auto* const kLock = new std::mutex;
   static auto const* const kMatrix = new std::shared_ptr<xgboost::DMatrix>{MakeOneRow()};
   std::lock_guard<std::mutex> const lock{*kLock};

@@ -1,4 +1,4 @@
-/// Names of categories, by which XGBoost 3.1 and newer translate the codes of a frame into those of the training.
+/// Names of categories, by which XGBoost 3.1 and newer translate the codes of a frame into the codes of the training.
 #ifndef XGBGPU_PLUGIN_BOOSTER_CATEGORY_NAMES_H_
 #define XGBGPU_PLUGIN_BOOSTER_CATEGORY_NAMES_H_
 
@@ -16,14 +16,14 @@ namespace xgbgpu::plugin {
 /// The names of the categories of each column, in the order of their codes.
 class CategoryNames {
  public:
-  /// Those of the frame that the matrix was made of. Other matrices have none.
+  /// Returns the names of the frame that the matrix was made of. Other matrices have none.
   static CategoryNames Of(xgboost::DMatrix const& data);
-  /// Those of the frame that the model was trained on first.
+  /// Returns the names of the frame that the model was trained on first.
   static CategoryNames Of(LearnerView const& model) { return Of(*model.stock(), model.features()); }
-  /// Those of columns of an in-place prediction, a list of array interfaces (JSON).
+  /// Returns the names in columns of an in-place prediction, a list of array interfaces (JSON).
   static CategoryNames OfColumns(char const* columns);
 
-  /// True if no column has categories with names: codes are those of whatever they are compared with.
+  /// Returns true if no column has categories with names. Its codes are taken for the codes of the other side.
   bool none() const;
 
   /// Returns what each code becomes in the order of `model`, which is not none. Empty: itself.
@@ -45,7 +45,7 @@ class CategoryNames {
     bool operator!=(Column const& other) const { return !(*this == other); }
   };
 
-  /// Those of the model of a stock booster that has so many columns.
+  /// Returns the names of the model of a stock booster that has `columns` columns.
   static CategoryNames Of(xgboost::GradientBooster const& model, FeatureIndex columns);
   static Column Read(xgboost::Json const& names);
 

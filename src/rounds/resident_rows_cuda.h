@@ -86,7 +86,7 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   /// Returns the array [rows] on the device to which the next tree, which is of this output, adds `leaf_values` on
   /// `stream`: margins, or a new column.
   float* LeafTarget(std::uint32_t output, Span<float const> leaf_values, cudaStream_t stream);
-  /// The same for the leaf values of a tree of vectors: returns the margins of all outputs.
+  /// Returns the margins of all outputs, for the leaf values of a tree of vectors.
   OutputView<float> VectorTarget(Span<float const> leaf_values);
   /// Returns where a tree's leaf values may be added before anybody asks for that. That is nowhere if there are several
   /// outputs, columns, or leaves that adapt, or no memory.

@@ -29,7 +29,7 @@ class TreeHistograms {
   std::uint32_t slots() const { return workspace_.slots(); }
   /// Makes room for `slots` histograms of the next tree, which grows on `matrix`.
   void Reserve(std::size_t slots, DeviceMatrixView const& matrix) { ReserveCells(slots, matrix.cells); }
-  /// The same for histograms of `cells` cells each.
+  /// Makes room for `slots` histograms of `cells` cells each.
   void ReserveCells(std::size_t slots, std::uint64_t cells) { workspace_.Reserve(slots, cells); }
 
   DeviceHistograms View() const { return workspace_.View(); }

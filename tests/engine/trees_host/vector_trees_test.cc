@@ -55,7 +55,7 @@ VectorCase MakeCase(testing::DataShape const& shape, std::uint32_t outputs, std:
     // Outputs have units of their own.
     for (GradientPair& g : c.gradients.back())
       g.grad *= static_cast<float>(k + 1), g.hess *= 1.0f + 0.3f * static_cast<float>(k);
-    // Of many rows no hessian vanishes, so that the format is narrow.
+    // With many rows no hessian vanishes, so the format is narrow.
     if (shape.rows >= kNarrowMinRows) {
       for (GradientPair& g : c.gradients.back()) g.hess = std::max(g.hess, 0.01f);
     }
