@@ -8,8 +8,8 @@ the models are equal. One process trains with as many GPUs as there are workers,
     XGBGPU_LIBRARY=build/cuda/lib/libxgboost_gpu.so python3 bench/bench_workers.py [case …] [--workers 2]
         [--rows 8000000] [--columns 28] [--depth 8] [--rounds 40]
 
-Cases: plain; eval (a quarter as many other rows are evaluated by logloss and auc in each round); sample
-(subsample=.2); classes (seven, multi:softprob); rank (rank:ndcg, groups of 100 rows). With --nccl each worker takes
+Cases: plain; eval (a quarter as many other rows are evaluated by logloss and auc in each round); auc (by auc alone);
+sample (subsample=.2); classes (seven, multi:softprob); rank (rank:ndcg, groups of 100 rows). With --nccl each worker takes
 itself for a host of its own, and GPUs talk by NCCL.
 """
 
@@ -25,6 +25,7 @@ from bench_gpus import make_data
 CASES = {
     "plain": {"objective": "binary:logistic"},
     "eval": {"objective": "binary:logistic", "eval_metric": ["logloss", "auc"]},
+    "auc": {"objective": "binary:logistic", "eval_metric": "auc"},
     "sample": {"objective": "binary:logistic", "subsample": 0.2},
     "classes": {"objective": "multi:softprob", "num_class": 7},
     "rank": {"objective": "rank:ndcg"},
@@ -45,7 +46,7 @@ def train(args, case, share, gpus):
         return xgb.DMatrix(x[first:last], y[first:last], **groups)
 
     data = matrix(args.rows, 0)
-    others = [(matrix(args.rows // 4, args.rows), "other")] if case == "eval" else []
+    others = [(matrix(args.rows // 4, args.rows), "other")] if "eval_metric" in CASES[case] else []
     params = {
         "tree_method": "gpu_hist", "gpu_backend": args.backend, "n_gpus": gpus, "max_depth": args.depth, "eta": 0.1,
         "verbosity": 1, "nthread": max(1, (os.cpu_count() or 1) // share[1]), **CASES[case],
@@ -62,7 +63,7 @@ def train(args, case, share, gpus):
 
 def work(args, case, worker, addresses, results):
     if args.nccl:
-        os.environ["XGBGPU_HOST_ID"] = f"host {worker}"
+        os.environ.update(XGBGPU_HOST_ID=f"host {worker}", CUDA_VISIBLE_DEVICES=str(worker))
     import xgboost as xgb
 
     with xgb.collective.CommunicatorContext(**addresses, DMLC_TASK_ID=str(worker), dmlc_task_id=str(worker)):
@@ -99,21 +100,26 @@ def main():
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--backend", default="cuda")
     parser.add_argument("--nccl", action="store_true")
+    parser.add_argument("--one-gpu", action="store_true")
     args = parser.parse_args()
     wrong = [case for case in args.cases if case not in CASES]
     if wrong:
         parser.error(f"{wrong[0]} is no case; there are: {', '.join(CASES)}")
-    print(f"{'case':10}{'group, ms':>11}{'first, s':>10}{'one, ms':>10}{'first, s':>10}{'ratio':>7}  models", flush=True)
+    alone = [args.workers, 1] if args.one_gpu else [args.workers]
+    names = "".join(f"{f'n_gpus={n}, ms':>14}{'first, s':>10}" for n in alone)
+    print(f"{'case':10}{'group, ms':>11}{'first, s':>10}{names}{'ratio':>7}  models", flush=True)
     equal = True
     for case in args.cases:
         times, models = train_in_group(args, case)
-        one, model = train(args, case, (0, 1), args.workers)
-        same = set(models) == {model}
+        ones = [train(args, case, (0, 1), n) for n in alone]
+        same = len({*models, *(model for _, model in ones)}) == 1
         equal = equal and same
-        steady = [np.median(t[args.rounds // 2 :]) * 1e3 for t in (*times, one)]
-        group, alone = max(steady[:-1]), steady[-1]
+        group, *single = (
+            max(np.median(t[args.rounds // 2 :]) * 1e3 for t in of) for of in (times, *([t] for t, _ in ones))
+        )
+        cells = "".join(f"{ms:14.3f}{t[0]:10.3f}" for ms, (t, _) in zip(single, ones))
         print(
-            f"{case:10}{group:11.3f}{max(t[0] for t in times):10.3f}{alone:10.3f}{one[0]:10.3f}{group / alone:7.2f}  "
+            f"{case:10}{group:11.3f}{max(t[0] for t in times):10.3f}{cells}{group / min(single):7.2f}  "
             + ("equal" if same else "DIFFERENT"),
             flush=True,
         )  # fmt: skip

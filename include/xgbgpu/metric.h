@@ -106,6 +106,7 @@ struct SharedRows {
   };
   std::optional<Facts> facts;
   std::optional<Shard> place;       ///< of this shard's rows; empty: not needed
+  std::optional<bool> count_area;   ///< the devices of all shards have memory to count areas; empty: not needed
   std::vector<std::int64_t> items;  ///< [shards] numbers of items that are summed; empty: not needed
 };
 

@@ -63,6 +63,9 @@ class XGBGPU_API ResidentRows : public LeafColumns {
   virtual double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) = 0;
   /// Takes the memory of predictions, without which EvaluateInGroup would fail while other processes wait for it.
   virtual void ReservePredictions() {}
+  /// Takes the memory that EvaluateInGroup with the same `shared` counts on, because all had it at an evaluation
+  /// before. Returns false if there is too little now.
+  virtual bool ReserveShared(SharedRows const& /*shared*/) { return true; }
   /// Returns the metric of the rows of all processes of a group, which all call this or host::Evaluate at the same
   /// time, each for its own rows, after ReservePredictions. `targets` are the targets of SetTargets, in host memory.
   /// `shared` as in host::Evaluate.

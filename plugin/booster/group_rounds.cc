@@ -340,6 +340,7 @@ std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams co
   try {
     prepare();
     if (fits) found = FindEvaluated(group, key, WhatOf(facts, targets, rows, outputs, on_device));
+    if (found != nullptr && on_device && !kept->rows->ReserveShared(found->shared)) found = nullptr;
   } catch (ShardsLost const&) {
     throw;
   } catch (...) {  // it comes again on the long way

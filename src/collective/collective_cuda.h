@@ -63,6 +63,10 @@ class DeviceCollective {
   /// Throws ShardsLost if a call has waited for another device in vain: results of calls are invalid then. Called after
   /// the host has waited for the stream.
   virtual void Check() const = 0;
+  /// Returns true if sums of a level since the call before did not fit the integers that devices exchanged
+  /// (LevelBounds::may_overflow): the tree is invalid. All devices get the same answer, and use wider integers for such
+  /// levels from then on. Called after the host has waited for the stream.
+  virtual bool SumsOverflowed() { return false; }
 };
 
 /// The communicator of one device that has all rows. Enqueues nothing.

@@ -29,8 +29,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Time of spinning before a thread sleeps: NCCL mostly enqueues an exchange in this time.
-constexpr auto kShort = std::chrono::microseconds{200};
+/// Time of spinning before a thread sleeps. NCCL enqueues an exchange in a new thread, in .1 to 1 ms, and a tree has a
+/// dozen of them.
+constexpr auto kShort = std::chrono::milliseconds{5};
 constexpr auto kPause = std::chrono::microseconds{500};  ///< between two polls of a longer wait
 constexpr auto kStuck = std::chrono::seconds{1};         ///< longer than a call takes
 constexpr auto kLook = std::chrono::milliseconds{5};     ///< between two polls of exchanges in progress
@@ -320,6 +321,12 @@ std::uint32_t NcclCommunicator::AllReduce(std::int64_t const* from, std::int64_t
                                           cudaStream_t stream) {
   return state_->Exchange(
       [&](NcclComm comm) { return state_->nccl.AllReduce(from, to, n, kNcclInt64, kNcclSum, comm, stream); });
+}
+
+std::uint32_t NcclCommunicator::AllReduce(std::int32_t const* from, std::int32_t* to, std::uint64_t n,
+                                          cudaStream_t stream) {
+  return state_->Exchange(
+      [&](NcclComm comm) { return state_->nccl.AllReduce(from, to, n, kNcclInt32, kNcclSum, comm, stream); });
 }
 
 std::uint32_t NcclCommunicator::AllGather(std::int64_t const* from, std::int64_t* to, std::uint64_t n,

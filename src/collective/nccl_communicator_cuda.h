@@ -18,6 +18,8 @@ namespace xgbgpu::cuda {
 struct NcclWords {
   std::uint32_t finished;  ///< number of the last finished exchange; the device writes it after the exchange
   std::uint32_t lost;      ///< not 0: results of exchanges are invalid from now on; the host writes it
+  /// Most families of a level whose sums did not fit 32 bits; 0: none. The device writes it, and the host clears it.
+  std::uint32_t overflowed;
 };
 
 /// Time limits in seconds.
@@ -51,12 +53,13 @@ class NcclCommunicator {
   int devices() const;
   int device() const;
 
-  // An exchange is one of the next two calls, and then a kernel that writes its number to words->finished, on the same
-  // stream. Both calls return the number. They throw ShardsLost if the communicator has failed, or if NCCL refuses the
+  // An exchange is one of the next three calls, and then a kernel that writes its number to words->finished, on the same
+  // stream. The calls return the number. They throw ShardsLost if the communicator has failed, or if NCCL refuses the
   // call.
 
   /// Enqueues sums of integers over all devices. `to` may be `from`.
   std::uint32_t AllReduce(std::int64_t const* from, std::int64_t* to, std::uint64_t n, cudaStream_t stream);
+  std::uint32_t AllReduce(std::int32_t const* from, std::int32_t* to, std::uint64_t n, cudaStream_t stream);
   /// Enqueues a gather of all devices' `n` integers, in `to` [devices, n].
   std::uint32_t AllGather(std::int64_t const* from, std::int64_t* to, std::uint64_t n, cudaStream_t stream);
 

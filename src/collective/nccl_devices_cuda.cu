@@ -9,10 +9,26 @@
 
 namespace xgbgpu::cuda {
 
+/// Cells `from` … from + n - 1 of the listed histograms, one after the other.
+struct LevelPiece {
+  DeviceHistograms histograms;
+  std::int32_t const* slots;
+  std::uint64_t from, n;
+
+  /// Returns nullptr if there is no histogram.
+  __device__ longlong2* cell(std::uint64_t i) const {
+    std::uint64_t const number = (from + i) / histograms.cells;
+    std::int32_t const slot = slots[number];
+    if (slot < 0) return nullptr;
+    return reinterpret_cast<longlong2*>(histograms.slot(slot)) + (from + i - number * histograms.cells);
+  }
+};
+
 namespace {
 
 constexpr unsigned kThreads = 256;
 constexpr std::uint64_t kPieceCells = 1 << 20;  ///< cells of a level's histograms that NCCL sums at a time
+constexpr std::int64_t kMostInt32 = 0x7FFFFFFF;
 constexpr std::uint32_t kListed = 1 << 12;      ///< histograms whose slots are listed at a time
 constexpr unsigned kLanes = 32;
 
@@ -102,20 +118,6 @@ __global__ void ListSlotsKernel(GrowingTree tree, std::uint64_t first, std::uint
   }
 }
 
-/// Cells `from` … from + n - 1 of the listed histograms, one after the other.
-struct LevelPiece {
-  DeviceHistograms histograms;
-  std::int32_t const* slots;
-  std::uint64_t from, n;
-
-  /// Returns nullptr if there is no histogram.
-  __device__ longlong2* cell(std::uint64_t i) const {
-    std::uint64_t const number = (from + i) / histograms.cells;
-    std::int32_t const slot = slots[number];
-    if (slot < 0) return nullptr;
-    return reinterpret_cast<longlong2*>(histograms.slot(slot)) + (from + i - number * histograms.cells);
-  }
-};
 static_assert(sizeof(GradientSum) == sizeof(longlong2));
 
 __global__ void PackLevelKernel(LevelPiece piece, longlong2* sums) {
@@ -123,6 +125,34 @@ __global__ void PackLevelKernel(LevelPiece piece, longlong2* sums) {
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < piece.n; i += step) {
     longlong2 const* const cell = piece.cell(i);
     sums[i] = cell == nullptr ? longlong2{0, 0} : *cell;
+  }
+}
+
+/// Packs sums as 32 bits each. Behind them, where there is 0, stands 1 afterwards if a magnitude is above `most`: the
+/// sum over all devices might not fit.
+__global__ void PackHalvesKernel(LevelPiece piece, std::int64_t most, int2* sums) {
+  auto const half = [](std::int64_t sum) { return static_cast<int>(static_cast<std::uint32_t>(sum)); };
+  bool fits = true;
+  std::uint64_t const step = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < piece.n; i += step) {
+    longlong2 const* const cell = piece.cell(i);
+    longlong2 const sum = cell == nullptr ? longlong2{0, 0} : *cell;
+    fits = fits && sum.x >= -most && sum.x <= most && sum.y >= -most && sum.y <= most;
+    sums[i] = {half(sum.x), half(sum.y)};
+  }
+  if (__syncthreads_or(!fits) && threadIdx.x == 0) sums[piece.n].x = 1;
+}
+
+/// After an overflow all devices get the same invalid sums, so that they go on alike.
+__global__ void UnpackHalvesKernel(LevelPiece piece, int2 const* sums, std::uint32_t families, ExchangeEnd end) {
+  if (!end.TellEnd()) return;
+  if (blockIdx.x == 0 && threadIdx.x == 0 && sums[piece.n].x != 0) {
+    auto* const overflowed = static_cast<std::uint32_t volatile*>(&end.words->overflowed);
+    if (families > *overflowed) *overflowed = families;
+  }
+  std::uint64_t const step = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < piece.n; i += step) {
+    if (longlong2* const cell = piece.cell(i)) *cell = {sums[i].x, sums[i].y};
   }
 }
 
@@ -136,20 +166,6 @@ __global__ void UnpackLevelKernel(LevelPiece piece, longlong2 const* sums, Excha
 
 unsigned BlocksOf(std::uint64_t n, DeviceLimits const& limits) { return Blocks(n, kThreads, limits, 8); }
 
-/// Returns the UUID of a device in nvidia-smi's format.
-std::string UuidOf(int device) {
-  cudaDeviceProp properties{};
-  CheckCuda(cudaGetDeviceProperties(&properties, device), "asking for a device's number");
-  std::string text = "GPU-";
-  for (std::size_t i = 0; i < sizeof(properties.uuid.bytes); ++i) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    auto const byte = static_cast<unsigned char>(properties.uuid.bytes[i]);
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    (text += kDigits[byte >> 4]) += kDigits[byte & 0xf];
-  }
-  return text;
-}
-
 /// Returns words that host and device reach.
 std::shared_ptr<NcclWords> MakeWords() {
   auto const memory = std::make_shared<PinnedBuffer<NcclWords>>(1);
@@ -159,21 +175,20 @@ std::shared_ptr<NcclWords> MakeWords() {
 
 }  // namespace
 
-NcclDevices::NcclDevices(NcclLibrary const& library, Collective* group, int device, NcclPatience const& patience)
+NcclDevices::NcclDevices(NcclLibrary const& library, Collective* group, int device, std::string const& gpu,
+                         NcclPatience const& patience)
     : ordinal_{device} {
   std::optional<DeviceScope> scope;
-  std::string uuid;
   AllOrNone(*group, [&] {
     scope.emplace(device);
     limits_ = CurrentDeviceLimits();
-    uuid = UuidOf(device);
     sums_ = {&arena_, "sums", kPieceCells};
     numbers_ = {&arena_, "numbers", (1 + static_cast<std::size_t>(group->shards())) * DeviceNumbers::kMost};
     slots_ = {&arena_, "slots", kListed};
     words_ = MakeWords();
   });
   // A thread without a chosen device would start the first device.
-  communicator_.emplace(library, group, uuid, words_, patience, [device] { cudaSetDevice(device); });
+  communicator_.emplace(library, group, gpu, words_, patience, [device] { cudaSetDevice(device); });
 }
 
 NcclDevices::~NcclDevices() {
@@ -220,8 +235,7 @@ void NcclDevices::Sum(std::int64_t* values, std::uint64_t n, cudaStream_t stream
 
 void NcclDevices::SumLevel(GrowingTree const& tree, DeviceHistograms const& histograms, LevelBounds const& bounds,
                            cudaStream_t stream) {
-  auto* const sums = reinterpret_cast<longlong2*>(sums_.data());
-  auto* const integers = reinterpret_cast<std::int64_t*>(sums_.data());
+  bool const halves = bounds.may_overflow && bounds.families > whole_families_;
   std::uint64_t const most = bounds.families + bounds.siblings;
   for (std::uint64_t first = 0; first < most; first += kListed) {
     auto const listed = static_cast<std::uint32_t>(std::min<std::uint64_t>(kListed, most - first));
@@ -229,14 +243,39 @@ void NcclDevices::SumLevel(GrowingTree const& tree, DeviceHistograms const& hist
     CheckLaunch("adding up histograms of devices");
     for (std::uint64_t from = 0; from < listed * histograms.cells; from += kPieceCells) {
       LevelPiece const piece{histograms, slots_.data(), from, std::min(kPieceCells, listed * histograms.cells - from)};
-      unsigned const blocks = BlocksOf(piece.n, limits_);
-      PackLevelKernel<<<blocks, kThreads, 0, stream>>>(piece, sums);
-      CheckLaunch("adding up histograms of devices");
-      std::uint32_t const number = communicator_->AllReduce(integers, integers, 2 * piece.n, stream);
-      UnpackLevelKernel<<<blocks, kThreads, 0, stream>>>(piece, sums, {words_.get(), number});
-      CheckLaunch("adding up histograms of devices");
+      halves ? SumHalves(piece, bounds, stream) : SumWhole(piece, stream);
     }
   }
+}
+
+void NcclDevices::SumWhole(LevelPiece const& piece, cudaStream_t stream) {
+  auto* const sums = reinterpret_cast<longlong2*>(sums_.data());
+  auto* const integers = reinterpret_cast<std::int64_t*>(sums_.data());
+  unsigned const blocks = BlocksOf(piece.n, limits_);
+  PackLevelKernel<<<blocks, kThreads, 0, stream>>>(piece, sums);
+  CheckLaunch("adding up histograms of devices");
+  std::uint32_t const number = communicator_->AllReduce(integers, integers, 2 * piece.n, stream);
+  UnpackLevelKernel<<<blocks, kThreads, 0, stream>>>(piece, sums, {words_.get(), number});
+  CheckLaunch("adding up histograms of devices");
+}
+
+void NcclDevices::SumHalves(LevelPiece const& piece, LevelBounds const& bounds, cudaStream_t stream) {
+  auto* const sums = reinterpret_cast<int2*>(sums_.data());
+  auto* const integers = reinterpret_cast<std::int32_t*>(sums_.data());
+  unsigned const blocks = BlocksOf(piece.n, limits_);
+  FillBytes(sums + piece.n, 0, 1, stream, "adding up histograms of devices");
+  PackHalvesKernel<<<blocks, kThreads, 0, stream>>>(piece, kMostInt32 / devices(), sums);
+  CheckLaunch("adding up histograms of devices");
+  std::uint32_t const number = communicator_->AllReduce(integers, integers, 2 * (piece.n + 1), stream);
+  auto const families = static_cast<std::uint32_t>(bounds.families);
+  UnpackHalvesKernel<<<blocks, kThreads, 0, stream>>>(piece, sums, families, {words_.get(), number});
+  CheckLaunch("adding up histograms of devices");
+}
+
+bool NcclDevices::SumsOverflowed() {
+  std::uint32_t const families = __atomic_exchange_n(&words_->overflowed, 0U, __ATOMIC_ACQ_REL);
+  whole_families_ = std::max<std::uint64_t>(whole_families_, families);
+  return families != 0;
 }
 
 void NcclDevices::ShareLevel(GrowingTree const&, DeviceHistograms const&, CellShares const&, LevelBounds const&,

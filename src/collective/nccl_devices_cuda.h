@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "collective/collective_cuda.h"
 #include "collective/nccl_communicator_cuda.h"
@@ -12,18 +13,24 @@
 
 namespace xgbgpu::cuda {
 
+struct LevelPiece;
+
 /// The host decides how much NCCL sends, so facts that only devices know, such as the number of a level's nodes,
 /// cannot. A level's histograms are copied to a buffer whose size comes from the level's bounds, with zeros for missing
 /// histograms, in pieces if they are many. NCCL sums the buffer, and the existing histograms are copied back. After a
 /// failure of the communicator nothing is copied back.
 ///
+/// Sums travel as 32 bits if the tree can be grown again (LevelBounds::may_overflow), and all devices see whether one did
+/// not fit. Levels of as many families as the largest that overflowed, and smaller ones, travel as 64 bits from then on.
+///
 /// Memory  16 MiB and NCCL's own
-/// Cost    NCCL's time for the bounds of a level, of which a tree may fill little. Sums travel as 64 bits. Features are
-/// not divided: every device searches all of them
+/// Cost    NCCL's time for the bounds of a level, of which a tree may fill little. Features are not divided: every device
+/// searches all of them
 class NcclDevices final : public DeviceCollective {
  public:
   /// `device` is an ordinal. All other arguments, and the errors, are NcclCommunicator's.
-  NcclDevices(NcclLibrary const& library, Collective* group, int device, NcclPatience const& patience = {});
+  NcclDevices(NcclLibrary const& library, Collective* group, int device, std::string const& gpu,
+              NcclPatience const& patience = {});
   ~NcclDevices() override;
 
   bool alone() const override { return false; }
@@ -42,6 +49,7 @@ class NcclDevices final : public DeviceCollective {
                   LevelBounds const& bounds, cudaStream_t stream) override;
   void BestOfLevel(GrowingTree const& tree, LevelBounds const& bounds, cudaStream_t stream) override;
   void Check() const override { communicator_->Check(); }
+  bool SumsOverflowed() override;
 
   // Calls of the same names of NcclCommunicator.
   void Abort() noexcept { communicator_->Abort(); }
@@ -49,7 +57,11 @@ class NcclDevices final : public DeviceCollective {
   bool failed() const { return communicator_->failed(); }
 
  private:
+  void SumWhole(LevelPiece const& piece, cudaStream_t stream);
+  void SumHalves(LevelPiece const& piece, LevelBounds const& bounds, cudaStream_t stream);
+
   int ordinal_;
+  std::uint64_t whole_families_{0};  ///< levels of at most this many families travel as 64 bits
   DeviceLimits limits_{};
   DeviceArena arena_{"GPUs of several workers"};
   DeviceBuffer<GradientSum> sums_;

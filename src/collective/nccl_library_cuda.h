@@ -22,7 +22,9 @@ enum NcclResult : int {
   kNcclRemoteError = 6,
   kNcclInProgress = 7,
 };
-constexpr int kNcclInt64 = 4;  ///< from ncclDataType_t
+// from ncclDataType_t
+constexpr int kNcclInt32 = 2;
+constexpr int kNcclInt64 = 4;
 constexpr int kNcclSum = 0;    ///< from ncclRedOp_t
 
 struct NcclUniqueId {

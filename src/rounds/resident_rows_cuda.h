@@ -81,6 +81,7 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   void AddTrees(std::size_t first, std::size_t last) override;
   double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) override;
   void ReservePredictions() override;
+  bool ReserveShared(SharedRows const& shared) override;
   bool bounds_are_shared() const override { return bounds_are_shared_; }
 
   /// Returns the array [rows] on the device to which the next tree, which is of this output, adds `leaf_values` on
@@ -152,6 +153,8 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   }
   template <typename T>
   T const* Put(DeviceBuffer<T>* buffer, char const* part, T const* from, std::size_t n);
+  /// Takes memory to count areas over `all_rows` rows. Returns false if there is too little.
+  bool ReserveArea(std::uint64_t all_rows);
   /// Returns the largest magnitude of n values on the device, or infinity if one is NaN. Waits.
   double LargestOf(float const* values, std::size_t n) const;
   /// Completes targets_.

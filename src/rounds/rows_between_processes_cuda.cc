@@ -43,14 +43,7 @@ class DeviceResidentRows::OwnShard final : public MetricShard {
   }
 
   bool can_count() const override { return true; }
-  bool ReserveArea(std::uint64_t all_rows) override {
-    try {
-      ReserveCountedArea(all_rows, outputs(), &rows_.metrics_, rows_.stream_);
-      return true;
-    } catch (OutOfDeviceMemory const&) {
-      return false;
-    }
-  }
+  bool ReserveArea(std::uint64_t all_rows) override { return rows_.ReserveArea(all_rows); }
   std::optional<double> CountArea(Metric metric, Shard const& place) override {
     return EvaluateCountedArea(metric, rows_.targets_, predictions_, place.first_row, place.all_rows, gather_,
                                &rows_.metrics_, rows_.limits_, rows_.stream_);
@@ -63,6 +56,20 @@ class DeviceResidentRows::OwnShard final : public MetricShard {
   GatherWords const& gather_;
   std::vector<float> copy_;  ///< of the predictions, in the device's layout
 };
+
+bool DeviceResidentRows::ReserveArea(std::uint64_t all_rows) {
+  try {
+    ReserveCountedArea(all_rows, outputs_, &metrics_, stream_);
+    return true;
+  } catch (OutOfDeviceMemory const&) {
+    return false;
+  }
+}
+
+bool DeviceResidentRows::ReserveShared(SharedRows const& shared) {
+  DeviceScope const scope{limits_.device};
+  return !shared.count_area.value_or(false) || ReserveArea(shared.place->all_rows);
+}
 
 void DeviceResidentRows::ShareBoundsOver(Collective* group) {
   double* const bounds[] = {&most_margin_, &most_label_, &most_weight_};

@@ -45,10 +45,25 @@ class PeersOfOneHost final : public GroupDevices {
   int shard_;
 };
 
+/// Returns the UUID of a device in nvidia-smi's format.
+std::string UuidOf(int device) {
+  cudaDeviceProp properties{};
+  CheckCuda(cudaGetDeviceProperties(&properties, device), "asking for a device's number");
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < sizeof(properties.uuid.bytes); ++i) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    auto const byte = static_cast<unsigned char>(properties.uuid.bytes[i]);
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    (text += kDigits[byte >> 4]) += kDigits[byte & 0xf];
+  }
+  return text;
+}
+
 /// GPUs of any hosts.
 class WithNccl final : public GroupDevices {
  public:
-  WithNccl(Collective* group, int device) : devices_{Library(group), group, device, Patience()} {}
+  WithNccl(Collective* group, int device)
+      : devices_{Library(group), group, device, OwnUuid(group, device), Patience()} {}
 
   cuda::DeviceCollective* own() override { return &devices_; }
   std::size_t least_shared_bytes() const override { return std::numeric_limits<std::size_t>::max(); }
@@ -61,6 +76,11 @@ class WithNccl final : public GroupDevices {
     cuda::NcclLibrary const* library = nullptr;
     AllOrNone(*group, [&] { library = &cuda::LoadNccl(); });
     return *library;
+  }
+  static std::string OwnUuid(Collective* group, int device) {
+    std::string uuid;
+    AllOrNone(*group, [&] { uuid = UuidOf(device); });
+    return uuid;
   }
   static cuda::NcclPatience Patience() {
     cuda::NcclPatience patience;

@@ -130,7 +130,7 @@ void DeviceDrivenTree::Wait() const {
 
 void DeviceDrivenTree::WaitForTree() {
   Wait();
-  while (parts_.rows.ReserveMore(parts_.memory.returned(), shape_)) {
+  while (device_.shard.devices->SumsOverflowed() || parts_.rows.ReserveMore(parts_.memory.returned(), shape_)) {
     parts_.gradients.UseAll();
     device_.WaitUntilAllHaveMemory();
     Start();

@@ -64,7 +64,7 @@ class DeviceDrivenTree : public TreeGrowth {
   /// Enqueues all of the tree. Rows walk behind it, while the host goes on.
   void Start() override;
   void Grow() override {}
-  /// Grows the tree again where memory was short. Returns false if the tree is deeper than device-driven trees go.
+  /// Grows the tree again where memory was short or sums overflowed. Returns false if the tree is deeper than device-driven trees go.
   bool Finish() override;
   void Discard() override { Wait(); }
   GrownTree Take() override;

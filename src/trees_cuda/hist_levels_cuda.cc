@@ -83,7 +83,9 @@ class PathRows {
 };
 
 LevelBounds BoundsOf(TreeParts const& parts, TreeShape const& shape, int level) {
-  return {level == 0 ? 1 : shape.Split(level - 1), parts.rows.symbols(), level + 1 < shape.possible_levels};
+  LevelBounds bounds{level == 0 ? 1 : shape.Split(level - 1), parts.rows.symbols(), level + 1 < shape.possible_levels};
+  bounds.may_overflow = true;  // the device-driven tree waits for all of its levels
+  return bounds;
 }
 
 void SumOverDevices(TreeParts const& parts, LevelBounds const& bounds, int level) {

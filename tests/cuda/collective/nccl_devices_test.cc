@@ -1,10 +1,12 @@
 // Sums by NCCL over two GPUs: those of integers on the host, and whole trees are the host's, bit for bit. NCCL needs a
-// GPU for each process; here they are threads.
+// GPU for each process; here they are threads. On one GPU the host stands in for NCCL where the test is not NCCL's.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -33,18 +35,123 @@ constexpr int kShards = 2;
 constexpr int kThreads = 4;
 constexpr cuda::NcclPatience kPatience{60, 20, 10};
 
-std::string WhyNoNccl() {
-  if (std::string const why_not = WhyNotHere(BackendKind::kCuda); !why_not.empty()) return why_not;
-  if (CudaDeviceCount() < kShards) return "NCCL needs a GPU for each shard";
-  std::string why_not;
-  NcclHere(&why_not);
-  return why_not;
+/// What NCCL does for threads of this process, done by the host.
+struct HostNccl {
+  struct Comm {
+    int ranks, rank;
+  };
+  static inline std::mutex mutex;
+  static inline std::condition_variable changed;
+  static inline std::vector<std::vector<std::uint8_t>> brought;
+  static inline int came{0}, took{0};
+
+  static Comm* Of(cuda::NcclComm comm) { return reinterpret_cast<Comm*>(comm); }
+
+  /// Returns what all ranks bring to one exchange.
+  static std::vector<std::vector<std::uint8_t>> Exchange(Comm const& comm, void const* from, std::size_t bytes,
+                                                         cudaStream_t stream) {
+    std::vector<std::uint8_t> own(bytes);
+    cudaMemcpyAsync(own.data(), from, bytes, cudaMemcpyDeviceToHost, stream);
+    cudaStreamSynchronize(stream);
+    std::unique_lock<std::mutex> lock{mutex};
+    changed.wait(lock, [&] { return took == 0; });  // the exchange before is over
+    brought.resize(static_cast<std::size_t>(comm.ranks));
+    brought[static_cast<std::size_t>(comm.rank)] = std::move(own);
+    ++came;
+    changed.notify_all();
+    changed.wait(lock, [&] { return came == comm.ranks; });
+    auto all = brought;
+    if (++took == comm.ranks) came = took = 0;
+    changed.notify_all();
+    return all;
+  }
+  template <typename T>
+  static void AddUp(std::vector<std::vector<std::uint8_t>> const& all, void* to, std::size_t n, cudaStream_t stream) {
+    std::vector<T> sums(n);
+    for (auto const& own : all) {
+      for (std::size_t i = 0; i < n; ++i) {
+        T value;
+        std::memcpy(&value, own.data() + i * sizeof(T), sizeof(T));
+        sums[i] += value;
+      }
+    }
+    cudaMemcpyAsync(to, sums.data(), n * sizeof(T), cudaMemcpyHostToDevice, stream);
+    cudaStreamSynchronize(stream);
+  }
+
+  static cuda::NcclLibrary Library() {
+    cuda::NcclLibrary library{};
+    library.functions.GetUniqueId = [](cuda::NcclUniqueId*) { return cuda::kNcclSuccess; };
+    library.functions.CommInitRankConfig = [](cuda::NcclComm* comm, int ranks, cuda::NcclUniqueId, int rank,
+                                              cuda::NcclConfig*) {
+      *comm = reinterpret_cast<cuda::NcclComm>(new Comm{ranks, rank});
+      return cuda::kNcclSuccess;
+    };
+    library.functions.AllReduce = [](void const* from, void* to, std::size_t n, int type, int, cuda::NcclComm comm,
+                                     cudaStream_t stream) {
+      bool const half = type == cuda::kNcclInt32;
+      auto const all = Exchange(*Of(comm), from, n * (half ? sizeof(std::int32_t) : sizeof(std::int64_t)), stream);
+      // Unsigned sums wrap around.
+      half ? AddUp<std::uint32_t>(all, to, n, stream) : AddUp<std::uint64_t>(all, to, n, stream);
+      return cuda::kNcclSuccess;
+    };
+    library.functions.AllGather = [](void const* from, void* to, std::size_t n, int, cuda::NcclComm comm,
+                                     cudaStream_t stream) {
+      std::vector<std::uint8_t> together;
+      for (auto const& own : Exchange(*Of(comm), from, n * sizeof(std::int64_t), stream)) {
+        together.insert(together.end(), own.begin(), own.end());
+      }
+      cudaMemcpyAsync(to, together.data(), together.size(), cudaMemcpyHostToDevice, stream);
+      cudaStreamSynchronize(stream);
+      return cuda::kNcclSuccess;
+    };
+    library.functions.CommGetAsyncError = [](cuda::NcclComm, cuda::NcclResult* error) {
+      *error = cuda::kNcclSuccess;
+      return cuda::kNcclSuccess;
+    };
+    library.functions.CommFinalize = [](cuda::NcclComm) { return cuda::kNcclSuccess; };
+    library.functions.CommDestroy = [](cuda::NcclComm comm) {
+      delete Of(comm);
+      return cuda::kNcclSuccess;
+    };
+    library.functions.CommAbort = library.functions.CommDestroy;
+    library.functions.GetErrorString = [](cuda::NcclResult) { return "an error of the host"; };
+    library.functions.GetLastError = [](cuda::NcclComm) { return ""; };
+    return library;
+  }
+};
+
+bool HasGpuForEach() { return CudaDeviceCount() >= kShards; }
+int DeviceOf(int shard) { return HasGpuForEach() ? shard : 0; }
+
+/// The devices of a shard by NCCL, or by the host.
+std::unique_ptr<cuda::NcclDevices> MakeDevices(Collective* group, cuda::NcclLibrary const& library,
+                                               cuda::NcclPatience const& patience = kPatience) {
+  return std::make_unique<cuda::NcclDevices>(library, group, DeviceOf(group->shard()),
+                                             "device of shard " + std::to_string(group->shard()), patience);
+}
+std::unique_ptr<cuda::NcclDevices> MakeDevices(Collective* group) {
+  static cuda::NcclLibrary const of_host = HostNccl::Library();
+  return MakeDevices(group, HasGpuForEach() ? cuda::LoadNccl() : of_host);
 }
 
 class NcclDevicesTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (std::string const why_not = WhyNoNccl(); !why_not.empty()) GTEST_SKIP() << why_not;
+    if (std::string const why_not = WhyNotHere(BackendKind::kCuda); !why_not.empty()) GTEST_SKIP() << why_not;
+    if (!HasGpuForEach()) return;
+    std::string why_not;
+    NcclHere(&why_not);
+    if (!why_not.empty()) GTEST_SKIP() << why_not;
+  }
+};
+
+/// Tests of NCCL itself.
+class NcclItselfTest : public NcclDevicesTest {
+ protected:
+  void SetUp() override {
+    if (!HasGpuForEach()) GTEST_SKIP() << "NCCL needs a GPU for each shard";
+    NcclDevicesTest::SetUp();
   }
 };
 
@@ -59,8 +166,9 @@ TEST_F(NcclDevicesTest, SumsAreThoseOfTheHost) {
   for (std::size_t const n : {std::size_t{2}, std::size_t{1000}, std::size_t{5} << 20}) {
     RunShards(kShards, [&](Collective& group) {
       int const shard = group.shard();
-      cuda::NcclDevices devices{cuda::LoadNccl(), &group, shard, kPatience};
-      DeviceScope const scope{shard};
+      auto const made = MakeDevices(&group);
+      cuda::NcclDevices& devices = *made;
+      DeviceScope const scope{DeviceOf(shard)};
       DeviceArena arena{"The test"};
       Stream const stream;
       std::vector<std::int64_t> own(n);
@@ -79,8 +187,9 @@ TEST_F(NcclDevicesTest, SumsAreThoseOfTheHost) {
 TEST_F(NcclDevicesTest, AFewNumbersAreCombinedUnlessTheyAreNotWanted) {
   RunShards(kShards, [&](Collective& group) {
     int const shard = group.shard();
-    cuda::NcclDevices devices{cuda::LoadNccl(), &group, shard, kPatience};
-    DeviceScope const scope{shard};
+    auto const made = MakeDevices(&group);
+    cuda::NcclDevices& devices = *made;
+    DeviceScope const scope{DeviceOf(shard)};
     DeviceArena arena{"The test"};
     Stream const stream;
     bool const flags[] = {true, false};
@@ -122,8 +231,9 @@ TEST_F(NcclDevicesTest, HistogramsThatAreThereAreSummedAndNoOthers) {
     SCOPED_TRACE(std::to_string(level.families) + " families");
     RunShards(kShards, [&](Collective& group) {
       int const shard = group.shard();
-      cuda::NcclDevices devices{cuda::LoadNccl(), &group, shard, kPatience};
-      DeviceScope const scope{shard};
+      auto const made = MakeDevices(&group);
+      cuda::NcclDevices& devices = *made;
+      DeviceScope const scope{DeviceOf(shard)};
       DeviceArena arena{"The test"};
       Stream const stream;
       std::size_t const slots = 2 * level.families + 1;
@@ -161,12 +271,65 @@ TEST_F(NcclDevicesTest, HistogramsThatAreThereAreSummedAndNoOthers) {
   }
 }
 
+/// Sums of 32 bits are right or told to be wrong, and then go as 64 bits. A level of one family fits; of the others one
+/// cell of one shard does not, or does not in the sum.
+TEST_F(NcclDevicesTest, SumsThatOverflowAreTold) {
+  constexpr std::uint64_t kCells = 40;
+  constexpr std::uint32_t kFamilies = 4;
+  for (std::int64_t const large : {std::int64_t{1} << 40, std::int64_t{0x7FFFFFFF}, std::int64_t{0x40000000},
+                                   -(std::int64_t{1} << 31), std::int64_t{0x3FFFFFFF}}) {
+    SCOPED_TRACE(large);
+    bool const fits = large == 0x3FFFFFFF;  // twice
+    RunShards(kShards, [&](Collective& group) {
+      int const shard = group.shard();
+      auto const devices = MakeDevices(&group);
+      DeviceScope const scope{DeviceOf(shard)};
+      DeviceArena arena{"The test"};
+      Stream const stream;
+      std::vector<cuda::Family> families(kFamilies);
+      for (std::uint32_t f = 0; f < kFamilies; ++f) {
+        families[f].built_slot = static_cast<std::int32_t>(f);
+        families[f].sibling_slot = -1;
+        families[f].subtract = 1;
+      }
+      auto const families_there = Upload(&arena, "families", families.data(), families.size());
+      std::vector<std::int64_t> own(2 * kFamilies * kCells);
+      for (std::size_t i = 0; i < own.size(); ++i) own[i] = static_cast<std::int64_t>(i) * (shard == 0 ? 1000 : -7);
+      if (shard == 1) own.back() = large;
+      auto expected = own;
+      group.Sum(Span<std::int64_t>{expected});
+      auto const sum = [&](std::uint32_t n) {
+        cuda::LevelState state{};
+        state.families = n;
+        auto const state_there = Upload(&arena, "state", &state, 1);
+        auto const sums = Upload(&arena, "sums", own.data(), own.size());
+        cuda::LevelBounds bounds{n, 1};
+        bounds.may_overflow = true;
+        devices->SumLevel({nullptr, families_there.data(), state_there.data()},
+                          {reinterpret_cast<GradientSum*>(sums.data()), kCells}, bounds, stream);
+        auto const got = Download(sums.data(), own.size(), stream);
+        devices->Check();
+        std::size_t const summed = 2 * n * kCells;
+        return std::equal(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(summed), expected.begin());
+      };
+      EXPECT_TRUE(sum(1));
+      EXPECT_FALSE(devices->SumsOverflowed());
+      EXPECT_TRUE(sum(kFamilies) || !fits);
+      EXPECT_EQ(devices->SumsOverflowed(), !fits);
+      EXPECT_TRUE(sum(kFamilies)) << "after an overflow";
+      EXPECT_FALSE(devices->SumsOverflowed());
+      EXPECT_TRUE(sum(1));
+      EXPECT_FALSE(devices->SumsOverflowed());
+    });
+  }
+}
+
 /// What all shards of a case train on.
 struct Trained {
   explicit Trained(EqualityCase const& c)
       : rows{c}, matrix{HostMatrix(rows, c.max_bin, kThreads)}, bounds{0, rows.rows() / 3 + 1, rows.rows()} {
     std::vector<int> devices(kShards);
-    for (int d = 0; d < kShards; ++d) devices[static_cast<std::size_t>(d)] = d;
+    for (int d = 0; d < kShards; ++d) devices[static_cast<std::size_t>(d)] = DeviceOf(d);
     for (auto& shard : cuda::QuantiseShards(rows, matrix->cuts, {bounds, devices}, {kThreads})) {
       shards.push_back(std::move(shard));
     }
@@ -205,10 +368,10 @@ TEST_F(NcclDevicesTest, TreesAreThoseOfTheHost) {
         {host->Grow(c.params, gradients.back(), {0, 0}), host->Grow(c.params, gradients.back(), {1, 0})});
   }
   RunShards(kShards, [&](Collective& group) {
-    cuda::NcclDevices devices{cuda::LoadNccl(), &group, group.shard(), kPatience};
+    auto const devices = MakeDevices(&group);
     for (std::size_t i = 0; i < cases.size(); ++i) {
       auto const shard = trained[i]->shards[static_cast<std::size_t>(group.shard())];
-      CudaTreeBuilder builder{shard, trained[i]->Place(&devices, &group), kThreads};
+      CudaTreeBuilder builder{shard, trained[i]->Place(devices.get(), &group), kThreads};
       for (std::uint32_t t = 0; t < 2; ++t) {
         Tree const tree = builder.Grow(cases[i].params, trained[i]->Own(gradients[i], group), {t, 0});
         EXPECT_EQ(tree, expected[i][t]) << NameOf(cases[i]) << ", tree " << t;
@@ -263,7 +426,7 @@ struct FailingNccl {
 };
 
 /// Every call may fail: all get an error in time, and the process then trains as if nothing had been.
-TEST_F(NcclDevicesTest, EveryCallMayFail) {
+TEST_F(NcclItselfTest, EveryCallMayFail) {
   auto const cases = EqualityCases();
   auto const found = std::find_if(cases.begin(), cases.end(), [](auto const& c) {
     return c.rows >= 1000 && c.params.grow_policy == GrowPolicy::kDepthWise && c.params.max_depth >= 3 &&
@@ -282,13 +445,13 @@ TEST_F(NcclDevicesTest, EveryCallMayFail) {
     std::mutex mutex;
     RunShards(kShards, [&](Collective& group) {
       try {
-        cuda::NcclDevices devices{FailingNccl::Library(), &group, group.shard(), {10, 20, 5}};
+        auto const devices = MakeDevices(&group, FailingNccl::Library(), {10, 20, 5});
         CudaTreeBuilder builder{trained.shards[static_cast<std::size_t>(group.shard())],
-                                trained.Place(&devices, &group), kThreads};
+                                trained.Place(devices.get(), &group), kThreads};
         try {
           EXPECT_EQ(builder.Grow(found->params, trained.Own(gradients, group), {0, 0}), expected);
         } catch (...) {
-          devices.Abort();
+          devices->Abort();
           throw;
         }
       } catch (Error const&) {
@@ -312,10 +475,9 @@ TEST_F(NcclDevicesTest, EveryCallMayFail) {
 
 /// A device that does not come is waited for as long as it may take, and not longer. (The first exchange takes longer than
 /// others, because it connects the devices.)
-TEST_F(NcclDevicesTest, NobodyWaitsForEver) {
+TEST_F(NcclItselfTest, NobodyWaitsForEver) {
   RunShards(kShards, [&](Collective& group) {
-    auto devices =
-        std::make_unique<cuda::NcclDevices>(cuda::LoadNccl(), &group, group.shard(), cuda::NcclPatience{60, 4, 10});
+    auto devices = MakeDevices(&group, cuda::LoadNccl(), {60, 4, 10});
     DeviceScope const scope{group.shard()};
     DeviceArena arena{"The test"};
     Stream const stream;

@@ -28,7 +28,8 @@ namespace {
 static_assert(static_cast<int>(ncclSuccess) == kNcclSuccess && static_cast<int>(ncclRemoteError) == kNcclRemoteError);
 static_assert(static_cast<int>(ncclSystemError) == kNcclSystemError);
 static_assert(static_cast<int>(ncclInProgress) == kNcclInProgress);
-static_assert(static_cast<int>(ncclInt64) == kNcclInt64 && static_cast<int>(ncclSum) == kNcclSum);
+static_assert(static_cast<int>(ncclInt32) == kNcclInt32 && static_cast<int>(ncclInt64) == kNcclInt64);
+static_assert(static_cast<int>(ncclSum) == kNcclSum);
 static_assert(sizeof(ncclUniqueId) == sizeof(NcclUniqueId) && sizeof(ncclConfig_t) >= sizeof(NcclConfig));
 static_assert(offsetof(ncclConfig_t, magic) == offsetof(NcclConfig, magic));
 static_assert(offsetof(ncclConfig_t, version) == offsetof(NcclConfig, version));

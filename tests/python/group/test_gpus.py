@@ -22,7 +22,7 @@ import xgboost as xgb
 import xgboost_gpu
 from group_scenarios import SCENARIOS
 from group_workers import Group, WorkerError
-from support import BACKEND, LIBRARY, assert_same_trees, binary_labels, fresh, make_data, only_before, params, run_python, train
+from support import BACKEND, LIBRARY, SERIES, assert_same_trees, binary_labels, fresh, make_data, only_before, params, run_python, train
 
 on_gpu = pytest.mark.skipif(BACKEND != "cuda", reason="this test needs a GPU")
 ROWS, COLUMNS = 4_000_000, 60
@@ -453,6 +453,15 @@ def test_labels_that_one_worker_changes_and_all_evaluate_on_gpus(groups: Dict[in
 def test_evaluated_rows_that_one_worker_changes_on_gpus(groups: Dict[int, Group]) -> None:
     expected = group_scenarios.evaluated_rows_of_one_change(SHARES[2], in_one_process=True)
     assert groups[2].results(group_scenarios.evaluated_rows_of_one_change, SHARES[2]) == [expected] * 2
+
+
+@on_gpu
+@pytest.mark.skipif("XGBGPU_MESSAGE_COUNTER" not in os.environ or SERIES >= 200, reason="needs message_counter.cc")
+def test_an_area_under_a_curve_takes_one_message_on_gpus() -> None:
+    group = Group(2, [["env", f"LD_PRELOAD={os.environ['XGBGPU_MESSAGE_COUNTER']}"]] * 2)
+    with ended(group):
+        none, area = (group.results(group_scenarios.messages, SHARES[2], {}, metrics)[0][2:] for metrics in ([], ["auc"]))
+    assert [a - b for a, b in zip(area, none)] == [1] * 4
 
 
 @on_gpu
