@@ -66,8 +66,11 @@ def work(args, case, worker, addresses, results):
         os.environ.update(XGBGPU_HOST_ID=f"host {worker}", CUDA_VISIBLE_DEVICES=str(worker))
     import xgboost as xgb
 
-    with xgb.collective.CommunicatorContext(**addresses, DMLC_TASK_ID=str(worker), dmlc_task_id=str(worker)):
-        results.put((worker, *train(args, case, (xgb.collective.get_rank(), args.workers), 1)))
+    try:
+        with xgb.collective.CommunicatorContext(**addresses, DMLC_TASK_ID=str(worker), dmlc_task_id=str(worker)):
+            results.put((worker, *train(args, case, (xgb.collective.get_rank(), args.workers), 1)))
+    except xgb.core.XGBoostError as error:
+        results.put((worker, None, str(error)))
 
 
 def train_in_group(args, case):
@@ -90,6 +93,9 @@ def train_in_group(args, case):
     found = sorted(results.get(timeout=600) for _ in processes)
     for process in processes:
         process.join()
+    failed = [f"worker {worker}: {model}" for worker, times, model in found if times is None]
+    if failed:
+        sys.exit("\n".join(failed))
     return [times for _, times, _ in found], [model for _, _, model in found]
 
 
