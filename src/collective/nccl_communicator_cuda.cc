@@ -329,6 +329,18 @@ std::uint32_t NcclCommunicator::AllReduce(std::int32_t const* from, std::int32_t
       [&](NcclComm comm) { return state_->nccl.AllReduce(from, to, n, kNcclInt32, kNcclSum, comm, stream); });
 }
 
+std::uint32_t NcclCommunicator::ReduceScatter(std::int64_t const* from, std::int64_t* to, std::uint64_t own,
+                                              cudaStream_t stream) {
+  return state_->Exchange(
+      [&](NcclComm comm) { return state_->nccl.ReduceScatter(from, to, own, kNcclInt64, kNcclSum, comm, stream); });
+}
+
+std::uint32_t NcclCommunicator::ReduceScatter(std::int32_t const* from, std::int32_t* to, std::uint64_t own,
+                                              cudaStream_t stream) {
+  return state_->Exchange(
+      [&](NcclComm comm) { return state_->nccl.ReduceScatter(from, to, own, kNcclInt32, kNcclSum, comm, stream); });
+}
+
 std::uint32_t NcclCommunicator::AllGather(std::int64_t const* from, std::int64_t* to, std::uint64_t n,
                                           cudaStream_t stream) {
   return state_->Exchange([&](NcclComm comm) { return state_->nccl.AllGather(from, to, n, kNcclInt64, comm, stream); });

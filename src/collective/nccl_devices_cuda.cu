@@ -1,26 +1,30 @@
 // Packs the numbers and histograms of a device for NCCL, and unpacks the sums.
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <limits>
 #include <string>
 
-#include "base/message.h"
+#include "collective/level_children.cuh"
 #include "collective/nccl_devices_cuda.h"
 #include "cuda/grid.h"
 
 namespace xgbgpu::cuda {
 
-/// Cells `from` … from + n - 1 of the listed histograms, one after the other.
+/// Cells `from` … from + n - 1 of the shares of the listed histograms, one share after the other.
 struct LevelPiece {
   DeviceHistograms histograms;
   std::int32_t const* slots;
+  CellShares shares;
+  std::uint64_t largest;  ///< cells of the largest share
   std::uint64_t from, n;
 
-  /// Returns nullptr if there is no histogram.
-  __device__ longlong2* cell(std::uint64_t i) const {
-    std::uint64_t const number = (from + i) / histograms.cells;
+  /// Returns nullptr if there is no such cell.
+  __device__ longlong2* cell(int share, std::uint64_t i) const {
+    std::uint64_t const number = (from + i) / largest, cell = from + i - number * largest;
     std::int32_t const slot = slots[number];
-    if (slot < 0) return nullptr;
-    return reinterpret_cast<longlong2*>(histograms.slot(slot)) + (from + i - number * histograms.cells);
+    if (slot < 0 || cell >= shares.size(share)) return nullptr;
+    return reinterpret_cast<longlong2*>(histograms.slot(slot) + shares.first[share]) + cell;
   }
 };
 
@@ -28,8 +32,9 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 constexpr std::uint64_t kPieceCells = 1 << 20;  ///< cells of a level's histograms that NCCL sums at a time
-constexpr std::int64_t kMostInt32 = 0x7FFFFFFF;
+constexpr char const* kSumming = "adding up histograms of devices";
 constexpr std::uint32_t kListed = 1 << 12;      ///< histograms whose slots are listed at a time
+static_assert((CellShares::kMost + 1) * kListed * sizeof(SplitCandidate) <= kPieceCells * sizeof(GradientSum));
 constexpr unsigned kLanes = 32;
 
 /// The end of an exchange, for every kernel that reads its result.
@@ -120,48 +125,79 @@ __global__ void ListSlotsKernel(GrowingTree tree, std::uint64_t first, std::uint
 
 static_assert(sizeof(GradientSum) == sizeof(longlong2));
 
-__global__ void PackLevelKernel(LevelPiece piece, longlong2* sums) {
-  std::uint64_t const step = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < piece.n; i += step) {
-    longlong2 const* const cell = piece.cell(i);
-    sums[i] = cell == nullptr ? longlong2{0, 0} : *cell;
+/// The place of the sums of a piece: n of each share, and behind them a count of devices that found a magnitude above
+/// `most`, with which the sum over all devices might not fit a Pair.
+template <typename Pair>
+struct PackedSums {
+  Pair* sums;
+  std::uint64_t n;
+  std::int64_t most;
+
+  __host__ __device__ std::uint64_t stride() const { return n + 1; }
+  __device__ Pair* of(int share) const { return sums + static_cast<unsigned>(share) * stride(); }
+  __device__ bool Fits(longlong2 const& sum) const {
+    return sum.x >= -most && sum.x <= most && sum.y >= -most && sum.y <= most;
   }
+};
+
+template <typename Pair>
+__global__ void ClearCountsKernel(PackedSums<Pair> packed) {
+  packed.of(static_cast<int>(threadIdx.x))[packed.n] = {0, 0};
 }
 
-/// Packs sums as 32 bits each. Behind them, where there is 0, stands 1 afterwards if a magnitude is above `most`: the
-/// sum over all devices might not fit.
-__global__ void PackHalvesKernel(LevelPiece piece, std::int64_t most, int2* sums) {
-  auto const half = [](std::int64_t sum) { return static_cast<int>(static_cast<std::uint32_t>(sum)); };
-  bool fits = true;
+template <typename Pair>
+__global__ void PackLevelKernel(LevelPiece piece, PackedSums<Pair> packed) {
+  using Part = decltype(Pair::x);
+  bool fit = true;
   std::uint64_t const step = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < piece.n; i += step) {
-    longlong2 const* const cell = piece.cell(i);
-    longlong2 const sum = cell == nullptr ? longlong2{0, 0} : *cell;
-    fits = fits && sum.x >= -most && sum.x <= most && sum.y >= -most && sum.y <= most;
-    sums[i] = {half(sum.x), half(sum.y)};
+  for (int share = 0; share < piece.shares.devices; ++share) {
+    for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < piece.n; i += step) {
+      longlong2 const* const cell = piece.cell(share, i);
+      longlong2 const sum = cell == nullptr ? longlong2{0, 0} : *cell;
+      fit = fit && packed.Fits(sum);
+      packed.of(share)[i] = {static_cast<Part>(sum.x), static_cast<Part>(sum.y)};
+    }
   }
-  if (__syncthreads_or(!fits) && threadIdx.x == 0) sums[piece.n].x = 1;
+  if (__syncthreads_and(fit) || threadIdx.x != 0) return;
+  for (int share = 0; share < piece.shares.devices; ++share) packed.of(share)[packed.n].x = 1;
 }
 
-/// After an overflow all devices get the same invalid sums, so that they go on alike.
-__global__ void UnpackHalvesKernel(LevelPiece piece, int2 const* sums, std::uint32_t families, ExchangeEnd end) {
+/// Copies the sums of a share back. After an overflow all devices have invalid sums of the same share, so that they go
+/// on alike.
+template <typename Pair>
+__global__ void UnpackLevelKernel(LevelPiece piece, PackedSums<Pair> packed, int share, std::uint32_t families,
+                                  ExchangeEnd end) {
   if (!end.TellEnd()) return;
-  if (blockIdx.x == 0 && threadIdx.x == 0 && sums[piece.n].x != 0) {
+  Pair const* const sums = packed.of(share);
+  if (blockIdx.x == 0 && threadIdx.x == 0 && sums[packed.n].x != 0) {
     auto* const overflowed = static_cast<std::uint32_t volatile*>(&end.words->overflowed);
     if (families > *overflowed) *overflowed = families;
   }
   std::uint64_t const step = std::uint64_t{gridDim.x} * blockDim.x;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < piece.n; i += step) {
-    if (longlong2* const cell = piece.cell(i)) *cell = {sums[i].x, sums[i].y};
+    if (longlong2* const cell = piece.cell(share, i)) *cell = {sums[i].x, sums[i].y};
   }
 }
 
-__global__ void UnpackLevelKernel(LevelPiece piece, longlong2 const* sums, ExchangeEnd end) {
-  if (!end.TellEnd()) return;
-  std::uint64_t const step = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < piece.n; i += step) {
-    if (longlong2* const cell = piece.cell(i)) *cell = sums[i];
+/// Copies the splits of children number `first` … first + n - 1 of a level. Those that do not exist become no splits.
+__global__ void PackSplitsKernel(GrowingTree tree, std::uint32_t first, std::uint32_t n, SplitCandidate* own) {
+  std::uint32_t const i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  StoreWhole(own + i, first + i < ChildrenOf(tree) ? ChildOf(tree, first + i)->split : SplitCandidate{});
+}
+
+/// Takes the best of all devices' splits: `all` [devices, n].
+__global__ void TakeBestKernel(GrowingTree tree, std::uint32_t first, std::uint32_t n, SplitCandidate const* all,
+                               int devices, ExchangeEnd end) {
+  bool const comes = end.TellEnd();
+  std::uint32_t const i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (!comes || i >= n || first + i >= ChildrenOf(tree)) return;
+  SplitCandidate best = all[i];
+  for (int d = 1; d < devices; ++d) {
+    SplitCandidate const& other = all[static_cast<std::uint32_t>(d) * n + i];
+    if (IsBetter(other, best)) best = other;
   }
+  StoreWhole(&ChildOf(tree, first + i)->split, best);
 }
 
 unsigned BlocksOf(std::uint64_t n, DeviceLimits const& limits) { return Blocks(n, kThreads, limits, 8); }
@@ -235,56 +271,109 @@ void NcclDevices::Sum(std::int64_t* values, std::uint64_t n, cudaStream_t stream
 
 void NcclDevices::SumLevel(GrowingTree const& tree, DeviceHistograms const& histograms, LevelBounds const& bounds,
                            cudaStream_t stream) {
+  CellShares whole;
+  whole.devices = 1;
+  whole.first[1] = histograms.cells;
+  ShareLevel(tree, histograms, whole, bounds, stream);
+}
+
+void NcclDevices::ShareLevel(GrowingTree const& tree, DeviceHistograms const& histograms, CellShares const& shares,
+                             LevelBounds const& bounds, cudaStream_t stream) {
   bool const halves = bounds.may_overflow && bounds.families > whole_families_;
-  std::uint64_t const most = bounds.families + bounds.siblings;
+  std::uint64_t const most = bounds.families + bounds.siblings, largest = shares.largest();
+  std::uint64_t const piece_cells = kPieceCells / static_cast<unsigned>(shares.devices) - 1;
   for (std::uint64_t first = 0; first < most; first += kListed) {
     auto const listed = static_cast<std::uint32_t>(std::min<std::uint64_t>(kListed, most - first));
     ListSlotsKernel<<<1, kThreads, 0, stream>>>(tree, first, listed, bounds.siblings != 0, slots_.data());
-    CheckLaunch("adding up histograms of devices");
-    for (std::uint64_t from = 0; from < listed * histograms.cells; from += kPieceCells) {
-      LevelPiece const piece{histograms, slots_.data(), from, std::min(kPieceCells, listed * histograms.cells - from)};
-      halves ? SumHalves(piece, bounds, stream) : SumWhole(piece, stream);
+    CheckLaunch(kSumming);
+    for (std::uint64_t from = 0; from < listed * largest; from += piece_cells) {
+      std::uint64_t const n = std::min(piece_cells, listed * largest - from);
+      LevelPiece const piece{histograms, slots_.data(), shares, largest, from, n};
+      auto const families = static_cast<std::uint32_t>(bounds.families);
+      halves ? SumPiece<int2, std::int32_t>(piece, families, stream)
+             : SumPiece<longlong2, std::int64_t>(piece, families, stream);
     }
   }
 }
 
-void NcclDevices::SumWhole(LevelPiece const& piece, cudaStream_t stream) {
-  auto* const sums = reinterpret_cast<longlong2*>(sums_.data());
-  auto* const integers = reinterpret_cast<std::int64_t*>(sums_.data());
+template <typename Pair, typename Integer>
+void NcclDevices::SumPiece(LevelPiece const& piece, std::uint32_t families, cudaStream_t stream) {
+  PackedSums<Pair> const packed{reinterpret_cast<Pair*>(sums_.data()), piece.n,
+                                std::numeric_limits<Integer>::max() / devices()};
+  int const shares = piece.shares.devices, own = shares == 1 ? 0 : device();
   unsigned const blocks = BlocksOf(piece.n, limits_);
-  PackLevelKernel<<<blocks, kThreads, 0, stream>>>(piece, sums);
-  CheckLaunch("adding up histograms of devices");
-  std::uint32_t const number = communicator_->AllReduce(integers, integers, 2 * piece.n, stream);
-  UnpackLevelKernel<<<blocks, kThreads, 0, stream>>>(piece, sums, {words_.get(), number});
-  CheckLaunch("adding up histograms of devices");
+  ClearCountsKernel<<<1, static_cast<unsigned>(shares), 0, stream>>>(packed);
+  CheckLaunch(kSumming);
+  PackLevelKernel<<<blocks, kThreads, 0, stream>>>(piece, packed);
+  CheckLaunch(kSumming);
+  auto* const from = reinterpret_cast<Integer*>(packed.sums);
+  std::uint64_t const integers = 2 * packed.stride();
+  std::uint32_t const number =
+      shares == 1 ? communicator_->AllReduce(from, from, integers, stream)
+                  : communicator_->ReduceScatter(from, from + static_cast<unsigned>(own) * integers, integers, stream);
+  UnpackLevelKernel<<<blocks, kThreads, 0, stream>>>(piece, packed, own, families, {words_.get(), number});
+  CheckLaunch(kSumming);
 }
 
-void NcclDevices::SumHalves(LevelPiece const& piece, LevelBounds const& bounds, cudaStream_t stream) {
-  auto* const sums = reinterpret_cast<int2*>(sums_.data());
-  auto* const integers = reinterpret_cast<std::int32_t*>(sums_.data());
-  unsigned const blocks = BlocksOf(piece.n, limits_);
-  FillBytes(sums + piece.n, 0, 1, stream, "adding up histograms of devices");
-  PackHalvesKernel<<<blocks, kThreads, 0, stream>>>(piece, kMostInt32 / devices(), sums);
-  CheckLaunch("adding up histograms of devices");
-  std::uint32_t const number = communicator_->AllReduce(integers, integers, 2 * (piece.n + 1), stream);
-  auto const families = static_cast<std::uint32_t>(bounds.families);
-  UnpackHalvesKernel<<<blocks, kThreads, 0, stream>>>(piece, sums, families, {words_.get(), number});
-  CheckLaunch("adding up histograms of devices");
+void NcclDevices::BestOfLevel(GrowingTree const& tree, LevelBounds const& bounds, cudaStream_t stream) {
+  constexpr char const* kComparing = "comparing splits of devices";
+  auto* const own = reinterpret_cast<SplitCandidate*>(sums_.data());
+  auto const children = static_cast<std::uint32_t>(2 * bounds.families);
+  for (std::uint32_t first = 0; first < children; first += kListed) {
+    std::uint32_t const n = std::min(kListed, children - first);
+    SplitCandidate* const all = own + n;
+    unsigned const blocks = (n + kThreads - 1) / kThreads;
+    PackSplitsKernel<<<blocks, kThreads, 0, stream>>>(tree, first, n, own);
+    CheckLaunch(kComparing);
+    std::uint32_t const number =
+        communicator_->AllGather(reinterpret_cast<std::int64_t const*>(own), reinterpret_cast<std::int64_t*>(all),
+                                 n * sizeof(SplitCandidate) / sizeof(std::int64_t), stream);
+    TakeBestKernel<<<blocks, kThreads, 0, stream>>>(tree, first, n, all, devices(), {words_.get(), number});
+    CheckLaunch(kComparing);
+  }
+}
+
+/// Shares halve the time that NCCL needs for the sums of a level, and cost an exchange of its winners. A tree of eight
+/// levels sums 128 histograms, of 16 bytes a cell in memory, and 8 on the way.
+std::size_t NcclDevices::MeasureLeastSharedBytes(Collective* group) {
+  constexpr std::uint64_t kFew = 2, kMany = std::uint64_t{1} << 20;
+  constexpr double kLevels = 8, kHistograms = 128, kSaved = 0.5, kOnTheWay = 0.5;
+  double few = 0, many = 0;
+  AllOrNone(*group, [&] {
+    DeviceScope const scope{ordinal_};
+    Stream const stream;
+    auto* const sums = reinterpret_cast<std::int64_t*>(sums_.data());
+    FillBytes(sums, 0, kMany, stream, kSumming);
+    auto const seconds = [&](std::uint64_t n) {
+      double least = 1;
+      for (int repeat = 0; repeat < 3; ++repeat) {  // the first one connects devices
+        auto const begin = std::chrono::steady_clock::now();
+        std::uint32_t const number = communicator_->AllReduce(sums, sums, n, stream);
+        TakeSumsKernel<<<1, kThreads, 0, stream>>>(sums, sums, 0, {words_.get(), number});
+        CheckLaunch(kSumming);
+        stream.Wait(kSumming);
+        Check();
+        least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+      }
+      return least;
+    };
+    few = seconds(kFew);
+    many = seconds(kMany);
+  });
+  std::int64_t nanoseconds[] = {static_cast<std::int64_t>(few * 1e9), static_cast<std::int64_t>(many * 1e9)};
+  group->Max({nanoseconds, 2});
+  auto const exchange = static_cast<double>(nanoseconds[0]);
+  double const of_byte = std::max(1.0, static_cast<double>(nanoseconds[1]) - exchange) / (kMany * sizeof(std::int64_t));
+  double const least = kLevels * exchange / (kHistograms * kSaved * kOnTheWay * of_byte);
+  // LeastSharedBytes makes this number of it for any number of devices.
+  double const others = devices() - 1;
+  return static_cast<std::size_t>(least * 2 * others * others / devices());
 }
 
 bool NcclDevices::SumsOverflowed() {
   std::uint32_t const families = __atomic_exchange_n(&words_->overflowed, 0U, __ATOMIC_ACQ_REL);
   whole_families_ = std::max<std::uint64_t>(whole_families_, families);
   return families != 0;
-}
-
-void NcclDevices::ShareLevel(GrowingTree const&, DeviceHistograms const&, CellShares const&, LevelBounds const&,
-                             cudaStream_t) {
-  Throw<Unsupported>("Features are not shared out to the GPUs of several hosts; allowed: whole sums");
-}
-
-void NcclDevices::BestOfLevel(GrowingTree const&, LevelBounds const&, cudaStream_t) {
-  Throw<Unsupported>("Features are not shared out to the GPUs of several hosts; allowed: whole sums");
 }
 
 }  // namespace xgbgpu::cuda

@@ -24,8 +24,7 @@ struct LevelPiece;
 /// not fit. Levels of as many families as the largest that overflowed, and smaller ones, travel as 64 bits from then on.
 ///
 /// Memory  16 MiB and NCCL's own
-/// Cost    NCCL's time for the bounds of a level, of which a tree may fill little. Features are not divided: every device
-/// searches all of them
+/// Cost    NCCL's time for the bounds of a level, of which a tree may fill little
 class NcclDevices final : public DeviceCollective {
  public:
   /// `device` is an ordinal. All other arguments, and the errors, are NcclCommunicator's.
@@ -44,12 +43,15 @@ class NcclDevices final : public DeviceCollective {
   void Sum(std::int64_t* values, std::uint64_t n, cudaStream_t stream) override;
   void SumLevel(GrowingTree const& tree, DeviceHistograms const& histograms, LevelBounds const& bounds,
                 cudaStream_t stream) override;
-  /// Throws Unsupported: DeviceShard::least_shared_bytes must be large enough that no features are divided.
   void ShareLevel(GrowingTree const& tree, DeviceHistograms const& histograms, CellShares const& shares,
                   LevelBounds const& bounds, cudaStream_t stream) override;
   void BestOfLevel(GrowingTree const& tree, LevelBounds const& bounds, cudaStream_t stream) override;
   void Check() const override { communicator_->Check(); }
   bool SumsOverflowed() override;
+
+  /// Measures exchanges, and returns CollectivePolicy::least_shared_bytes of this network. All devices call this at the
+  /// same time, and get the same number.
+  std::size_t MeasureLeastSharedBytes(Collective* group);
 
   // Calls of the same names of NcclCommunicator.
   void Abort() noexcept { communicator_->Abort(); }
@@ -57,8 +59,8 @@ class NcclDevices final : public DeviceCollective {
   bool failed() const { return communicator_->failed(); }
 
  private:
-  void SumWhole(LevelPiece const& piece, cudaStream_t stream);
-  void SumHalves(LevelPiece const& piece, LevelBounds const& bounds, cudaStream_t stream);
+  template <typename Pair, typename Integer>
+  void SumPiece(LevelPiece const& piece, std::uint32_t families, cudaStream_t stream);
 
   int ordinal_;
   std::uint64_t whole_families_{0};  ///< levels of at most this many families travel as 64 bits

@@ -83,6 +83,7 @@ std::unique_ptr<NcclLibrary> Load() {
   Get(handle, "ncclGetUniqueId", &f.GetUniqueId);
   Get(handle, "ncclCommInitRankConfig", &f.CommInitRankConfig);
   Get(handle, "ncclAllReduce", &f.AllReduce);
+  Get(handle, "ncclReduceScatter", &f.ReduceScatter);
   Get(handle, "ncclAllGather", &f.AllGather);
   Get(handle, "ncclCommGetAsyncError", &f.CommGetAsyncError);
   Get(handle, "ncclCommFinalize", &f.CommFinalize);

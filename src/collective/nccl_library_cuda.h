@@ -46,6 +46,8 @@ struct NcclFunctions {
   NcclResult (*CommInitRankConfig)(NcclComm* comm, int ranks, NcclUniqueId id, int rank, NcclConfig* config);
   NcclResult (*AllReduce)(void const* from, void* to, std::size_t n, int type, int operation, NcclComm comm,
                           cudaStream_t stream);
+  NcclResult (*ReduceScatter)(void const* from, void* to, std::size_t own, int type, int operation, NcclComm comm,
+                              cudaStream_t stream);
   NcclResult (*AllGather)(void const* from, void* to, std::size_t n, int type, NcclComm comm, cudaStream_t stream);
   NcclResult (*CommGetAsyncError)(NcclComm comm, NcclResult* error);
   NcclResult (*CommFinalize)(NcclComm comm);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/message.h"
+#include "collective/level_children.cuh"
 #include "collective/peer_devices_cuda.h"
 #include "cuda/grid.h"
 #include "cuda/launch.h"
@@ -374,18 +375,12 @@ __global__ void __launch_bounds__(kThreads, kProcessorBlocks)
   LetKernelAfterCome();
 }
 
-/// Returns child number c of a level's families.
-__device__ inline Node* ChildOf(GrowingTree const& tree, std::uint32_t c) {
-  return tree.nodes + tree.families[c / 2].left + static_cast<NodeIndex>(c % 2);
-}
-
 /// Sends the splits of the level's children to all other devices, and takes the best of all.
 __global__ void __launch_bounds__(kThreads) BestKernel(PeerView peers, GrowingTree tree) {
   constexpr std::uint32_t kWords = sizeof(SplitCandidate) / sizeof(uint4);
   static_assert(sizeof(SplitCandidate) % sizeof(uint4) == 0 && alignof(SplitCandidate) == sizeof(uint4));
   WaitForWorkBefore();
-  bool const root = tree.families[0].sibling_slot < 0;  // the root is a child without a sibling
-  std::uint32_t const children = tree.state->families * (root ? 1 : 2);
+  std::uint32_t const children = ChildrenOf(tree);
   for (std::uint32_t from = blockIdx.x * kBlockChildren; from < children; from += gridDim.x * kBlockChildren) {
     std::uint32_t const n = min(kBlockChildren, children - from);
     std::uint32_t const meeting = peers.flags[peers.device]->meetings[peers.Block()] + 1;

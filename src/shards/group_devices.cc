@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <string>
@@ -63,10 +62,11 @@ std::string UuidOf(int device) {
 class WithNccl final : public GroupDevices {
  public:
   WithNccl(Collective* group, int device)
-      : devices_{Library(group), group, device, OwnUuid(group, device), Patience()} {}
+      : devices_{Library(group), group, device, OwnUuid(group, device), Patience()},
+        least_shared_bytes_{devices_.MeasureLeastSharedBytes(group)} {}
 
   cuda::DeviceCollective* own() override { return &devices_; }
-  std::size_t least_shared_bytes() const override { return std::numeric_limits<std::size_t>::max(); }
+  std::size_t least_shared_bytes() const override { return least_shared_bytes_; }
   void Abort() noexcept override { devices_.Abort(); }
   void End() noexcept override { devices_.End(); }
   bool failed() const override { return devices_.failed(); }
@@ -89,6 +89,7 @@ class WithNccl final : public GroupDevices {
   }
 
   cuda::NcclDevices devices_;
+  std::size_t least_shared_bytes_;
 };
 
 /// Returns a number that is the same for processes of one host, and differs between hosts. Containers count as hosts.

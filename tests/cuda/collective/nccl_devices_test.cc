@@ -65,18 +65,27 @@ struct HostNccl {
     changed.notify_all();
     return all;
   }
+  /// Writes sums of elements first … first + n - 1. Unsigned sums wrap around.
   template <typename T>
-  static void AddUp(std::vector<std::vector<std::uint8_t>> const& all, void* to, std::size_t n, cudaStream_t stream) {
+  static void AddUp(std::vector<std::vector<std::uint8_t>> const& all, void* to, std::size_t first, std::size_t n,
+                    cudaStream_t stream) {
     std::vector<T> sums(n);
     for (auto const& own : all) {
       for (std::size_t i = 0; i < n; ++i) {
         T value;
-        std::memcpy(&value, own.data() + i * sizeof(T), sizeof(T));
+        std::memcpy(&value, own.data() + (first + i) * sizeof(T), sizeof(T));
         sums[i] += value;
       }
     }
     cudaMemcpyAsync(to, sums.data(), n * sizeof(T), cudaMemcpyHostToDevice, stream);
     cudaStreamSynchronize(stream);
+  }
+  static cuda::NcclResult Reduce(Comm const& comm, void const* from, void* to, std::size_t all_n, std::size_t first,
+                                 std::size_t n, int type, cudaStream_t stream) {
+    bool const half = type == cuda::kNcclInt32;
+    auto const all = Exchange(comm, from, all_n * (half ? sizeof(std::int32_t) : sizeof(std::int64_t)), stream);
+    half ? AddUp<std::uint32_t>(all, to, first, n, stream) : AddUp<std::uint64_t>(all, to, first, n, stream);
+    return cuda::kNcclSuccess;
   }
 
   static cuda::NcclLibrary Library() {
@@ -89,11 +98,12 @@ struct HostNccl {
     };
     library.functions.AllReduce = [](void const* from, void* to, std::size_t n, int type, int, cuda::NcclComm comm,
                                      cudaStream_t stream) {
-      bool const half = type == cuda::kNcclInt32;
-      auto const all = Exchange(*Of(comm), from, n * (half ? sizeof(std::int32_t) : sizeof(std::int64_t)), stream);
-      // Unsigned sums wrap around.
-      half ? AddUp<std::uint32_t>(all, to, n, stream) : AddUp<std::uint64_t>(all, to, n, stream);
-      return cuda::kNcclSuccess;
+      return Reduce(*Of(comm), from, to, n, 0, n, type, stream);
+    };
+    library.functions.ReduceScatter = [](void const* from, void* to, std::size_t own, int type, int,
+                                         cuda::NcclComm comm, cudaStream_t stream) {
+      auto const ranks = static_cast<std::size_t>(Of(comm)->ranks), rank = static_cast<std::size_t>(Of(comm)->rank);
+      return Reduce(*Of(comm), from, to, own * ranks, own * rank, own, type, stream);
     };
     library.functions.AllGather = [](void const* from, void* to, std::size_t n, int, cuda::NcclComm comm,
                                      cudaStream_t stream) {
@@ -271,6 +281,17 @@ TEST_F(NcclDevicesTest, HistogramsThatAreThereAreSummedAndNoOthers) {
   }
 }
 
+/// All devices measure the same number: they must share out the same matrices.
+TEST_F(NcclDevicesTest, AllKnowFromWhichSizeOnSharesPay) {
+  std::vector<std::size_t> least(kShards);
+  RunShards(kShards, [&](Collective& group) {
+    auto const devices = MakeDevices(&group);
+    least[static_cast<std::size_t>(group.shard())] = devices->MeasureLeastSharedBytes(&group);
+  });
+  EXPECT_GT(least[0], 0U);
+  EXPECT_EQ(least[0], least[1]);
+}
+
 /// Sums of 32 bits are right or told to be wrong, and then go as 64 bits. A level of one family fits; of the others one
 /// cell of one shard does not, or does not in the sum.
 TEST_F(NcclDevicesTest, SumsThatOverflowAreTold) {
@@ -334,9 +355,10 @@ struct Trained {
       shards.push_back(std::move(shard));
     }
   }
-  cuda::DeviceShard Place(cuda::NcclDevices* devices, Collective* group) const {
+  cuda::DeviceShard Place(cuda::NcclDevices* devices, Collective* group,
+                          std::size_t least_shared = std::numeric_limits<std::size_t>::max()) const {
     auto const s = static_cast<std::size_t>(group->shard());
-    return {devices, {group, bounds[s], bounds[2]}, bounds[s + 1] - bounds[s], std::numeric_limits<std::size_t>::max()};
+    return {devices, {group, bounds[s], bounds[2]}, bounds[s + 1] - bounds[s], least_shared};
   }
   template <typename T>
   Span<T const> Own(std::vector<T> const& values, Collective const& group) const {
@@ -369,14 +391,19 @@ TEST_F(NcclDevicesTest, TreesAreThoseOfTheHost) {
   }
   RunShards(kShards, [&](Collective& group) {
     auto const devices = MakeDevices(&group);
+    int sharing = 0;
     for (std::size_t i = 0; i < cases.size(); ++i) {
-      auto const shard = trained[i]->shards[static_cast<std::size_t>(group.shard())];
-      CudaTreeBuilder builder{shard, trained[i]->Place(devices.get(), &group), kThreads};
-      for (std::uint32_t t = 0; t < 2; ++t) {
-        Tree const tree = builder.Grow(cases[i].params, trained[i]->Own(gradients[i], group), {t, 0});
-        EXPECT_EQ(tree, expected[i][t]) << NameOf(cases[i]) << ", tree " << t;
+      for (std::size_t const least_shared : {std::numeric_limits<std::size_t>::max(), std::size_t{0}}) {
+        auto const shard = trained[i]->shards[static_cast<std::size_t>(group.shard())];
+        CudaTreeBuilder builder{shard, trained[i]->Place(devices.get(), &group, least_shared), kThreads};
+        sharing += builder.deals_features() ? 1 : 0;
+        for (std::uint32_t t = 0; t < 2; ++t) {
+          Tree const tree = builder.Grow(cases[i].params, trained[i]->Own(gradients[i], group), {t, 0});
+          EXPECT_EQ(tree, expected[i][t]) << NameOf(cases[i]) << ", tree " << t << ", " << least_shared;
+        }
       }
     }
+    EXPECT_GT(sharing, 3);
   });
 }
 
@@ -413,6 +440,11 @@ struct FailingNccl {
                                      cuda::NcclComm comm, cudaStream_t stream) {
       return Fails(IsFirst(comm)) ? cuda::kNcclSystemError
                                   : Real().AllReduce(from, to, n, type, operation, comm, stream);
+    };
+    library.functions.ReduceScatter = [](void const* from, void* to, std::size_t own, int type, int operation,
+                                         cuda::NcclComm comm, cudaStream_t stream) {
+      return Fails(IsFirst(comm)) ? cuda::kNcclSystemError
+                                  : Real().ReduceScatter(from, to, own, type, operation, comm, stream);
     };
     library.functions.AllGather = [](void const* from, void* to, std::size_t n, int type, cuda::NcclComm comm,
                                      cudaStream_t stream) {

@@ -132,6 +132,10 @@ struct FakeNccl {
     EXPECT_EQ(operation, kNcclSum);
     return Begin(comm, "AllReduce", static_cast<std::int64_t const*>(from), n);
   }
+  static NcclResult ReduceScatter(void const*, void*, std::size_t, int, int, NcclComm, cudaStream_t) {
+    ADD_FAILURE() << "no test here shares sums out";
+    return kNcclInvalidUsage;
+  }
   static NcclResult AllGather(void const* from, void*, std::size_t n, int type, NcclComm comm, cudaStream_t) {
     EXPECT_EQ(type, kNcclInt64);
     return Begin(comm, "AllGather", static_cast<std::int64_t const*>(from), n);
@@ -162,7 +166,7 @@ struct FakeNccl {
   static char const* GetLastError(NcclComm) { return ""; }
 
   static NcclLibrary Library() {
-    return {{GetVersion, GetUniqueId, CommInitRankConfig, AllReduce, AllGather, CommGetAsyncError, CommFinalize,
+    return {{GetVersion, GetUniqueId, CommInitRankConfig, AllReduce, ReduceScatter, AllGather, CommGetAsyncError, CommFinalize,
              CommDestroy, CommAbort, GetErrorString, GetLastError},
             22809,
             "fake"};
