@@ -12,7 +12,27 @@
 
 namespace xgbgpu {
 
+namespace {
+
+/// Counts events, of which a test lets one fail.
+struct FailingEvent {
+  std::atomic<std::int64_t> count{0}, failing{-1};
+
+  bool Next() { return count.fetch_add(1, std::memory_order_relaxed) == failing.load(std::memory_order_relaxed); }
+  std::int64_t Set(std::int64_t n) {
+    std::int64_t const made = count.exchange(0);
+    failing.store(n);
+    return made;
+  }
+};
+FailingEvent calls, allocations;
+
+}  // namespace
+
+std::int64_t FailCudaCall(std::int64_t n) { return calls.Set(n); }
+
 void CheckCuda(cudaError_t status, char const* what) {
+  if (calls.Next()) status = cudaErrorUnknown;
   if (status == cudaSuccess) return;
   cudaGetLastError();  // an error that can be recovered from must not show up again at the next call
   std::string memory;
@@ -47,27 +67,16 @@ void Stream::Wait(char const* what) const { CheckCuda(cudaStreamSynchronize(stre
 
 namespace {
 
-std::atomic<std::int64_t> allocations{0};
-std::atomic<std::int64_t> failing_allocation{-1};
 std::atomic<pid_t> process_in_use{0};  ///< the process that has had memory of a device
-
-bool MustFail() {
-  std::int64_t const number = allocations.fetch_add(1);
-  return number == failing_allocation.load();
-}
 
 }  // namespace
 
-std::int64_t FailDeviceAllocation(std::int64_t n) {
-  std::int64_t const made = allocations.exchange(0);
-  failing_allocation.store(n);
-  return made;
-}
+std::int64_t FailDeviceAllocation(std::int64_t n) { return allocations.Set(n); }
 
 bool DeviceIsInUse() { return process_in_use == getpid(); }
 
 cudaError_t DeviceArena::TryAllocate(std::size_t bytes, void** memory) const {
-  if (MustFail() || (limit_ != 0 && bytes > limit_ - std::min(limit_, bytes_))) return cudaErrorMemoryAllocation;
+  if (allocations.Next() || (limit_ != 0 && bytes > limit_ - std::min(limit_, bytes_))) return cudaErrorMemoryAllocation;
   cudaError_t const status = cudaMalloc(memory, bytes);
   if (status == cudaErrorMemoryAllocation) cudaGetLastError();
   return status;

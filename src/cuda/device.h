@@ -22,6 +22,10 @@ namespace xgbgpu {
 /// Throws DeviceError "<what>: <CUDA's text>; <advice>" unless `status` is cudaSuccess.
 void CheckCuda(cudaError_t status, char const* what);
 
+/// For tests: the n-th call of CUDA that CheckCuda sees from now on is an error, after it was made (n = 0: the next); a
+/// negative n ends that. Returns how many calls were made since the last call.
+std::int64_t FailCudaCall(std::int64_t n);
+
 /// Makes `device` current for this thread, and at its end the device that was current before.
 class DeviceScope {
  public:

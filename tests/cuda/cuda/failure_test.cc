@@ -48,7 +48,10 @@ class CudaFailureTest : public ::testing::TestWithParam<Growth> {
     }
   }
   void SetUp() override { XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda); }
-  void TearDown() override { FailDeviceAllocation(-1); }
+  void TearDown() override {
+    FailDeviceAllocation(-1);
+    FailCudaCall(-1);
+  }
 
   std::vector<Tree> GrowTrees(TreeBuilder* builder) const {
     std::vector<Tree> trees;
@@ -155,6 +158,30 @@ TEST_P(CudaFailureTest, RoundsOnTheDeviceSurviveAllocationsThatFail) {
     ASSERT_TRUE(RunRounds(builder.get(), c_.params, labels) == expected) << "after allocation " << n << " had failed";
     ASSERT_EQ(GrowTrees(builder.get()), expected_of_host) << "after allocation " << n << " had failed";
   }
+}
+
+/// An error of CUDA that passes is told, or, where there is another way (a graph that cannot be recorded), changes nothing.
+TEST_P(CudaFailureTest, EveryCallMayFail) {
+  auto const expected = Train(BackendKind::kHost);
+  auto const first = Make(BackendKind::kCuda);
+  FailCudaCall(-1);
+  EXPECT_EQ(GrowTrees(first.get()), expected);
+  std::int64_t const calls = FailCudaCall(-1);
+  ASSERT_GT(calls, 20);
+  std::int64_t told = 0;
+  for (std::int64_t n = 0; n < calls; ++n) {
+    auto const builder = Make(BackendKind::kCuda);
+    FailCudaCall(n);
+    try {
+      EXPECT_EQ(GrowTrees(builder.get()), expected) << "call " << n << " had failed";
+    } catch (DeviceError const& error) {
+      ++told;
+      EXPECT_NE(std::string{error.what()}.find("CUDA failed while"), std::string::npos) << error.what();
+    }
+    FailCudaCall(-1);
+    ASSERT_EQ(GrowTrees(builder.get()), expected) << "after call " << n << " had failed";
+  }
+  EXPECT_GT(told, calls / 2);
 }
 
 TEST_P(CudaFailureTest, FailuresGiveMemoryBack) {

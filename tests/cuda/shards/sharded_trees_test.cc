@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -498,6 +499,37 @@ TEST_F(ShardedRoundsTest, EveryAllocationMayFail) {
     }
   }
   EXPECT_GT(failed, 3);
+}
+
+/// A device that CUDA fails on ends the wait of the others at once.
+TEST_F(ShardedRoundsTest, EveryCallMayFail) {
+  Make(4000, 2);
+  MakeBinary(&labels_);
+  std::vector<GradientPair> gradients(labels_.size());
+  for (std::size_t i = 0; i < gradients.size(); ++i) gradients[i] = {labels_[i] - 0.5f, 0.25f};
+  TrainParams const params = Params();
+  Tree const expected = one_->Grow(params, gradients, {0, 0});
+  auto const cuts = HostMatrix(*rows_, 64, 1)->cuts;
+  FailCudaCall(-1);
+  int failed = 0;
+  for (std::int64_t n = 0;; ++n) {
+    ShardedBuilder again{MakeShards(*rows_, cuts, 2), 1, kPatience};
+    auto const begin = std::chrono::steady_clock::now();
+    FailCudaCall(n);
+    try {
+      Tree const tree = again.Grow(params, gradients, {0, 0});
+      bool const reached = FailCudaCall(-1) > n;
+      EXPECT_EQ(tree, expected) << "call " << n << " had failed";
+      if (!reached) break;
+    } catch (DeviceError const& error) {
+      ++failed;
+      FailCudaCall(-1);
+      EXPECT_NE(std::string{error.what()}.find("CUDA failed while"), std::string::npos) << error.what();
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{5}) << "call " << n;
+    ASSERT_EQ(again.Grow(params, gradients, {0, 0}), expected) << "after call " << n << " had failed";
+  }
+  EXPECT_GT(failed, 20);
 }
 
 TEST_F(ShardedRoundsTest, AGradientThatIsNoNumberNamesItsRow) {
