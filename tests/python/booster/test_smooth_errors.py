@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import SERIES, fresh, make_data, only_ours, params, raw, stock_params, train, trees_of
+from support import SERIES, fresh, make_data, model_of, only_ours, params, raw, stock_params, train, trees_of
 
 pytestmark = pytest.mark.skipif(SERIES < 304, reason="these losses are smooth since XGBoost 3.4")
 
@@ -47,14 +47,15 @@ def gradients(of: Any, margin: np.ndarray, label: np.ndarray, weight: np.ndarray
     booster = xgb.train(of(eta=1, reg_lambda=0, nthread=2, **alone, **how), data, 1)
     leaves = booster.predict(data, pred_leaf=True).astype(int).reshape(ROWS, -1)
     found: List[np.ndarray] = []
+    covers = [np.array(tree["sum_hessian"], np.float32) for tree in model_of(booster)["trees"]]
     for k, tree in enumerate(trees_of(booster)):
         assert len(np.unique(leaves[:, k])) > 0.95 * ROWS, "rows share leaves"
-        found.append(np.stack([tree.threshold[leaves[:, k]], tree.cover[leaves[:, k]]]))
+        found.append(np.stack([tree.threshold[leaves[:, k]], covers[k][leaves[:, k]]]))
     return np.stack([f[0] for f in found], axis=1), np.stack([f[1] for f in found], axis=1), leaves
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weights"])
-@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("unit", [10.0, 1e3, 1e6])
 @pytest.mark.parametrize("kind", [*KINDS, "targets"])
 def test_gradients_are_the_formulas_and_stocks(kind: str, unit: float, weighted: bool) -> None:
     how = KINDS.get(kind, KINDS["absolute"])
@@ -68,13 +69,14 @@ def test_gradients_are_the_formulas_and_stocks(kind: str, unit: float, weighted:
     for k, alpha in enumerate(alphas):
         grad, hess = reference(margin[:, k], label[:, min(k, label.shape[1] - 1)], weight, alpha)
         alone, stock_alone = (np.bincount(of[:, k])[of[:, k]] == 1 for of in (leaf_of, stock_leaf_of))
-        size = np.abs(grad / hess) + np.max(np.abs(grad)) * 1e-6 / hess  # tanh + 1 - 2 alpha cancels
-        # The scale has a rounding of 2^-24, hyperbolic tangents have several, and the library's sums a unit.
-        assert np.all(np.abs(leaf[:, k] + grad / hess)[alone] < 2e-6 * size[alone])
+        # The scale has a rounding of 2^-24, the C library's tanh is off by several, and sums of the library by a unit.
+        # tanh + 1 - 2 alpha may cancel: then errors are relative to 1.
+        bound = (2e-6 * np.abs(grad) + 4e-7 * weight * np.max(np.abs(grad) / weight)) / hess
+        assert np.all(np.abs(leaf[:, k] + grad / hess)[alone] < bound[alone])
         np.testing.assert_allclose(cover[alone, k], hess[alone], rtol=2e-6)
         both = alone & stock_alone
         assert np.sum(both) > 0.9 * ROWS
-        assert np.all(np.abs(leaf[:, k] - stock_leaf[:, k])[both] < 2e-6 * size[both])
+        assert np.all(np.abs(leaf[:, k] - stock_leaf[:, k])[both] < bound[both])
         np.testing.assert_allclose(cover[both, k], stock_cover[both, k], rtol=2e-6)
 
 
@@ -115,11 +117,11 @@ def test_evaluation_is_of_sorted_predictions() -> None:
     history: Dict[str, Any] = {}
     how = dict(max_depth=6, eta=0.7, objective="reg:quantileerror", quantile_alpha=list(alphas))
     evals = dict(evals=[(data, "d")], evals_result=history, verbose_eval=False)
-    booster = xgb.train(params(eval_metric=["quantile", "mae"], **how), data, 8, **evals)
+    booster = xgb.train(params(**how), data, 8, **evals)
     below = Y[:, None] - booster.predict(data).astype(np.float64)
     expected = np.mean(np.where(below >= 0, alphas * below, (alphas - 1) * below))
     assert history["d"]["quantile"][-1] == pytest.approx(expected, rel=1e-5)
-    stock = fresh(booster, **stock_params(eval_metric=["quantile", "mae"], **how))
+    stock = fresh(booster, **stock_params(**how))
     values = dict(word.rsplit(":", 1) for word in stock.eval(data, "d").split("\t")[1:])
     assert float(values["d-quantile"]) == pytest.approx(history["d"]["quantile"][-1], rel=1e-5)
 
