@@ -1,8 +1,8 @@
 /// Objectives: gradients of the loss, and predictions, from margins.
 ///
 /// The element-wise objectives of XGBoost 1.7.4, softmax, two of survival times, and ranking; quantiles of 2.0 to 3.3,
-/// and expectiles. Formulas and roundings to float are XGBoost's. e^x and ln(1 + x) are portable functions,
-/// within 0.5003 units of the last place.
+/// and expectiles; the smooth losses of 3.4. Formulas and roundings to float are XGBoost's. e^x, ln(1 + x) and tanh are
+/// portable functions, within 0.5005 units of the last place.
 #ifndef XGBGPU_OBJECTIVE_H_
 #define XGBGPU_OBJECTIVE_H_
 
@@ -33,7 +33,13 @@ enum class Objective : std::uint8_t {
   kAbsoluteError,    ///< reg:absoluteerror: |d|; leaves become medians of residuals
   kQuantile,         ///< reg:quantileerror: alpha max(0, -d) + (1 - alpha) max(0, d); leaves become quantiles
   kExpectile,        ///< reg:expectileerror: alpha max(0, -d)^2 / 2 + (1 - alpha) max(0, d)^2 / 2
-  kSoftmax,          ///< multi:softmax, multi:softprob: cross entropy of y and e^F_k / sum over k of e^F_k
+  /// reg:absoluteerror since 3.4: s^2 sqrt(1 + (d/s)^2), with the hessian 1 / sqrt(1 + (d/s)^2). s, of an output, is the
+  /// square of the weighted mean of sqrt(|d|) over all rows
+  kSmoothAbsoluteError,
+  /// reg:quantileerror since 3.4: s d (1 - 2 alpha) / 2 + s b ln(cosh(d/b)) / 2 with b = .04 s, and the hessian
+  /// 12.5 tanh(d/b) / (d/b), at least .00375. s as above
+  kSmoothQuantile,
+  kSoftmax,       ///< multi:softmax, multi:softprob: cross entropy of y and e^F_k / sum over k of e^F_k
   kAft,           ///< survival:aft: minus the log-likelihood of bounds of a time whose logarithm is F + scale · noise
   kCox,           ///< survival:cox: minus the partial log-likelihood of times, where e^F is the hazard
   kRankPairwise,  ///< rank:pairwise: ln(1 + e^(F_b - F_a)) for pairs of rows of a group, a with the larger label
@@ -44,11 +50,17 @@ enum class Objective : std::uint8_t {
 /// Returns true if a tree's leaves are set from the residuals of their rows.
 inline bool AdaptsLeaves(Objective kind) { return kind == Objective::kAbsoluteError || kind == Objective::kQuantile; }
 /// Returns true if each output has an alpha, and all have the same label.
-inline bool HasAlphas(Objective kind) { return kind == Objective::kQuantile || kind == Objective::kExpectile; }
+inline bool HasAlphas(Objective kind) {
+  return kind == Objective::kQuantile || kind == Objective::kExpectile || kind == Objective::kSmoothQuantile;
+}
+/// Returns true if a loss has a scale that all rows decide.
+inline bool HasScale(Objective kind) {
+  return kind == Objective::kSmoothAbsoluteError || kind == Objective::kSmoothQuantile;
+}
 inline bool IsRanking(Objective kind) { return kind >= Objective::kRankPairwise; }
 /// Returns true if gradients and leaves are computed from the rows of one shard, and from what shards tell each other
 /// once of their labels (GroupTotals). Groups of a ranking each lie in one shard.
-inline bool StaysInShard(Objective kind) { return !AdaptsLeaves(kind) && kind != Objective::kCox; }
+inline bool StaysInShard(Objective kind) { return !AdaptsLeaves(kind) && !HasScale(kind) && kind != Objective::kCox; }
 
 /// LambdaRank, the meaning of ranking objectives in XGBoost 2.0 and later. Defaults are XGBoost 3's.
 struct LambdaRank {
@@ -106,7 +118,7 @@ XGBGPU_API char const* NameOf(Objective kind);
 /// Throws  InvalidArgument with the words of XGBoost: a label out of range (with the first such row, its label and the
 ///         range), no labels, not one label for each margin (kSoftmax: for each row), huber_slope 0. kAft takes any
 ///         bounds and no labels; it throws if bounds are missing. kAft, kCox and kAbsoluteError throw if outputs are
-///         not 1, kQuantile and kExpectile if there is not an alpha for each, and one label a row. Ranking: groups do
+///         not 1, objectives with alphas if there is not an alpha for each, and one label a row. Ranking: groups do
 ///         not cover the rows one after another, more than 2^31 - 1 rows, num_pairsample or the pairs of LambdaRank 0.
 ///         No error, as in XGBoost: a max_delta_step of kPoisson whose e^max_delta_step is not finite
 XGBGPU_API void CheckTargets(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows,
@@ -129,13 +141,16 @@ namespace host {
 ///         kCox: sums in double over rows in order of time. The relative error is 2^-46. XGBoost subtracts from
 ///         a sum over all rows, of powers rounded to float, which is less accurate for late rows. Margins count as at
 ///         most 300 below the largest.
-/// Cost    one pass; kCox five, and a sort unless `by_time` is given; kSoftmax two reads and two writes, and one e^x
-///         for each margin. No memory, but for kCox (16 bytes a row) and ranking.
+///         HasScale: the mean is of integers, 2^-60 of the largest term, where XGBoost adds floats; terms that are
+///         infinite or NaN are left out, and their rows' gradients are NaN. Weights that add up to less than 1e-6 give
+///         the scale 0, and kSmoothQuantile then gradients and hessians of 0. Weights are not negative
+/// Cost    one pass; HasScale three; kCox five, and a sort unless `by_time` is given; kSoftmax two reads and two writes,
+///         and one e^x for each margin. No memory, but for kCox (16 bytes a row) and ranking.
 ///         Ranking: one sort of each group by labels, and one by margins for kRankNdcg and kRankMap; parallel over
 ///         groups; memory of 56 bytes for each row of the largest group of a thread.
 ///         Shards: kCox, and ranking without groups, gather labels, weights and margins of all rows in every shard,
 ///         which computes all gradients. Ranking with groups, each of which lies in one shard, gathers the weights of
-///         groups
+///         groups. HasScale: a maximum and a sum, of three integers for each output and for the weights
 /// Same    bit-equal on every backend, for any number of threads and any shards (but for the bits of a NaN)
 XGBGPU_API void ComputeGradients(ObjectiveParams const& params, TargetView const& targets,
                                  OutputView<float const> margins, OutputView<GradientPair> gradients, int threads,
@@ -147,7 +162,8 @@ XGBGPU_API void ComputeGradients(ObjectiveParams const& params, TargetView const
 XGBGPU_API GroupTotals AddUpGroups(TargetView const& targets, std::uint64_t rows, Collective& collective);
 
 /// Turns margins into the input of metrics (XGBoost's EvalTransform): predictions; for kSoftmax the probabilities of
-/// all classes. `out` may be `margins` itself (the same data and strides), but must not overlap it otherwise.
+/// all classes; for kSmoothQuantile the margins of each row in ascending order. `out` may be `margins` itself (the same
+/// data and strides), but must not overlap it otherwise.
 ///
 /// Same    bit-equal on every backend, for any number of threads
 XGBGPU_API void Transform(ObjectiveParams const& params, OutputView<float const> margins, OutputView<float> out,

@@ -8,7 +8,7 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// A name has the engine's meaning from series `first` to `last`, both included.
+/// A name has a meaning of the engine from series `first` to `last`, both included. It may have others in later rows.
 struct Meaning {
   char const* name;
   int first;
@@ -18,7 +18,7 @@ struct Meaning {
 // Compared: gradients and hessians of rows that are alone in a leaf, and values of metrics, of XGBoost 1.7.4, 2.1.4,
 // 3.0.5, 3.1.3, 3.2.0, 3.3.0 and 3.4.1, with weights, ties, several classes and targets. 2.0 lies between two that agree.
 // tests/python/booster/test_meanings.py compares the engine with the XGBoost that it runs in.
-constexpr int kFirst = 107, kCompared = 304;
+constexpr int kFirst = 107, kCompared = 304, kFirstSmooth = 304;
 
 constexpr Meaning kObjectives[] = {
     {"reg:squarederror", kFirst, kCompared},
@@ -36,11 +36,12 @@ constexpr Meaning kObjectives[] = {
     {"reg:tweedie", kFirst, kCompared},
     // From 2.1 to 3.1 XGBoost makes the same mistake here.
     {"reg:pseudohubererror", kFirst, kCompared},
-    // From 2.0 to 3.3 a leaf is eta times the median, shared by the trees of a forest, of each of several targets. Since
-    // 3.4 the loss is smooth, and leaves are sums.
+    // From 2.0 to 3.3 a leaf is eta times the median, shared by the trees of a forest, of each of several targets.
     {"reg:absoluteerror", kFirst, 107},
-    // Since 3.4 the loss is smooth, with a width that depends on all residuals, and leaves are sums.
     {"reg:quantileerror", 300, 303},
+    // Smooth losses (InSeries).
+    {"reg:absoluteerror", kFirstSmooth, kCompared},
+    {"reg:quantileerror", kFirstSmooth, kCompared},
     // The engine has one alpha. Since 3.4 every alpha after the first has another link.
     {"reg:expectileerror", 303, kCompared},
     {"multi:softmax", kFirst, kCompared},
@@ -87,6 +88,7 @@ bool IsListed(Meaning const (&rows)[n], int series, std::string const& name) {
                      [&](Meaning const& row) { return name == row.name && row.first <= series && series <= row.last; });
 }
 
+/// Returns the last series of the first row of a name.
 template <std::size_t n>
 int LastSeries(Meaning const (&rows)[n], std::string const& name) {
   return std::find_if(rows, rows + n, [&](Meaning const& row) { return name == row.name; })->last;
@@ -105,6 +107,12 @@ bool ObjectiveIsOurs(int series, std::string const& name) { return IsListed(kObj
 
 int LastSeriesOfObjective(std::string const& name) { return LastSeries(kObjectives, name); }
 int LastSeriesOfMetric(std::string const& name) { return LastSeries(kMetrics, KindOf(name)); }
+
+Objective InSeries(int series, Objective kind) {
+  if (series >= kFirstSmooth && kind == Objective::kAbsoluteError) return Objective::kSmoothAbsoluteError;
+  if (series >= kFirstSmooth && kind == Objective::kQuantile) return Objective::kSmoothQuantile;
+  return kind;
+}
 
 bool MetricIsOurs(int series, std::string const& name) { return IsListed(kMetrics, series, KindOf(name)); }
 

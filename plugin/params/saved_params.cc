@@ -79,7 +79,9 @@ std::vector<float> NumbersOf(std::string const& list) {
 
 /// Reads the alphas of quantiles and expectiles. Returns false if the engine does not have this objective.
 bool ReadAlphas(xgboost::Json const& config, Objective kind, std::vector<float>* out) {
-  if (kind == Objective::kQuantile) *out = NumbersOf(SavedText(config, "quantile_loss_param", "quantile_alpha"));
+  if (kind == Objective::kQuantile || kind == Objective::kSmoothQuantile) {
+    *out = NumbersOf(SavedText(config, "quantile_loss_param", "quantile_alpha"));
+  }
   if (kind != Objective::kExpectile) return true;
   *out = NumbersOf(SavedText(config, "expectile_loss_param", "expectile_alpha"));
   return out->size() == 1;
@@ -102,7 +104,7 @@ std::optional<ObjectiveParams> ObjectiveParamsOf(xgboost::Json const& config) {
     InformOfMeaning("objective", name, LastSeriesOfObjective(name));
     return {};
   }
-  ObjectiveParams params{*kind};
+  ObjectiveParams params{InSeries(kSeries, *kind)};
   params.scale_pos_weight = SavedNumber(config, "reg_loss_param", "scale_pos_weight", params.scale_pos_weight);
   params.max_delta_step = SavedNumber(config, "poisson_regression_param", "max_delta_step", params.max_delta_step);
   params.tweedie_variance_power =
@@ -115,7 +117,7 @@ std::optional<ObjectiveParams> ObjectiveParamsOf(xgboost::Json const& config) {
   bool const is_number = pairs.find_first_not_of("0123456789") == std::string::npos;
   if (!is_number || pairs.size() > 9) return {};  // XGBoost may try
   if (!pairs.empty()) params.num_pairsample = static_cast<std::uint32_t>(std::stoul(pairs));
-  if (!ReadAlphas(config, *kind, &params.alphas)) return {};
+  if (!ReadAlphas(config, params.kind, &params.alphas)) return {};
   if (!ReadLambdaRank(config, &params.lambdarank)) {
     InformOnce(Message("lambdarank of ", name),
                Message("objective ", name,

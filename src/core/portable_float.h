@@ -35,6 +35,29 @@ XGBGPU_HD float PortableExpf(float x) {
   return static_cast<float>(e * detail::FromBits((detail::ToBits(shifted) + 1023) << 52));
 }
 
+/// Returns tanh x, within 0.5 + 2^-11 units of the last place. It is 1 for +inf and -1 for -inf; NaN is passed on. There
+/// are no branches.
+XGBGPU_HD float PortableTanhf(float x) {
+  double const a = x < 0.0f ? -x : x;
+  // tanh a = (1 - e^-2a) / (1 + e^-2a) = -m / (2 + m) with m = e^-2a - 1. From a = 9.1 on it is 1 as a float. NaN fails
+  // the comparison.
+  double const y = a > 20.0 ? -40.0 : -2.0 * a;
+  // y = k ln 2 + r as in PortableExpf, and p = e^r - 1 is short of less than |r|^10 / 10! < 2^-35 |r|, |r| <= ln 2 / 2.
+  // If k is 0, then m is p. Otherwise |m| > .29, and 2^k p + (2^k - 1) cancels no more than two bits.
+  constexpr double kRounder = 6755399441055744.0;
+  constexpr double kLn2 = 0.6931471805599453;
+  double const shifted = y * detail::kInvLn2 + kRounder;
+  double const r = y - (shifted - kRounder) * kLn2;
+  double const s = r * r;
+  double const even = ((1.0 / 40320.0 * s + 1.0 / 720.0) * s + 1.0 / 24.0) * s + 0.5;
+  double const odd = ((1.0 / 362880.0 * s + 1.0 / 5040.0) * s + 1.0 / 120.0) * s + 1.0 / 6.0;
+  double const p = r + s * (even + r * odd);
+  double const power = detail::FromBits((detail::ToBits(shifted) + 1023) << 52);
+  double const m = power * p + (power - 1.0);
+  auto const tanh = static_cast<float>(-m / (2.0 + m));
+  return x < 0.0f ? -tanh : tanh;
+}
+
 /// Returns ln(1 + x), within 0.5 + 2^-13 units of the last place. It is -inf for -1 and NaN below -1; +inf and NaN are
 /// passed on.
 XGBGPU_HD float PortableLog1pf(float x) {

@@ -36,6 +36,9 @@ constexpr NamedObjective kNames[] = {
     {"reg:absoluteerror", Objective::kAbsoluteError},
     {"reg:quantileerror", Objective::kQuantile},
     {"reg:expectileerror", Objective::kExpectile},
+    // The name's meaning depends on the series of XGBoost: a caller that knows it asks for these.
+    {"reg:absoluteerror", Objective::kSmoothAbsoluteError},
+    {"reg:quantileerror", Objective::kSmoothQuantile},
     {"multi:softmax", Objective::kSoftmax},
     {"multi:softprob", Objective::kSoftmax},
     {"survival:aft", Objective::kAft},
@@ -77,6 +80,8 @@ bool LabelAllowed(ObjectiveParams const& params, float label, std::uint32_t outp
     case Objective::kAbsoluteError:
     case Objective::kQuantile:
     case Objective::kExpectile:
+    case Objective::kSmoothAbsoluteError:
+    case Objective::kSmoothQuantile:
     case Objective::kAft:
       break;
   }
@@ -122,6 +127,8 @@ char const* WordsOfRange(ObjectiveParams const& params) {
     case Objective::kAbsoluteError:
     case Objective::kQuantile:
     case Objective::kExpectile:
+    case Objective::kSmoothAbsoluteError:
+    case Objective::kSmoothQuantile:
     case Objective::kAft:
       break;
   }
@@ -151,6 +158,8 @@ char const* WordsOfShape(Objective kind) {
     case Objective::kAbsoluteError:
     case Objective::kQuantile:
     case Objective::kExpectile:
+    case Objective::kSmoothAbsoluteError:
+    case Objective::kSmoothQuantile:
     case Objective::kAft:
       break;
   }
@@ -158,7 +167,7 @@ char const* WordsOfShape(Objective kind) {
 }
 
 void CheckAlphas(ObjectiveParams const& params, std::uint32_t outputs) {
-  char const* const name = params.kind == Objective::kQuantile ? "quantile_alpha" : "expectile_alpha";
+  char const* const name = params.kind == Objective::kExpectile ? "expectile_alpha" : "quantile_alpha";
   if (params.alphas.size() != outputs) {
     Throw<InvalidArgument>("Rows have ", outputs, " outputs, and ", name, " has ", params.alphas.size(),
                            " numbers; allowed: one for each output");

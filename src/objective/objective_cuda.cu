@@ -90,6 +90,42 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+/// Losses whose scale is on the device.
+struct AbsoluteErrorOfScale {
+  float const* scale;
+
+  __device__ GradientPair operator()(float margin, float label, float weight) const {
+    return SmoothAbsoluteErrorLoss{*scale}(margin, label, weight);
+  }
+};
+struct QuantileOfScale {
+  float alpha;
+  float const* scale;
+
+  __device__ GradientPair operator()(float margin, float label, float weight) const {
+    return SmoothQuantileLoss{alpha, *scale}(margin, label, weight);
+  }
+};
+
+/// Computes gradients of several outputs, each with a label and a scale of its own. Blocks as in GradientKernel.
+__global__ void __launch_bounds__(kThreads)
+    AbsoluteErrorsKernel(float const* scales, TargetView targets, OutputView<float const> margins,
+                         OutputView<GradientPair> gradients) {
+  std::uint64_t const first = FirstIndex(), step = IndexStep();
+  for (std::uint32_t k = blockIdx.y; k < margins.outputs; k += gridDim.y) {
+    SmoothAbsoluteErrorLoss const loss{scales[k]};
+    for (std::uint64_t row = first; row < margins.rows; row += step) {
+      gradients.at(row, k) =
+          loss(margins.at(row, k), targets.labels[row * margins.outputs + k], WeightOf(targets, row));
+    }
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) SortRowsKernel(OutputView<float const> margins, OutputView<float> out) {
+  std::uint64_t const step = IndexStep();
+  for (std::uint64_t row = FirstIndex(); row < margins.rows; row += step) SortRow(margins, row, out);
+}
+
 template <typename F>
 __global__ void __launch_bounds__(kThreads)
     TransformKernel(F transform, OutputView<float const> margins, OutputView<float> out) {
@@ -126,12 +162,50 @@ FoundMaxima* RoomForMaxima(ObjectiveScratch* scratch, cudaStream_t stream) {
   return scratch->maxima.data();
 }
 
+/// Enqueues the gradients of one loss. Returns where their maxima will be, or nullptr without scratch, or if arrays have
+/// gaps.
+template <typename Loss>
+GradientMaxima const* EnqueueLoss(Loss loss, TargetView const& targets, OutputView<float const> const& margins,
+                                  OutputView<GradientPair> const& gradients, DeviceLimits const& limits,
+                                  cudaStream_t stream, ObjectiveScratch* scratch) {
+  if (!(IsRun(margins) && IsRun(gradients) && IsAligned(targets.labels) && IsAligned(targets.weights))) {
+    GradientKernel<<<GridOf(margins, limits), kThreads, 0, stream>>>(loss, targets, margins, gradients);
+    return nullptr;
+  }
+  unsigned const blocks = Blocks(margins.rows, kThreads * kRunRows, limits, kResident);
+  FoundMaxima* const found = scratch == nullptr ? nullptr : RoomForMaxima(scratch, stream);
+  LaunchNext("computing gradients", GradientRunKernel<Loss>, blocks, kThreads, 0, limits, stream,
+             RowGradients<Loss>{loss, targets.labels, targets.weights}, margins.data, margins.rows, gradients.data,
+             found);
+  return found == nullptr ? nullptr : &found->of_all;
+}
+
+/// Enqueues the gradients of an objective with a scale. Returns as ComputeGradients.
+GradientMaxima const* EnqueueScaled(ObjectiveParams const& params, TargetView const& targets,
+                                    OutputView<float const> const& margins, OutputView<GradientPair> const& gradients,
+                                    DeviceLimits const& limits, cudaStream_t stream, ObjectiveScratch* scratch) {
+  float const* const scales =
+      ScalesOfLoss(params, targets, margins, scratch == nullptr ? nullptr : &scratch->smooth, limits, stream);
+  bool const is_single = margins.outputs == 1;  // a maximum is of one output
+  if (HasAlphas(params.kind)) {
+    GradientMaxima const* maxima = nullptr;
+    for (std::uint32_t k = 0; k < margins.outputs; ++k) {
+      maxima = EnqueueLoss(QuantileOfScale{params.alphas[k], scales + k}, targets, ColumnOf(margins, k),
+                           ColumnOf(gradients, k), limits, stream, is_single ? scratch : nullptr);
+    }
+    return maxima;
+  }
+  if (is_single) return EnqueueLoss(AbsoluteErrorOfScale{scales}, targets, margins, gradients, limits, stream, scratch);
+  AbsoluteErrorsKernel<<<GridOf(margins, limits), kThreads, 0, stream>>>(scales, targets, margins, gradients);
+  return nullptr;
+}
+
 }  // namespace
 
 GradientMaxima const* ComputeGradients(ObjectiveParams const& params, TargetView const& targets,
                                        OutputView<float const> margins, OutputView<GradientPair> gradients,
                                        DeviceLimits const& limits, cudaStream_t stream, ObjectiveScratch* scratch) {
-  if (HasAlphas(params.kind) && margins.outputs > 1) {
+  if (HasAlphas(params.kind) && !HasScale(params.kind) && margins.outputs > 1) {
     for (std::uint32_t k = 0; k < margins.outputs; ++k) {
       ComputeGradients(OfOutput(params, k), targets, ColumnOf(margins, k), ColumnOf(gradients, k), limits, stream);
     }
@@ -150,20 +224,11 @@ GradientMaxima const* ComputeGradients(ObjectiveParams const& params, TargetView
     unsigned const blocks = Blocks(margins.rows, kThreads, limits, kResident);
     VisitAft(params,
              [&](auto loss) { AftGradientKernel<<<blocks, kThreads, 0, stream>>>(loss, targets, margins, gradients); });
-  } else if (IsRun(margins) && IsRun(gradients) && IsAligned(targets.labels) && IsAligned(targets.weights)) {
-    unsigned const blocks = Blocks(margins.rows, kThreads * kRunRows, limits, kResident);
-    FoundMaxima* const found = scratch == nullptr ? nullptr : RoomForMaxima(scratch, stream);
-    if (found != nullptr) maxima = &found->of_all;
-    VisitLoss(params, [&](auto loss) {
-      using Loss = decltype(loss);
-      LaunchNext("computing gradients", GradientRunKernel<Loss>, blocks, kThreads, 0, limits, stream,
-                 RowGradients<Loss>{loss, targets.labels, targets.weights}, margins.data, margins.rows, gradients.data,
-                 found);
-    });
+  } else if (HasScale(params.kind)) {
+    maxima = EnqueueScaled(params, targets, margins, gradients, limits, stream, scratch);
   } else {
-    VisitLoss(params, [&](auto loss) {
-      GradientKernel<<<GridOf(margins, limits), kThreads, 0, stream>>>(loss, targets, margins, gradients);
-    });
+    VisitLoss(params,
+              [&](auto loss) { maxima = EnqueueLoss(loss, targets, margins, gradients, limits, stream, scratch); });
   }
   CheckLaunch("computing gradients");
   return maxima;
@@ -174,6 +239,9 @@ void Transform(ObjectiveParams const& params, OutputView<float const> margins, O
   if (params.kind == Objective::kSoftmax) {
     unsigned const blocks = Blocks(margins.rows, kThreads, limits, kResident);
     SoftmaxTransformKernel<<<blocks, kThreads, 0, stream>>>(margins, out);
+  } else if (params.kind == Objective::kSmoothQuantile) {
+    if (margins.outputs == 1 && margins.data == out.data) return;
+    SortRowsKernel<<<Blocks(margins.rows, kThreads, limits, kResident), kThreads, 0, stream>>>(margins, out);
   } else {
     VisitTransform(params.kind, [&](auto transform) {
       if (std::is_same_v<decltype(transform), SameAsMargin> && margins.data == out.data) return;

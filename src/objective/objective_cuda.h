@@ -6,6 +6,7 @@
 #include "gradient/gradient_cuda.h"
 #include "objective/cox_cuda.h"
 #include "objective/rank_cuda.h"
+#include "objective/smooth_cuda.h"
 #include "xgbgpu/objective.h"
 
 namespace xgbgpu::cuda {
@@ -19,12 +20,13 @@ struct FoundMaxima {
 
 /// Memory of objectives that need some, and of maxima.
 struct ObjectiveScratch {
-  explicit ObjectiveScratch(DeviceArena* device) : arena{device}, ranking{device}, cox{device} {}
+  explicit ObjectiveScratch(DeviceArena* device) : arena{device}, ranking{device}, cox{device}, smooth{device} {}
 
   DeviceArena* arena;
   DeviceBuffer<FoundMaxima> maxima;
   RankScratch ranking;
   CoxScratch cox;
+  SmoothScratch smooth;
 };
 
 /// The loss of one output's gradients that no kernel has computed. Arrays are on the device, [rows].
@@ -42,7 +44,8 @@ struct RowLosses {
 /// Cost  One output: 16 bytes a row, 20 with weights. Fastest if every array without gaps is aligned to 16 bytes, as
 ///       device memory is. Several outputs: fastest with views by output (OutputMajor). Ranking: a radix sort by group
 ///       and label, for kRankNdcg and kRankMap another by group and margin; memory in `scratch`, which ranking and kCox
-///       need and whose first use allocates. kCox also needs `by_time`: seven kernels.
+///       need and whose first use allocates. kCox also needs `by_time`: seven kernels. HasScale needs `scratch`, too,
+///       and reads margins, labels and weights three times.
 /// Same  bit-equal to the host (a NaN is a NaN)
 /// Returns  the maxima of the gradients, on the device, until the next call with this scratch; nullptr without scratch,
 ///          or if the maxima would need another pass

@@ -7,6 +7,8 @@
 #include "objective/cox.h"
 #include "objective/objective_ops.h"
 #include "objective/rank.h"
+#include "objective/smooth.h"
+#include "objective/smooth_ops.h"
 #include "xgbgpu/objective.h"
 
 namespace xgbgpu::host {
@@ -39,10 +41,37 @@ bool IsOneRun(OutputView<T> const& view) {
   return view.outputs == 1 && view.row_stride == 1;
 }
 
+/// Computes gradients of an objective with a scale. Shards call it at the same time.
+void ComputeScaledGradients(ObjectiveParams const& params, TargetView const& targets,
+                            OutputView<float const> const& margins, OutputView<GradientPair> const& gradients,
+                            int threads, Collective& collective) {
+  auto const scales = ScalesOfLoss(params, targets, margins, threads, collective);
+  for (std::uint32_t k = 0; k < margins.outputs; ++k) {
+    auto const labels = LabelsOf(params, targets, margins.rows, k);
+    auto const of_output = ColumnOf(margins, k);
+    auto const out = ColumnOf(gradients, k);
+    bool const one_run = IsOneRun(of_output) && IsOneRun(out) && IsOneRun(labels);
+    VisitScaledLoss(params, k, scales[k], [&](auto loss) {
+      ParallelChunks(threads, margins.rows, kGrain, [&](std::size_t begin, std::size_t end) {
+        if (one_run) {
+          GradientRun(loss, of_output.data + begin, labels.data + begin,
+                      targets.weights == nullptr ? nullptr : targets.weights + begin, end - begin, out.data + begin);
+          return;
+        }
+        for (std::size_t row = begin; row < end; ++row)
+          out.at(row, 0) = loss(of_output.at(row, 0), labels.at(row, 0), WeightOf(targets, row));
+      });
+    });
+  }
+}
+
 }  // namespace
 
 void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
                       OutputView<GradientPair> gradients, int threads, Collective& collective) {
+  if (HasScale(params.kind)) {
+    return ComputeScaledGradients(params, targets, margins, gradients, threads, collective);
+  }
   if (HasAlphas(params.kind) && margins.outputs > 1) {
     for (std::uint32_t k = 0; k < margins.outputs; ++k) {
       ComputeGradients(OfOutput(params, k), targets, ColumnOf(margins, k), ColumnOf(gradients, k), threads);
@@ -93,6 +122,13 @@ void Transform(ObjectiveParams const& params, OutputView<float const> margins, O
   if (params.kind == Objective::kSoftmax) {
     ParallelChunks(threads, margins.rows, grain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t row = begin; row < end; ++row) SoftmaxProbabilities(margins, row, out);
+    });
+    return;
+  }
+  if (params.kind == Objective::kSmoothQuantile) {
+    if (margins.outputs == 1 && margins.data == out.data) return;
+    ParallelChunks(threads, margins.rows, grain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t row = begin; row < end; ++row) SortRow(margins, row, out);
     });
     return;
   }

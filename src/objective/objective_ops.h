@@ -151,7 +151,8 @@ inline ObjectiveParams OfOutput(ObjectiveParams const& params, std::uint32_t out
   return one;
 }
 
-/// Calls f with the loss of an objective of one output and one label. Does nothing for other objectives.
+/// Calls f with the loss of an objective of one output and one label. Does nothing for other objectives, and for losses
+/// with a scale (HasScale), whose gradients depend on all rows.
 template <typename F>
 void VisitLoss(ObjectiveParams const& params, F&& f) {
   switch (params.kind) {
@@ -178,6 +179,8 @@ void VisitLoss(ObjectiveParams const& params, F&& f) {
       return f(QuantileLoss{params.alphas[0]});
     case Objective::kExpectile:
       return f(ExpectileLoss{params.alphas[0]});
+    case Objective::kSmoothAbsoluteError:
+    case Objective::kSmoothQuantile:
     case Objective::kSoftmax:
     case Objective::kAft:
     case Objective::kCox:
@@ -203,7 +206,7 @@ struct ExpOfMargin {
   XGBGPU_HD float operator()(float margin) const { return PortableExpf(margin); }
 };
 
-/// Calls f with the transform of an objective of one output. Does nothing for kSoftmax.
+/// Calls f with the transform of an objective of one output. Does nothing for kSoftmax and kSmoothQuantile.
 template <typename F>
 void VisitTransform(Objective kind, F&& f) {
   switch (kind) {
@@ -214,6 +217,7 @@ void VisitTransform(Objective kind, F&& f) {
     case Objective::kAbsoluteError:
     case Objective::kQuantile:
     case Objective::kExpectile:
+    case Objective::kSmoothAbsoluteError:
     case Objective::kAft:
     case Objective::kRankPairwise:
     case Objective::kRankNdcg:
@@ -228,6 +232,7 @@ void VisitTransform(Objective kind, F&& f) {
     case Objective::kTweedie:
     case Objective::kCox:
       return f(ExpOfMargin{});
+    case Objective::kSmoothQuantile:
     case Objective::kSoftmax:
       return;
   }

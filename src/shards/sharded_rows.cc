@@ -116,7 +116,7 @@ cuda::DeviceResidentRows* ShardedRows::Whole() {
 }
 
 void ShardedRows::ComputeGradients(ObjectiveParams const& objective) {
-  if (!IsRanking(objective.kind) && objective.kind != Objective::kCox) {
+  if (!IsRanking(objective.kind) && !HasScale(objective.kind) && objective.kind != Objective::kCox) {
     for (auto const& shard : shards_) shard->ComputeGradients(objective);
     return;
   }

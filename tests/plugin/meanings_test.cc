@@ -49,11 +49,8 @@ TEST(Meanings, RankingsAreOursAndTheirMetricsAreOthersSince20) {
   }
 }
 
-TEST(Meanings, QuantilesAreSmoothSince34) {
-  for (int const series : kSeries) {
-    bool const is_ours = series >= 300 && series <= 303;
-    EXPECT_EQ(ObjectiveIsOurs(series, "reg:quantileerror"), is_ours) << series;
-  }
+TEST(Meanings, QuantilesAreOursSince30) {
+  for (int const series : kSeries) EXPECT_EQ(ObjectiveIsOurs(series, "reg:quantileerror"), series >= 300) << series;
   EXPECT_EQ(LastSeriesOfObjective("reg:quantileerror"), 303);
   EXPECT_EQ(LastSeriesOfMetric("ndcg@5-"), 107);
 }
@@ -62,8 +59,23 @@ TEST(Meanings, ExpectilesAreOursSince33) {
   for (int const series : kSeries) EXPECT_EQ(ObjectiveIsOurs(series, "reg:expectileerror"), series >= 303) << series;
 }
 
-TEST(Meanings, LeavesOfAbsoluteErrorAreOthersSince20) {
-  for (int const series : kSeries) EXPECT_EQ(ObjectiveIsOurs(series, "reg:absoluteerror"), series < 200) << series;
+TEST(Meanings, LeavesOfAbsoluteErrorAreOthersFrom20To33) {
+  for (int const series : kSeries) {
+    EXPECT_EQ(ObjectiveIsOurs(series, "reg:absoluteerror"), series < 200 || series >= 304) << series;
+  }
+  EXPECT_EQ(LastSeriesOfObjective("reg:absoluteerror"), 107);
+}
+
+TEST(Meanings, TwoLossesAreSmoothSince34) {
+  for (int const series : kSeries) {
+    bool const are_smooth = series >= 304;
+    EXPECT_EQ(InSeries(series, Objective::kAbsoluteError),
+              are_smooth ? Objective::kSmoothAbsoluteError : Objective::kAbsoluteError);
+    EXPECT_EQ(InSeries(series, Objective::kQuantile), are_smooth ? Objective::kSmoothQuantile : Objective::kQuantile);
+    for (Objective const kind : {Objective::kExpectile, Objective::kPseudoHuber, Objective::kRankMap}) {
+      EXPECT_EQ(InSeries(series, kind), kind) << series;
+    }
+  }
 }
 
 TEST(Meanings, OtherNamesAreOursInEverySeriesThatWasCompared) {

@@ -183,7 +183,7 @@ INSTANTIATE_TEST_SUITE_P(All, CudaObjectiveTest, ::testing::ValuesIn(ObjectiveCa
 
 TEST(CudaAlphasTest, EqualTheHosts) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
-  for (Objective const kind : {Objective::kQuantile, Objective::kExpectile}) {
+  for (Objective const kind : {Objective::kQuantile, Objective::kExpectile, Objective::kSmoothQuantile}) {
     for (std::uint64_t const row_count : {1, 5, 1025, 100003}) {
       ObjectiveRows rows{kind, row_count, 3, -100, 100};
       ObjectiveParams params{kind};

@@ -50,6 +50,10 @@ Bounded Log1p(Bounded a) {
   double const log = std::log1p(a.value);
   return {log, log - std::log1p(a.value - a.error), 1.0 + 0x1p-12};
 }
+Bounded Tanh(Bounded a) {
+  double const t = std::tanh(a.value);
+  return {t, (1 - t * t) * a.error + a.error * a.error, 1.0 + 0x1p-10};
+}
 Bounded Max(Bounded a, double b) { return a.value > b ? a : Bounded{b, a.error}; }
 
 void ExpectNear(float value, Bounded expected, char const* what, std::size_t i) {
@@ -62,9 +66,24 @@ struct Derivatives {
 
 Bounded Probability(double margin) { return Bounded{1} / (Exp(-margin) + 1); }
 
+/// Returns the scale of an output (HasScale), 1 for other objectives.
+Bounded ScaleOfOutput(ObjectiveParams const& params, ObjectiveRows const& rows, std::uint32_t output, bool weighted) {
+  if (!HasScale(params.kind)) return 1.0;
+  double roots = 0, weights = 0;
+  std::size_t const columns = HasAlphas(params.kind) ? 1 : rows.outputs;
+  for (std::size_t row = 0; row < rows.rows; ++row) {
+    double const w = weighted ? rows.weights[row] : 1.0;
+    float const d = rows.margins[row * rows.outputs + output] - rows.labels[row * columns + output % columns];
+    roots += w * std::sqrt(std::fabs(static_cast<double>(d)));
+    weights += w;
+  }
+  double const root = roots / weights;
+  return {root * root, root * root * 0x1p-22};  // a term has two roundings, and their mean is squared
+}
+
 /// Returns the first and second derivative of the loss by the margin f. objective.h defines the losses; bounds are
-/// stock's.
-Derivatives Reference(ObjectiveParams const& params, double f, double y, double weight) {
+/// stock's. For losses with a scale the second number is the hessian that objective.h gives.
+Derivatives Reference(ObjectiveParams const& params, double f, double y, double weight, Bounded scale) {
   Bounded const w = y == 1 && params.kind <= Objective::kLogitRaw && params.kind != Objective::kHinge
                         ? Bounded{weight} * Bounded{params.scale_pos_weight}
                         : Bounded{weight};
@@ -107,6 +126,16 @@ Derivatives Reference(ObjectiveParams const& params, double f, double y, double 
       Bounded const share = f >= y ? Bounded{1} - params.alphas[0] : Bounded{params.alphas[0]};
       return {share * (Bounded{f} - y) * w, share * w};
     }
+    case Objective::kSmoothAbsoluteError: {
+      Bounded const d = Bounded{f} - y, norm = Sqrt(scale * scale + d * d);
+      return {w * d * (scale / norm), w * (scale / norm)};
+    }
+    case Objective::kSmoothQuantile: {
+      Bounded const x = (Bounded{f} - y) / (scale * Bounded{0.04f}), tanh = Tanh(x);
+      Bounded const ratio = x.value == 0 ? Bounded{1} : Max(tanh / x, 3e-4f);
+      return {w * (Bounded{0.5} * scale * (tanh + 1 - Bounded{2} * params.alphas[0])),
+              w * (Bounded{0.5} / Bounded{0.04f} * ratio)};
+    }
     case Objective::kSoftmax:
     case Objective::kAft:
     case Objective::kCox:
@@ -142,9 +171,11 @@ TEST_P(ObjectiveTest, GradientsAreDerivatives) {
     ObjectiveRows const rows{c.kind, 20011, outputs, c.low, c.high};
     for (bool const weighted : {false, true}) {
       auto const found = Gradients(rows, params, weighted, 2);
+      std::vector<Bounded> scales;
+      for (std::uint32_t k = 0; k < outputs; ++k) scales.push_back(ScaleOfOutput(params, rows, k, weighted));
       for (std::size_t i = 0; i < found.size(); ++i) {
-        Derivatives const expected =
-            Reference(params, rows.margins[i], rows.labels[i], weighted ? rows.weights[i / outputs] : 1.0f);
+        Derivatives const expected = Reference(params, rows.margins[i], rows.labels[i],
+                                               weighted ? rows.weights[i / outputs] : 1.0f, scales[i % outputs]);
         ExpectNear(found[i].grad, expected.grad, "gradient", i);
         ExpectNear(found[i].hess, expected.hess, "hessian", i);
       }
@@ -203,6 +234,11 @@ TEST_P(ObjectiveTest, Transform) {
       case Objective::kTweedie:
         ExpectNear(out[i], Exp(f), "prediction", i);
         break;
+      case Objective::kSmoothQuantile: {  // the smaller margin of the two comes first
+        auto const [least, most] = std::minmax(rows.margins[i / 2 * 2], rows.margins[i / 2 * 2 + 1]);
+        ASSERT_EQ(out[i], i % 2 == 0 ? least : most);
+        break;
+      }
       default:
         ASSERT_EQ(out[i], rows.margins[i]);
     }
@@ -284,7 +320,7 @@ TEST(SoftmaxTest, AnyFiniteMargins) {
 }
 
 TEST(AlphasTest, EachOutputHasItsOwnAndAllTheSameLabel) {
-  for (Objective const kind : {Objective::kQuantile, Objective::kExpectile}) {
+  for (Objective const kind : {Objective::kQuantile, Objective::kExpectile, Objective::kSmoothQuantile}) {
     ObjectiveRows const rows{kind, 20001, 3, -100, 100};
     ObjectiveParams params = ParamsOf(kind);
     params.alphas = {0.1f, 0.5f, 1.0f};

@@ -118,15 +118,18 @@ TEST(ShardedRounds, Gradients) {
     Kind kind;
     std::uint32_t outputs;
   };
-  for (Case const& c : {Case{Objective::kLogistic, Kind::kRows, 1}, Case{Objective::kSoftmax, Kind::kRows, 3},
-                        Case{Objective::kAft, Kind::kBounds, 1}, Case{Objective::kCox, Kind::kTimes, 1},
-                        Case{Objective::kRankPairwise, Kind::kGroups, 1}, Case{Objective::kRankNdcg, Kind::kGroups, 1},
-                        Case{Objective::kRankMap, Kind::kGroups, 1}, Case{Objective::kRankMap, Kind::kRows, 1}}) {
+  for (Case const& c :
+       {Case{Objective::kLogistic, Kind::kRows, 1}, Case{Objective::kSoftmax, Kind::kRows, 3},
+        Case{Objective::kAft, Kind::kBounds, 1}, Case{Objective::kCox, Kind::kTimes, 1},
+        Case{Objective::kSmoothAbsoluteError, Kind::kRows, 1}, Case{Objective::kSmoothQuantile, Kind::kRows, 3},
+        Case{Objective::kRankPairwise, Kind::kGroups, 1}, Case{Objective::kRankNdcg, Kind::kGroups, 1},
+        Case{Objective::kRankMap, Kind::kGroups, 1}, Case{Objective::kRankMap, Kind::kRows, 1}}) {
     Rows const all{5000, c.outputs};
     ObjectiveParams params{c.objective};
     params.seed = 7;
     params.iteration = 3;
     params.num_pairsample = 2;
+    params.alphas = {0.1f, 0.5f, 0.8f};
     for (bool const weighted : {false, true}) {
       bool const ranks_all = IsRanking(c.objective) && c.kind == Kind::kRows;
       if (ranks_all && weighted) continue;  // weights of groups, and there are none

@@ -32,6 +32,8 @@ inline std::vector<ObjectiveCase> const& ObjectiveCases() {
       {"AbsoluteError", Objective::kAbsoluteError, -100, 100, false, true},
       {"Quantile", Objective::kQuantile, -100, 100, false, true},
       {"Expectile", Objective::kExpectile, -100, 100, false, true},
+      {"SmoothAbsoluteError", Objective::kSmoothAbsoluteError, -100, 100, true, true},
+      {"SmoothQuantile", Objective::kSmoothQuantile, -100, 100, false, true},
   };
   return cases;
 }
@@ -59,6 +61,8 @@ inline float RandomLabel(Objective kind, std::uint32_t outputs, Random* random) 
     case Objective::kAbsoluteError:
     case Objective::kQuantile:
     case Objective::kExpectile:
+    case Objective::kSmoothAbsoluteError:
+    case Objective::kSmoothQuantile:
       return random->Below(4) == 0 ? 1.0f : random->Between(-100, 100);
     case Objective::kSquaredLogError:
       return random->Below(4) == 0 ? 1.0f : random->Between(-0.99f, 100);

@@ -1,0 +1,32 @@
+/// The scales of losses that all rows decide, on the host.
+#ifndef XGBGPU_OBJECTIVE_SMOOTH_H_
+#define XGBGPU_OBJECTIVE_SMOOTH_H_
+
+#include <vector>
+
+#include "xgbgpu/collective.h"
+#include "xgbgpu/objective.h"
+
+namespace xgbgpu {
+
+/// Returns the labels of an output, [rows]: all outputs have the same, or each has its own.
+inline OutputView<float const> LabelsOf(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows,
+                                        std::uint32_t output) {
+  if (HasAlphas(params.kind)) return {targets.labels, rows, 1, 1, 1};
+  return {targets.labels + output, rows, 1, targets.label_columns, 1};
+}
+
+namespace host {
+
+/// Returns [outputs] the scale of each output, of the rows of all shards, which all call it at the same time.
+///
+/// In      an objective with HasScale; as host::ComputeGradients
+/// Cost    two passes over margins and labels; a maximum and a sum over the shards
+/// Same    bit-equal on every backend, for any number of threads and any shards
+std::vector<float> ScalesOfLoss(ObjectiveParams const& params, TargetView const& targets,
+                                OutputView<float const> margins, int threads, Collective& collective);
+
+}  // namespace host
+}  // namespace xgbgpu
+
+#endif  // XGBGPU_OBJECTIVE_SMOOTH_H_

@@ -1,0 +1,32 @@
+/// The scales of smooth losses on a CUDA device.
+#ifndef XGBGPU_OBJECTIVE_SMOOTH_CUDA_H_
+#define XGBGPU_OBJECTIVE_SMOOTH_CUDA_H_
+
+#include <cstdint>
+
+#include "cuda/device.h"
+#include "objective/smooth_ops.h"
+#include "xgbgpu/objective.h"
+
+namespace xgbgpu::cuda {
+
+/// Memory of smooth losses, reused in every round: 28 bytes an output. Later calls do not read its contents. `arena`
+/// must outlive it.
+struct SmoothScratch {
+  explicit SmoothScratch(DeviceArena* owner) : arena{owner} {}
+
+  DeviceArena* arena;
+  DeviceBuffer<std::int64_t> largest;  ///< [outputs + 1] order of the largest term; the last is of weights
+  DeviceBuffer<TermSum> sums;          ///< [outputs + 1]
+  DeviceBuffer<float> scales;          ///< [outputs]
+};
+
+/// Enqueues host::ScalesOfLoss for the rows of one device. Returns [outputs] scales on the device, valid until the next
+/// call with this scratch.
+/// Throws  InvalidArgument if scratch is nullptr
+float const* ScalesOfLoss(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
+                          SmoothScratch* scratch, DeviceLimits const& limits, cudaStream_t stream);
+
+}  // namespace xgbgpu::cuda
+
+#endif  // XGBGPU_OBJECTIVE_SMOOTH_CUDA_H_
