@@ -1,6 +1,7 @@
 // Combines numbers and histograms of devices by kernels that write to each other's memory.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "base/message.h"
@@ -435,7 +436,17 @@ unsigned MostBlocks(std::vector<int> const& ordinals) {
   return std::max(most, 1U);
 }
 
-/// The same for processes, which do not know if two of them share a device.
+/// Returns the number of multiprocessors of the device that has fewest.
+unsigned LeastProcessors(std::vector<int> const& ordinals) {
+  unsigned least = std::numeric_limits<unsigned>::max();
+  for (int const ordinal : ordinals) {
+    DeviceScope const scope{ordinal};
+    least = std::min(least, static_cast<unsigned>(CurrentDeviceLimits().processors));
+  }
+  return least;
+}
+
+/// MostBlocks of processes, which do not know if two of them share a device.
 unsigned MostBlocks(std::size_t processes) {
   return std::min(kMostBlocks / 2, kAllBoxes / static_cast<unsigned>(processes));
 }
@@ -466,6 +477,7 @@ struct PeerDevices::Memory {
 
   std::vector<int> devices;
   unsigned blocks;                            ///< most blocks of a kernel
+  unsigned processors{0};                     ///< multiprocessors of the device that has fewest
   std::vector<std::unique_ptr<OfDevice>> of;  ///< [devices] in peer memory
   PinnedBuffer<std::uint8_t> on_host;         ///< without peer memory: flags and boxes of all devices, in turn
   std::vector<void*> of_others;               ///< opened memory of other processes
@@ -480,8 +492,9 @@ class PeerDevices::Member final : public DeviceCollective {
       : view_{view}, words_{words}, limits_{limits} {}
 
   /// Makes the lanes. Blocks of all lanes that wait must leave multiprocessors to the work that they wait for.
-  void MakeLanes() {
-    unsigned const n = std::min(view_.blocks, static_cast<unsigned>(limits_.processors)) / kLanes;
+  /// `processors`: multiprocessors of the device that has fewest.
+  void MakeLanes(unsigned processors) {
+    unsigned const n = std::min(view_.blocks, processors) / kLanes;
     if (n == 0) return;
     PeerView view = view_;
     view.lane_blocks = n;
@@ -555,6 +568,7 @@ PeerDevices::PeerDevices(std::vector<int> devices, double seconds) {
     Throw<InvalidArgument>("There are ", n, " devices to train on together; allowed: 2 to ", kMostDevices);
   }
   memory_ = std::make_unique<Memory>(devices, MostBlocks(devices));
+  memory_->processors = LeastProcessors(devices);
   std::size_t const cells = BoxCells(n, memory_->blocks);
   bool const peers = OpenPeerMemory(devices);
   std::size_t const flag_bytes = (sizeof(Flags) + 255) / 256 * 256, box_bytes = cells * sizeof(GradientSum);
@@ -591,6 +605,7 @@ PeerDevices::PeerDevices(Collective* group, int device, double seconds) {
   AllOrNone(*group, [&] {
     DeviceScope const scope{device};
     memory_ = std::make_unique<Memory>(std::vector<int>{device}, MostBlocks(n));
+    memory_->processors = LeastProcessors({device});
     memory_->of.push_back(std::make_unique<Memory::OfDevice>());
     Memory::OfDevice& shared = *memory_->of.back();
     std::size_t const box_bytes = BoxCells(n, memory_->blocks) * sizeof(GradientSum);
@@ -602,6 +617,7 @@ PeerDevices::PeerDevices(Collective* group, int device, double seconds) {
   std::vector<std::uint32_t> words(sizeof(handle) / sizeof(std::uint32_t));
   std::memcpy(words.data(), &handle, sizeof(handle));
   auto const all = group->Gather(Span<std::uint32_t const>{words});
+  memory_->processors = static_cast<unsigned>(-group->MaxOf(-static_cast<std::int64_t>(memory_->processors)));
   AllOrNone(*group, [&] {
     DeviceScope const scope{device};
     for (std::size_t p = 0; p < n; ++p) {
@@ -634,7 +650,7 @@ std::unique_ptr<PeerDevices::Member> PeerDevices::MakeMember(std::size_t shard, 
   view.patience = static_cast<unsigned long long>(seconds * 1e9);
   DeviceScope const scope{device};
   auto member = std::make_unique<Member>(view, memory_->words.data(), CurrentDeviceLimits());
-  member->MakeLanes();
+  member->MakeLanes(memory_->processors);
   return member;
 }
 

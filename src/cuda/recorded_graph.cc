@@ -55,7 +55,10 @@ void RecordedGraph::Drop() noexcept {
 
 void RecordedGraph::Record(cudaStream_t stream, std::function<void()> const& enqueue) {
   Drop();
-  CheckCuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "recording kernels");
+  if (cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
+    cudaGetLastError();  // it must not show up again at the next call
+    return;
+  }
   RecordingSpoiler const spoiler{stream};
   bool complete = true;
   try {
