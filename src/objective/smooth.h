@@ -12,7 +12,8 @@ namespace xgbgpu {
 /// Returns the labels of an output, [rows]: all outputs have the same, or each has its own.
 inline OutputView<float const> LabelsOf(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows,
                                         std::uint32_t output) {
-  if (HasAlphas(params.kind)) return {targets.labels, rows, 1, 1, 1};
+  bool const is_shared = HasAlphas(params.kind) || targets.labels == nullptr;  // no rows have no labels
+  if (is_shared) return {targets.labels, rows, 1, 1, 1};
   return {targets.labels + output, rows, 1, targets.label_columns, 1};
 }
 

@@ -30,9 +30,10 @@ TreeCase RowsOfKinds(std::size_t kinds, int max_bin, float growth) {
 }
 
 TEST_P(ComputedGradientsTest, AreThoseOfEveryObjective) {
-  for (Objective kind : {Objective::kSquaredError, Objective::kSquaredLogError, Objective::kLogistic,
-                         Objective::kLogitRaw, Objective::kHinge, Objective::kPoisson, Objective::kGamma,
-                         Objective::kTweedie, Objective::kPseudoHuber, Objective::kExpectile}) {
+  for (Objective kind :
+       {Objective::kSquaredError, Objective::kSquaredLogError, Objective::kLogistic, Objective::kLogitRaw,
+        Objective::kHinge, Objective::kPoisson, Objective::kGamma, Objective::kTweedie, Objective::kPseudoHuber,
+        Objective::kExpectile, Objective::kSmoothAbsoluteError, Objective::kSmoothQuantile}) {
     for (float scale : {1.0f, 3.0f}) {
       SCOPED_TRACE(static_cast<int>(kind));
       ObjectiveParams objective{kind};

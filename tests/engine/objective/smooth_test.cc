@@ -57,7 +57,9 @@ Rows Random(std::size_t n, bool weighted, float unit = 1) {
 TEST(SmoothScaleTest, IsTheSquareOfTheMeanRoot) {
   for (float const unit : {1e-30f, 1e-3f, 1.0f, 1e30f}) {
     for (bool const weighted : {false, true}) {
-      Rows const rows = Random(70001, weighted, unit);
+      Rows rows = Random(70001, weighted, unit);
+      // Beside this row the terms of the other rows lie in the lower halves of integers.
+      if (unit == 1.0f) rows.margins[5] = 1e20f;
       long double roots = 0, weights = 0;
       for (std::size_t i = 0; i < rows.margins.size(); ++i) {
         float const w = weighted ? rows.weights[i] : 1.0f;
@@ -120,6 +122,14 @@ TEST(SmoothScaleTest, RowsAtTheirLabelsAndWeightsOfNothing) {
   }
   rows.weights.assign(3, 1e-6f);
   EXPECT_GT(rows.Scale(Objective::kSmoothQuantile), 0.0f);
+}
+
+TEST(SmoothQuantileTest, HessiansHaveABound) {
+  Rows rows{std::vector<float>(1001, 1e-3f), std::vector<float>(1001, 0.0f), {}};
+  rows.margins[3] = 1000;
+  auto const gradients = rows.Gradients(Objective::kSmoothQuantile);
+  EXPECT_FLOAT_EQ(gradients[3].hess, 12.5f * 3e-4f);
+  EXPECT_GT(gradients[4].hess, 0.1f);
 }
 
 /// Trees then name the row and its gradient.
