@@ -181,7 +181,7 @@ TEST_P(CudaFailureTest, EveryCallMayFail) {
     FailCudaCall(-1);
     ASSERT_EQ(GrowTrees(builder.get()), expected) << "after call " << n << " had failed";
   }
-  EXPECT_GT(told, calls / 2);
+  EXPECT_GT(told, 20) << "of " << calls;
 }
 
 TEST_P(CudaFailureTest, FailuresGiveMemoryBack) {
