@@ -256,6 +256,8 @@ std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) const {
     return together ? static_cast<std::uint32_t>(trees) : 1;
   }
   if (!tree.CanGrowDeviceDriven(train_)) return 1;
+  // Trees that have no lane of their own copy their gradients, which takes memory beside trees that wait for other devices.
+  if (!shard_.alone() && trees > std::min<std::size_t>(round_.rows->outputs(), shard_.devices->lanes())) return 1;
   std::uint64_t const of_device = shard_.all_rows() / static_cast<std::uint64_t>(shard_.devices->devices());
   std::uint64_t const by_rows = policy_.most_rows / std::max<std::uint64_t>(1, of_device);
   std::uint32_t const most = std::min(policy_.most_lanes, shard_.devices->lanes());
