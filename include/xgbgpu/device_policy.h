@@ -16,6 +16,7 @@ struct WorkShape {
   int max_bin, max_depth, max_leaves;
   /// True if no feature is categorical and trees are not symmetric: devices may search shares of the features.
   bool may_share{false};
+  std::uint32_t trees{1};  ///< trees of a round, which one device grows at the same time
 };
 
 /// Returns the number of devices, 1 to `wanted`, that trains fastest. More devices share the rows, but exchange the

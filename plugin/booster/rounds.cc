@@ -55,10 +55,10 @@ class CacheGuard {
 };
 
 /// Returns how many of `wanted` devices train fastest with these data and parameters.
-int DevicesFor(xgboost::MetaInfo const& info, TreeParam const& param, int wanted) {
+int DevicesFor(xgboost::MetaInfo const& info, TreeParam const& param, std::uint32_t outputs, int wanted) {
   bool const may_share = CategoricalFeatures(info).empty() && param.grow_policy != "symmetric";
   int const devices = DevicesWorthWhile(wanted, {info.num_nonzero_, info.num_col_, info.num_row_, param.max_bin,
-                                                 param.max_depth, param.max_leaves, may_share});
+                                                 param.max_depth, param.max_leaves, may_share, outputs});
   if (devices < wanted) {
     std::string const size = std::to_string(info.num_row_) + " rows, " + std::to_string(info.num_nonzero_) + " values";
     InformOnce("n_gpus " + size, "parameter n_gpus allows " + std::to_string(wanted) + " GPUs, and " +
@@ -251,7 +251,7 @@ Place Rounds::ChoosePlace(xgboost::MetaInfo const& info) const {
   CheckDevices(config().device(), exact);
   Place place = ToPlace(config().device(), learner().context()->fail_on_invalid_gpu_id);
   if (info.num_row_ == 0) place = Place{BackendKind::kHost};  // a device needs a row
-  place.devices = exact ? 1 : DevicesFor(info, config().tree(), place.devices);
+  place.devices = exact ? 1 : DevicesFor(info, config().tree(), learner().outputs(), place.devices);
   return PlaceOfTrees(place, info);
 }
 

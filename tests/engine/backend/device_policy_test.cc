@@ -65,6 +65,17 @@ TEST(DevicePolicy, HistogramsMayCostMoreThanRows) {
   EXPECT_EQ(DevicesWorthWhile(2, Dense(800 * kMillion, 2000, 16, 8, 0)), 2) << "few bins have small ones";
 }
 
+/// One device grows the trees of classes at the same time, several one after the other.
+TEST(DevicePolicy, TreesOfClassesAreForFewerDevices) {
+  WorkShape shape = Dense(108 * kMillion, 54, 256, 8, 0);
+  EXPECT_EQ(DevicesWorthWhile(2, shape), 2);
+  shape.trees = 7;
+  EXPECT_EQ(DevicesWorthWhile(2, shape), 1);
+  shape.values *= 8;
+  shape.rows *= 8;
+  EXPECT_EQ(DevicesWorthWhile(2, shape), 2);
+}
+
 TEST(DevicePolicy, NoMoreDevicesThanCanMeet) {
   EXPECT_EQ(DevicesWorthWhile(64, Dense(1'000'000 * kMillion, 13, 256, 8, 0)), kMostDevices);
 }
