@@ -78,7 +78,7 @@ LARGE: Dict[str, Dict[str, Any]] = {
     "sample": dict(objective="binary:logistic", subsample=0.5, colsample_bynode=0.5, max_depth=5),
     "gradient sample": dict(objective="binary:logistic", subsample=0.2, sampling_method="gradient_based"),
     "leaves": dict(objective="reg:squarederror", grow_policy="lossguide", max_depth=0, max_leaves=60),
-    "classes": dict(objective="multi:softprob", num_class=2, max_depth=4),
+    "classes": dict(objective="multi:softprob", num_class=2, max_depth=6),
     "median": dict(objective="reg:absoluteerror", max_depth=4),
     "dart": dict(objective="binary:logistic", booster="dart", rate_drop=0.5, max_depth=4),
     "forest": dict(objective="binary:logistic", num_parallel_tree=3, subsample=0.6, max_depth=4),
