@@ -13,8 +13,8 @@
 namespace xgbgpu {
 
 /// Each device has its shard of the rows, with their margins, labels, gradients and columns of a dart. Rankings, Cox,
-/// losses with a scale, quantiles and metrics need all rows in their order. The first device computes them, from copies of the rows of all
-/// devices, so the bits are the bits of one device.
+/// losses with a scale, quantiles and metrics need all rows in their order. The first device computes them, from copies
+/// of the rows of all devices, so the bits are the bits of one device.
 ///
 /// Memory  on the first device the memory of all rows, 16 bytes a row and more, from the first such call on
 class ShardedRows : public ResidentRows {
