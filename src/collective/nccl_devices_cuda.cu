@@ -33,7 +33,7 @@ namespace {
 constexpr unsigned kThreads = 256;
 constexpr std::uint64_t kPieceCells = 1 << 20;  ///< cells of a level's histograms that NCCL sums at a time
 constexpr char const* kSumming = "adding up histograms of devices";
-constexpr std::uint32_t kListed = 1 << 12;      ///< histograms whose slots are listed at a time
+constexpr std::uint32_t kListed = 1 << 12;  ///< histograms whose slots are listed at a time
 static_assert((CellShares::kMost + 1) * kListed * sizeof(SplitCandidate) <= kPieceCells * sizeof(GradientSum));
 constexpr unsigned kLanes = 32;
 
@@ -298,8 +298,10 @@ void NcclDevices::ShareLevel(GrowingTree const& tree, DeviceHistograms const& hi
 
 template <typename Pair, typename Integer>
 void NcclDevices::SumPiece(LevelPiece const& piece, std::uint32_t families, cudaStream_t stream) {
+  constexpr std::int64_t kMost = std::numeric_limits<Integer>::max();
+  constexpr bool kMayOverflow = sizeof(Integer) < sizeof(std::int64_t);  // any sum over all devices fits 64 bits
   PackedSums<Pair> const packed{reinterpret_cast<Pair*>(sums_.data()), piece.n,
-                                std::numeric_limits<Integer>::max() / devices()};
+                                kMayOverflow ? kMost / devices() : kMost};
   int const shares = piece.shares.devices, own = shares == 1 ? 0 : device();
   unsigned const blocks = BlocksOf(piece.n, limits_);
   ClearCountsKernel<<<1, static_cast<unsigned>(shares), 0, stream>>>(packed);

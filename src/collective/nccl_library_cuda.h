@@ -25,7 +25,7 @@ enum NcclResult : int {
 // from ncclDataType_t
 constexpr int kNcclInt32 = 2;
 constexpr int kNcclInt64 = 4;
-constexpr int kNcclSum = 0;    ///< from ncclRedOp_t
+constexpr int kNcclSum = 0;  ///< from ncclRedOp_t
 
 struct NcclUniqueId {
   char bytes[128];

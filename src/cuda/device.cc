@@ -76,7 +76,8 @@ std::int64_t FailDeviceAllocation(std::int64_t n) { return allocations.Set(n); }
 bool DeviceIsInUse() { return process_in_use == getpid(); }
 
 cudaError_t DeviceArena::TryAllocate(std::size_t bytes, void** memory) const {
-  if (allocations.Next() || (limit_ != 0 && bytes > limit_ - std::min(limit_, bytes_))) return cudaErrorMemoryAllocation;
+  if (allocations.Next() || (limit_ != 0 && bytes > limit_ - std::min(limit_, bytes_)))
+    return cudaErrorMemoryAllocation;
   cudaError_t const status = cudaMalloc(memory, bytes);
   if (status == cudaErrorMemoryAllocation) cudaGetLastError();
   return status;

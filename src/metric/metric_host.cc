@@ -91,7 +91,8 @@ double EvaluateShards(MetricParams const& metric, MetricShard* own, int threads,
   if (is_area && !facts.have_weights && facts.can_count) {
     if (!shared->place) shared->place = Shard::Place(&collective, rows);
     if (!shared->count_area) shared->count_area = !collective.AnyOf(!own->ReserveArea(shared->place->all_rows));
-    if (auto const area = *shared->count_area ? own->CountArea(metric.kind, *shared->place) : std::nullopt) return *area;
+    if (auto const area = *shared->count_area ? own->CountArea(metric.kind, *shared->place) : std::nullopt)
+      return *area;
   }
   if (metric.kind == Metric::kCoxNloglik || is_area || (!facts.have_groups && IsRanking(metric.kind, targets))) {
     AllRows const all{targets, own->predictions(), collective};

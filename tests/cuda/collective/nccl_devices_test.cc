@@ -297,7 +297,7 @@ TEST_F(NcclDevicesTest, AllKnowFromWhichSizeOnSharesPay) {
 TEST_F(NcclDevicesTest, SumsThatOverflowAreTold) {
   constexpr std::uint64_t kCells = 40;
   constexpr std::uint32_t kFamilies = 4;
-  for (std::int64_t const large : {std::int64_t{1} << 40, std::int64_t{0x7FFFFFFF}, std::int64_t{0x40000000},
+  for (std::int64_t const large : {std::int64_t{1} << 62, std::int64_t{0x7FFFFFFF}, std::int64_t{0x40000000},
                                    -(std::int64_t{1} << 31), std::int64_t{0x3FFFFFFF}}) {
     SCOPED_TRACE(large);
     bool const fits = large == 0x3FFFFFFF;  // twice

@@ -166,8 +166,8 @@ struct FakeNccl {
   static char const* GetLastError(NcclComm) { return ""; }
 
   static NcclLibrary Library() {
-    return {{GetVersion, GetUniqueId, CommInitRankConfig, AllReduce, ReduceScatter, AllGather, CommGetAsyncError, CommFinalize,
-             CommDestroy, CommAbort, GetErrorString, GetLastError},
+    return {{GetVersion, GetUniqueId, CommInitRankConfig, AllReduce, ReduceScatter, AllGather, CommGetAsyncError,
+             CommFinalize, CommDestroy, CommAbort, GetErrorString, GetLastError},
             22809,
             "fake"};
   }
