@@ -141,7 +141,7 @@ namespace host {
 ///         kCox: sums in double over rows in order of time. The relative error is 2^-46. XGBoost subtracts from
 ///         a sum over all rows, of powers rounded to float, which is less accurate for late rows. Margins count as at
 ///         most 300 below the largest.
-///         HasScale: the mean is of integers, 2^-60 of the largest term, where XGBoost adds floats; terms that are
+///         HasScale: the mean is of integers, 2^-59 of the largest term, where XGBoost adds floats; terms that are
 ///         infinite or NaN are left out, and their rows' gradients are NaN. Weights that add up to less than 1e-6 give
 ///         the scale 0, and kSmoothQuantile then gradients and hessians of 0. Weights are not negative
 /// Cost    one pass; HasScale three; kCox five, and a sort unless `by_time` is given; kSoftmax two reads and two writes,

@@ -343,7 +343,8 @@ std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams co
     if (found != nullptr && on_device && !kept->rows->ReserveShared(found->shared)) found = nullptr;
   } catch (ShardsLost const&) {
     throw;
-  } catch (...) {  // it comes again on the long way
+  } catch (...) {
+    found = nullptr;  // it comes again on the long way
   }
   std::string const known = found == nullptr ? "" : "evaluation " + std::to_string(found->number);
   if (AllKnow(*group, facts, known)) return evaluate(&found->shared);

@@ -65,8 +65,9 @@ class DeviceCollective {
   virtual void Check() const = 0;
   /// Returns true if sums of a level since the call before did not fit the integers that devices exchanged
   /// (LevelBounds::may_overflow): the tree is invalid. All devices get the same answer, and use wider integers for such
-  /// levels from then on. Called after the host has waited for the stream.
-  virtual bool SumsOverflowed() { return false; }
+  /// levels from then on, or for all levels if the tree's format is not `narrow`. Called after the host has waited for
+  /// the stream.
+  virtual bool SumsOverflowed(bool /*narrow*/) { return false; }
 };
 
 /// The communicator of one device that has all rows. Enqueues nothing.

@@ -125,8 +125,8 @@ __global__ void ListSlotsKernel(GrowingTree tree, std::uint64_t first, std::uint
 
 static_assert(sizeof(GradientSum) == sizeof(longlong2));
 
-/// The place of the sums of a piece: n of each share, and behind them a count of devices that found a magnitude above
-/// `most`, with which the sum over all devices might not fit a Pair.
+/// The place of the sums of a piece: n of each share, and behind them a count of devices that found a sum that does not
+/// fit. 64 bits always fit. Of 32 bits, those of a magnitude up to `most` do, since the sum over all devices then does.
 template <typename Pair>
 struct PackedSums {
   Pair* sums;
@@ -136,6 +136,7 @@ struct PackedSums {
   __host__ __device__ std::uint64_t stride() const { return n + 1; }
   __device__ Pair* of(int share) const { return sums + static_cast<unsigned>(share) * stride(); }
   __device__ bool Fits(longlong2 const& sum) const {
+    if (sizeof(Pair) == sizeof(longlong2)) return true;
     return sum.x >= -most && sum.x <= most && sum.y >= -most && sum.y <= most;
   }
 };
@@ -298,10 +299,8 @@ void NcclDevices::ShareLevel(GrowingTree const& tree, DeviceHistograms const& hi
 
 template <typename Pair, typename Integer>
 void NcclDevices::SumPiece(LevelPiece const& piece, std::uint32_t families, cudaStream_t stream) {
-  constexpr std::int64_t kMost = std::numeric_limits<Integer>::max();
-  constexpr bool kMayOverflow = sizeof(Integer) < sizeof(std::int64_t);  // any sum over all devices fits 64 bits
   PackedSums<Pair> const packed{reinterpret_cast<Pair*>(sums_.data()), piece.n,
-                                kMayOverflow ? kMost / devices() : kMost};
+                                std::numeric_limits<Integer>::max() / devices()};
   int const shares = piece.shares.devices, own = shares == 1 ? 0 : device();
   unsigned const blocks = BlocksOf(piece.n, limits_);
   ClearCountsKernel<<<1, static_cast<unsigned>(shares), 0, stream>>>(packed);
@@ -340,27 +339,35 @@ void NcclDevices::BestOfLevel(GrowingTree const& tree, LevelBounds const& bounds
 std::size_t NcclDevices::MeasureLeastSharedBytes(Collective* group) {
   constexpr std::uint64_t kFew = 2, kMany = std::uint64_t{1} << 20;
   constexpr double kLevels = 8, kHistograms = 128, kSaved = 0.5, kOnTheWay = 0.5;
+  auto* const sums = reinterpret_cast<std::int64_t*>(sums_.data());
+  DeviceScope const scope{ordinal_};
+  std::optional<Stream> stream;
+  AllOrNone(*group, [&] {  // before devices wait for each other
+    stream.emplace();
+    FillBytes(sums, 0, kMany, *stream, kSumming);
+  });
+  auto const seconds = [&](std::uint64_t n) {
+    double least = 1;
+    for (int repeat = 0; repeat < 3; ++repeat) {  // the first one connects devices
+      auto const begin = std::chrono::steady_clock::now();
+      std::uint32_t const number = communicator_->AllReduce(sums, sums, n, *stream);
+      TakeSumsKernel<<<1, kThreads, 0, *stream>>>(sums, sums, 0, {words_.get(), number});
+      CheckLaunch(kSumming);
+      stream->Wait(kSumming);
+      Check();
+      least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
+    return least;
+  };
   double few = 0, many = 0;
   AllOrNone(*group, [&] {
-    DeviceScope const scope{ordinal_};
-    Stream const stream;
-    auto* const sums = reinterpret_cast<std::int64_t*>(sums_.data());
-    FillBytes(sums, 0, kMany, stream, kSumming);
-    auto const seconds = [&](std::uint64_t n) {
-      double least = 1;
-      for (int repeat = 0; repeat < 3; ++repeat) {  // the first one connects devices
-        auto const begin = std::chrono::steady_clock::now();
-        std::uint32_t const number = communicator_->AllReduce(sums, sums, n, stream);
-        TakeSumsKernel<<<1, kThreads, 0, stream>>>(sums, sums, 0, {words_.get(), number});
-        CheckLaunch(kSumming);
-        stream.Wait(kSumming);
-        Check();
-        least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-      }
-      return least;
-    };
-    few = seconds(kFew);
-    many = seconds(kMany);
+    try {
+      few = seconds(kFew);
+      many = seconds(kMany);
+    } catch (...) {
+      Abort();  // the other devices wait
+      throw;
+    }
   });
   std::int64_t nanoseconds[] = {static_cast<std::int64_t>(few * 1e9), static_cast<std::int64_t>(many * 1e9)};
   group->Max({nanoseconds, 2});
@@ -372,10 +379,11 @@ std::size_t NcclDevices::MeasureLeastSharedBytes(Collective* group) {
   return static_cast<std::size_t>(least * 2 * others * others / devices());
 }
 
-bool NcclDevices::SumsOverflowed() {
+bool NcclDevices::SumsOverflowed(bool narrow) {
   std::uint32_t const families = __atomic_exchange_n(&words_->overflowed, 0U, __ATOMIC_ACQ_REL);
-  whole_families_ = std::max<std::uint64_t>(whole_families_, families);
-  return families != 0;
+  if (families == 0) return false;
+  whole_families_ = narrow ? std::max<std::uint64_t>(whole_families_, families) : ~std::uint64_t{0};
+  return true;
 }
 
 }  // namespace xgbgpu::cuda

@@ -47,7 +47,7 @@ class NcclDevices final : public DeviceCollective {
                   LevelBounds const& bounds, cudaStream_t stream) override;
   void BestOfLevel(GrowingTree const& tree, LevelBounds const& bounds, cudaStream_t stream) override;
   void Check() const override { communicator_->Check(); }
-  bool SumsOverflowed() override;
+  bool SumsOverflowed(bool narrow) override;
 
   /// Measures exchanges, and returns CollectivePolicy::least_shared_bytes of this network. All devices call this at the
   /// same time, and get the same number.

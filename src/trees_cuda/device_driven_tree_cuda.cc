@@ -128,9 +128,19 @@ void DeviceDrivenTree::Wait() const {
   device_.shard.devices->Check();
 }
 
+/// Tells whether the tree is invalid, once for each tree.
+bool DeviceDrivenTree::SumsOverflowed() const {
+  return device_.shard.devices->SumsOverflowed(parts_.memory.returned().gradient.format.narrow);
+}
+
+void DeviceDrivenTree::Discard() {
+  Wait();
+  SumsOverflowed();
+}
+
 void DeviceDrivenTree::WaitForTree() {
   Wait();
-  while (device_.shard.devices->SumsOverflowed() || parts_.rows.ReserveMore(parts_.memory.returned(), shape_)) {
+  while (SumsOverflowed() || parts_.rows.ReserveMore(parts_.memory.returned(), shape_)) {
     parts_.gradients.UseAll();
     device_.WaitUntilAllHaveMemory();
     Start();

@@ -64,9 +64,10 @@ class DeviceDrivenTree : public TreeGrowth {
   /// Enqueues all of the tree. Rows walk behind it, while the host goes on.
   void Start() override;
   void Grow() override {}
-  /// Grows the tree again where memory was short or sums overflowed. Returns false if the tree is deeper than device-driven trees go.
+  /// Grows the tree again where memory was short or sums overflowed. Returns false if the tree is deeper than
+  /// device-driven trees go.
   bool Finish() override;
-  void Discard() override { Wait(); }
+  void Discard() override;
   GrownTree Take() override;
 
   TreeShape const& shape() const { return shape_; }
@@ -75,6 +76,7 @@ class DeviceDrivenTree : public TreeGrowth {
 
  private:
   void Wait() const;
+  bool SumsOverflowed() const;
   void WaitForTree();
   bool GrowOn();
   void EnqueueLevels(int first, int end);

@@ -2,6 +2,7 @@
 #include "trees_cuda/hist_levels_cuda.h"
 
 #include "base/stages.h"
+#include "gradient/gradient.h"
 #include "growth/plan_cuda.h"
 #include "histogram/histogram_cuda.h"
 #include "partition/partition_cuda.h"
@@ -82,9 +83,19 @@ class PathRows {
   PathLevels levels_;
 };
 
+/// Tells whether the tree's nodes are bounded by its parameters. Else they are bounded by its rows, each of which is in
+/// one leaf, and wrong sums know no rows. Sums of few rows have the wide format, and never fit.
+bool HasMemoryForAnySums(TreeParts const& parts) {
+  TrainParams const& params = parts.request.params;
+  std::uint64_t const rows = parts.device.shard.all_rows();
+  bool const by_depth = params.max_depth > 0 && params.max_depth < 32 && std::uint64_t{1} << params.max_depth <= rows;
+  bool const by_leaves = params.max_leaves > 0 && static_cast<std::uint64_t>(params.max_leaves) <= rows;
+  return rows >= kNarrowMinRows && (by_depth || by_leaves);
+}
+
 LevelBounds BoundsOf(TreeParts const& parts, TreeShape const& shape, int level) {
   LevelBounds bounds{level == 0 ? 1 : shape.Split(level - 1), parts.rows.symbols(), level + 1 < shape.possible_levels};
-  bounds.may_overflow = true;  // the device-driven tree waits for all of its levels
+  bounds.may_overflow = HasMemoryForAnySums(parts);
   return bounds;
 }
 

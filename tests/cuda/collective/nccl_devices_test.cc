@@ -334,13 +334,13 @@ TEST_F(NcclDevicesTest, SumsThatOverflowAreTold) {
         return std::equal(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(summed), expected.begin());
       };
       EXPECT_TRUE(sum(1));
-      EXPECT_FALSE(devices->SumsOverflowed());
+      EXPECT_FALSE(devices->SumsOverflowed(true));
       EXPECT_TRUE(sum(kFamilies) || !fits);
-      EXPECT_EQ(devices->SumsOverflowed(), !fits);
+      EXPECT_EQ(devices->SumsOverflowed(true), !fits);
       EXPECT_TRUE(sum(kFamilies)) << "after an overflow";
-      EXPECT_FALSE(devices->SumsOverflowed());
+      EXPECT_FALSE(devices->SumsOverflowed(true));
       EXPECT_TRUE(sum(1));
-      EXPECT_FALSE(devices->SumsOverflowed());
+      EXPECT_FALSE(devices->SumsOverflowed(true));
     });
   }
 }

@@ -160,7 +160,8 @@ TEST_P(CudaFailureTest, RoundsOnTheDeviceSurviveAllocationsThatFail) {
   }
 }
 
-/// An error of CUDA that passes is told, or, where there is another way (a graph that cannot be recorded), changes nothing.
+/// An error of CUDA that passes is told, or, where there is another way (a graph that cannot be recorded), changes
+/// nothing.
 TEST_P(CudaFailureTest, EveryCallMayFail) {
   auto const expected = Train(BackendKind::kHost);
   auto const first = Make(BackendKind::kCuda);
