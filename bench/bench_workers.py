@@ -3,14 +3,16 @@
 
 Workers are processes of this machine under XGBoost's tracker. Each has its share of the rows. Prints milliseconds a
 round, the median of the second half of the rounds; seconds of the first round (cuts, bins and one tree); and whether
-the models are equal. One process trains with as many GPUs as there are workers, or with all there are.
+the models are equal. One process trains with as many GPUs as there are workers, or with all there are, and with
+--one-gpu also with one; the ratio is to the faster.
 
     XGBGPU_LIBRARY=build/cuda/lib/libxgboost_gpu.so python3 bench/bench_workers.py [case …] [--workers 2]
         [--rows 8000000] [--columns 28] [--depth 8] [--rounds 40]
+        [--one-gpu] [--nccl]
 
 Cases: plain; eval (a quarter as many other rows are evaluated by logloss and auc in each round); auc (by auc alone);
-sample (subsample=.2); classes (seven, multi:softprob); rank (rank:ndcg, groups of 100 rows). With --nccl each worker takes
-itself for a host of its own, and GPUs talk by NCCL.
+sample (subsample=.2); classes (seven, multi:softprob); rank (rank:ndcg, groups of 100 rows). With --nccl each worker
+takes itself for a host of its own, sees one GPU, and GPUs talk by NCCL.
 """
 
 import argparse

@@ -317,28 +317,15 @@ void NcclCommunicator::End() noexcept {
 int NcclCommunicator::devices() const { return state_->devices; }
 int NcclCommunicator::device() const { return state_->device; }
 
-std::uint32_t NcclCommunicator::AllReduce(std::int64_t const* from, std::int64_t* to, std::uint64_t n,
-                                          cudaStream_t stream) {
+std::uint32_t NcclCommunicator::AllReduce(void const* from, void* to, std::uint64_t n, int type, cudaStream_t stream) {
   return state_->Exchange(
-      [&](NcclComm comm) { return state_->nccl.AllReduce(from, to, n, kNcclInt64, kNcclSum, comm, stream); });
+      [&](NcclComm comm) { return state_->nccl.AllReduce(from, to, n, type, kNcclSum, comm, stream); });
 }
 
-std::uint32_t NcclCommunicator::AllReduce(std::int32_t const* from, std::int32_t* to, std::uint64_t n,
-                                          cudaStream_t stream) {
-  return state_->Exchange(
-      [&](NcclComm comm) { return state_->nccl.AllReduce(from, to, n, kNcclInt32, kNcclSum, comm, stream); });
-}
-
-std::uint32_t NcclCommunicator::ReduceScatter(std::int64_t const* from, std::int64_t* to, std::uint64_t own,
+std::uint32_t NcclCommunicator::ReduceScatter(void const* from, void* to, std::uint64_t own, int type,
                                               cudaStream_t stream) {
   return state_->Exchange(
-      [&](NcclComm comm) { return state_->nccl.ReduceScatter(from, to, own, kNcclInt64, kNcclSum, comm, stream); });
-}
-
-std::uint32_t NcclCommunicator::ReduceScatter(std::int32_t const* from, std::int32_t* to, std::uint64_t own,
-                                              cudaStream_t stream) {
-  return state_->Exchange(
-      [&](NcclComm comm) { return state_->nccl.ReduceScatter(from, to, own, kNcclInt32, kNcclSum, comm, stream); });
+      [&](NcclComm comm) { return state_->nccl.ReduceScatter(from, to, own, type, kNcclSum, comm, stream); });
 }
 
 std::uint32_t NcclCommunicator::AllGather(std::int64_t const* from, std::int64_t* to, std::uint64_t n,

@@ -54,15 +54,13 @@ class NcclCommunicator {
   int device() const;
 
   // An exchange is one of the next calls, and then a kernel that writes its number to words->finished, on the same
-  // stream. The calls return the number. They throw ShardsLost if the communicator has failed, or if NCCL refuses the
+  // stream. The calls return the number. `type` is kNcclInt32 or kNcclInt64. The calls throw ShardsLost if the communicator has failed, or if NCCL refuses the
   // call.
 
   /// Enqueues sums of integers over all devices. `to` may be `from`.
-  std::uint32_t AllReduce(std::int64_t const* from, std::int64_t* to, std::uint64_t n, cudaStream_t stream);
-  std::uint32_t AllReduce(std::int32_t const* from, std::int32_t* to, std::uint64_t n, cudaStream_t stream);
+  std::uint32_t AllReduce(void const* from, void* to, std::uint64_t n, int type, cudaStream_t stream);
   /// Enqueues sums of integers over all devices. Device d gets the sums [own] of from [devices, own] at d.
-  std::uint32_t ReduceScatter(std::int64_t const* from, std::int64_t* to, std::uint64_t own, cudaStream_t stream);
-  std::uint32_t ReduceScatter(std::int32_t const* from, std::int32_t* to, std::uint64_t own, cudaStream_t stream);
+  std::uint32_t ReduceScatter(void const* from, void* to, std::uint64_t own, int type, cudaStream_t stream);
   /// Enqueues a gather of all devices' `n` integers, in `to` [devices, n].
   std::uint32_t AllGather(std::int64_t const* from, std::int64_t* to, std::uint64_t n, cudaStream_t stream);
 

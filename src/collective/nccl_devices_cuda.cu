@@ -126,7 +126,7 @@ __global__ void ListSlotsKernel(GrowingTree tree, std::uint64_t first, std::uint
 static_assert(sizeof(GradientSum) == sizeof(longlong2));
 
 /// The place of the sums of a piece: n of each share, and behind them a count of devices that found a sum that does not
-/// fit. 64 bits always fit. Of 32 bits, those of a magnitude up to `most` do, since the sum over all devices then does.
+/// fit. 64 bits always fit. 32 bits fit if no device has a magnitude above `most`.
 template <typename Pair>
 struct PackedSums {
   Pair* sums;
@@ -180,7 +180,7 @@ __global__ void UnpackLevelKernel(LevelPiece piece, PackedSums<Pair> packed, int
   }
 }
 
-/// Copies the splits of children number `first` … first + n - 1 of a level. Those that do not exist become no splits.
+/// Copies the splits of children number `first` … first + n - 1 of a level. A child that does not exist has no split.
 __global__ void PackSplitsKernel(GrowingTree tree, std::uint32_t first, std::uint32_t n, SplitCandidate* own) {
   std::uint32_t const i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
@@ -264,7 +264,7 @@ void NcclDevices::Sum(std::int64_t* values, std::uint64_t n, cudaStream_t stream
   auto* const sums = reinterpret_cast<std::int64_t*>(sums_.data());
   for (std::uint64_t from = 0; from < n; from += 2 * kPieceCells) {
     std::uint64_t const own = std::min(2 * kPieceCells, n - from);
-    std::uint32_t const number = communicator_->AllReduce(values + from, sums, own, stream);
+    std::uint32_t const number = communicator_->AllReduce(values + from, sums, own, kNcclInt64, stream);
     TakeSumsKernel<<<BlocksOf(own, limits_), kThreads, 0, stream>>>(sums, values + from, own, {words_.get(), number});
     CheckLaunch("adding up devices");
   }
@@ -299,6 +299,7 @@ void NcclDevices::ShareLevel(GrowingTree const& tree, DeviceHistograms const& hi
 
 template <typename Pair, typename Integer>
 void NcclDevices::SumPiece(LevelPiece const& piece, std::uint32_t families, cudaStream_t stream) {
+  constexpr int kType = sizeof(Integer) == sizeof(std::int32_t) ? kNcclInt32 : kNcclInt64;
   PackedSums<Pair> const packed{reinterpret_cast<Pair*>(sums_.data()), piece.n,
                                 std::numeric_limits<Integer>::max() / devices()};
   int const shares = piece.shares.devices, own = shares == 1 ? 0 : device();
@@ -310,8 +311,9 @@ void NcclDevices::SumPiece(LevelPiece const& piece, std::uint32_t families, cuda
   auto* const from = reinterpret_cast<Integer*>(packed.sums);
   std::uint64_t const integers = 2 * packed.stride();
   std::uint32_t const number =
-      shares == 1 ? communicator_->AllReduce(from, from, integers, stream)
-                  : communicator_->ReduceScatter(from, from + static_cast<unsigned>(own) * integers, integers, stream);
+      shares == 1
+          ? communicator_->AllReduce(from, from, integers, kType, stream)
+          : communicator_->ReduceScatter(from, from + static_cast<unsigned>(own) * integers, integers, kType, stream);
   UnpackLevelKernel<<<blocks, kThreads, 0, stream>>>(piece, packed, own, families, {words_.get(), number});
   CheckLaunch(kSumming);
 }
@@ -350,7 +352,7 @@ std::size_t NcclDevices::MeasureLeastSharedBytes(Collective* group) {
     double least = 1;
     for (int repeat = 0; repeat < 3; ++repeat) {  // the first one connects devices
       auto const begin = std::chrono::steady_clock::now();
-      std::uint32_t const number = communicator_->AllReduce(sums, sums, n, *stream);
+      std::uint32_t const number = communicator_->AllReduce(sums, sums, n, kNcclInt64, *stream);
       TakeSumsKernel<<<1, kThreads, 0, *stream>>>(sums, sums, 0, {words_.get(), number});
       CheckLaunch(kSumming);
       stream->Wait(kSumming);

@@ -21,7 +21,7 @@ struct LevelPiece;
 /// failure of the communicator nothing is copied back.
 ///
 /// Sums travel as 32 bits if the tree can be grown again (LevelBounds::may_overflow), and all devices see whether one did
-/// not fit. Levels of as many families as the largest that overflowed, and smaller ones, travel as 64 bits from then on.
+/// not fit. Levels with no more families than the largest level that overflowed travel as 64 bits from then on.
 ///
 /// Memory  16 MiB and NCCL's own
 /// Cost    NCCL's time for the bounds of a level, of which a tree may fill little

@@ -36,7 +36,7 @@ constexpr NamedObjective kNames[] = {
     {"reg:absoluteerror", Objective::kAbsoluteError},
     {"reg:quantileerror", Objective::kQuantile},
     {"reg:expectileerror", Objective::kExpectile},
-    // The name's meaning depends on the series of XGBoost: a caller that knows it asks for these.
+    // The name's meaning depends on the series of XGBoost: a caller that knows the series asks for them by kind.
     {"reg:absoluteerror", Objective::kSmoothAbsoluteError},
     {"reg:quantileerror", Objective::kSmoothQuantile},
     {"multi:softmax", Objective::kSoftmax},

@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(kThreads)
     std::uint32_t const group = group_of[row], first = groups.First(group), end = first + groups.Size(group);
     std::uint64_t const key = keys[row];
     std::uint32_t place = first;
-    // Of two equal keys the key of the earlier row comes first. A group's number is below 2^31, so key + 1 does not
+    // The earlier row comes first where two keys are equal. A group's number is below 2^31, so key + 1 does not
     // overflow.
     for (std::uint32_t other = first; other < end; ++other) place += keys[other] < key + (other < row ? 1 : 0) ? 1 : 0;
     sorted[place] = key;

@@ -53,7 +53,7 @@ struct LevelBounds {
   std::uint32_t symbols;      ///< symbols of the largest tile
   bool keeps{true};           ///< a level may follow whose siblings are subtracted from this level's histograms
   std::uint64_t siblings{0};  ///< siblings that are summed over rows, because their parents' histograms are gone
-  /// The tree is grown again after DeviceCollective::SumsOverflowed. It has memory for as many nodes as wrong sums make.
+  /// The tree is grown again after DeviceCollective::SumsOverflowed, and has memory for the most nodes of wrong sums.
   bool may_overflow{false};
 };
 

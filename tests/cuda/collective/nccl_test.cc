@@ -192,7 +192,7 @@ class NcclTest : public ::testing::Test {
     std::int64_t Sum() {
       std::int64_t const one = 1;
       std::int64_t sum = 0;
-      std::uint32_t const number = communicator.AllReduce(&one, &sum, 1, nullptr);
+      std::uint32_t const number = communicator.AllReduce(&one, &sum, 1, kNcclInt64, nullptr);
       for (;;) {
         if (__atomic_load_n(&words->lost, __ATOMIC_ACQUIRE) != 0) break;
         std::this_thread::sleep_for(std::chrono::microseconds{100});

@@ -97,7 +97,7 @@ TEST(SmoothScaleTest, DuplicatedRowsAreAWeight) {
   }
 }
 
-/// As in XGBoost 3.4.1.
+/// XGBoost 3.4.1 does the same.
 TEST(SmoothScaleTest, RowsAtTheirLabelsAndWeightsOfNothing) {
   Rows rows{{1, 1, 1}, {1, 1, 1}, {}};
   EXPECT_EQ(rows.Scale(Objective::kSmoothQuantile), 0.0f);
