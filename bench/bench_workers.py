@@ -66,13 +66,13 @@ def train(args, case, share, gpus):
 def work(args, case, worker, addresses, results):
     if args.nccl:
         os.environ.update(XGBGPU_HOST_ID=f"host {worker}", CUDA_VISIBLE_DEVICES=str(worker))
-    import xgboost as xgb
-
     try:
+        import xgboost as xgb
+
         with xgb.collective.CommunicatorContext(**addresses, DMLC_TASK_ID=str(worker), dmlc_task_id=str(worker)):
             results.put((worker, *train(args, case, (xgb.collective.get_rank(), args.workers), 1)))
-    except xgb.core.XGBoostError as error:
-        results.put((worker, None, str(error)))
+    except Exception as error:  # whatever it is, the process that waits for results is told
+        results.put((worker, None, repr(error)))
 
 
 def train_in_group(args, case):
@@ -92,13 +92,17 @@ def train_in_group(args, case):
     ]
     for process in processes:
         process.start()
-    found = sorted(results.get(timeout=600) for _ in processes)
+    found = []
+    for _ in processes:
+        worker, times, model = results.get(timeout=600)
+        if times is None:  # the others may wait for it
+            for process in processes:
+                process.kill()
+            sys.exit(f"worker {worker}: {model}")
+        found.append((times, model))
     for process in processes:
         process.join()
-    failed = [f"worker {worker}: {model}" for worker, times, model in found if times is None]
-    if failed:
-        sys.exit("\n".join(failed))
-    return [times for _, times, _ in found], [model for _, _, model in found]
+    return [times for times, _ in found], [model for _, model in found]
 
 
 def main():
