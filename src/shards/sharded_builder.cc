@@ -216,7 +216,8 @@ void ShardedBuilder::Begin(TrainParams const& params, ShardedRows* rows, std::ve
   BeginRest();
 }
 
-/// Begins the trees that are not finished. While memory is short on a device, all devices give up speculative margins.
+/// Begins the trees that are not finished. While memory is short on a device, all devices give up lanes and speculative
+/// margins.
 void ShardedBuilder::BeginRest() {
   std::vector<RoundTree> const rest{round_.trees.begin() + static_cast<std::ptrdiff_t>(round_.finished),
                                     round_.trees.end()};
@@ -225,7 +226,7 @@ void ShardedBuilder::BeginRest() {
       RunAll([&](std::size_t s) { builders_[s]->Begin(round_.params, round_.rows->shard(s), rest); });
       return;
     } catch (OutOfDeviceMemory const&) {
-      if (!GiveUpSpeculative()) throw;
+      if (!MakeRoom()) throw;
     }
   }
 }
@@ -241,14 +242,17 @@ Tree ShardedBuilder::FinishNext() {
       finished_.Set(trees[0].size());
       return std::move(trees[0]);
     } catch (OutOfDeviceMemory const&) {
-      if (!GiveUpSpeculative()) throw;
+      if (!MakeRoom()) throw;
       BeginRest();
     }
   }
 }
 
-bool ShardedBuilder::GiveUpSpeculative() {
+/// Frees memory that trees can do without on all devices. Returns false if there is none.
+bool ShardedBuilder::MakeRoom() {
   bool any = false;
+  for (auto const& builder : builders_) any = builder->GiveUpLanes() || any;
+  if (any) return true;
   for (std::size_t s = 0; s < builders_.size(); ++s) any = round_.rows->shard(s)->GiveUpSpeculative() || any;
   return any;
 }
