@@ -29,10 +29,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Time of spinning before a thread sleeps. NCCL enqueues an exchange in a new thread, in .1 to 1 ms, and a tree has a
-/// dozen of them.
-constexpr auto kShort = std::chrono::milliseconds{5};
-constexpr auto kPause = std::chrono::microseconds{500};  ///< between two polls of a longer wait
+constexpr auto kPause = std::chrono::microseconds{500};  ///< between two polls of a call that does not block
 constexpr auto kStuck = std::chrono::seconds{1};         ///< longer than a call takes
 constexpr auto kLook = std::chrono::milliseconds{5};     ///< between two polls of exchanges in progress
 
@@ -76,14 +73,16 @@ struct NcclCommunicator::State {
   pid_t const process{getpid()};  ///< a forked process has neither the thread nor the GPU
   int devices{0}, device{0};
 
-  std::mutex calls;        ///< one thread at a time calls NCCL
-  NcclComm comm{nullptr};  ///< guarded by `calls`; null: not made, or given back
+  std::mutex calls;           ///< one thread at a time calls NCCL
+  NcclComm meeting{nullptr};  ///< guarded by `calls`, as the next; null: not made, or given back
+  NcclComm comm{nullptr};
 
   std::mutex mutex;  ///< guards the members below
   std::condition_variable changed;
   std::string failure;                  ///< whole sentences; empty: no failure
   std::uint32_t begun{0};               ///< number of the last exchange
   std::optional<HostWord> failed_here;  ///< set by a failed process of this host
+  bool is_end{false};                   ///< `failure` is the common end of all processes
   bool has_ended{false};                ///< the watch thread has finished its work
   std::thread watch;
 
@@ -97,12 +96,13 @@ struct NcclCommunicator::State {
   }
   /// Ends all exchanges: the watch thread aborts the communicator. Tells the processes of this host, which no network
   /// tells, unless this is the common end of all processes.
-  void Fail(std::string const& why, bool is_end = false) {
+  void Fail(std::string const& why, bool ends = false) {
     if (getpid() != process) return;
     std::lock_guard<std::mutex> const lock{mutex};
     if (!failure.empty()) return;
     failure = why;
-    if (!is_end && failed_here) failed_here->Set();
+    is_end = ends;
+    if (!ends && failed_here) failed_here->Set();
     __atomic_store_n(&words->lost, 1U, __ATOMIC_RELEASE);
     changed.notify_all();
   }
@@ -122,34 +122,27 @@ struct NcclCommunicator::State {
     return EscapedMessage(text);
   }
 
-  /// Calls call(comm) and waits for its end. Returns the result, or "in progress" after a time limit or a failure of
-  /// the communicator.
-  template <typename Call>
-  NcclResult Complete(double seconds, Call&& call) {
-    NcclResult result = kNcclInvalidUsage;
-    {
-      std::lock_guard<std::mutex> const lock{calls};
-      if (Failed()) return kNcclInProgress;
-      result = call(comm);
-    }
+  /// Waits for the end of a call of `meeting`, which returned `result`. Returns the result, or "in progress" after a
+  /// time limit.
+  NcclResult Complete(NcclResult result, double seconds) {
     auto const begin = Clock::now();
-    while (result == kNcclInProgress) {
-      auto const waited = Clock::now() - begin;
-      if (Failed() || waited > Seconds(seconds)) return kNcclInProgress;
-      waited < kShort ? std::this_thread::yield() : std::this_thread::sleep_for(kPause);
-      std::lock_guard<std::mutex> const lock{calls};
-      if (comm == nullptr) return kNcclInProgress;
-      NcclResult const asked = nccl.CommGetAsyncError(comm, &result);
+    while (result == kNcclInProgress && Clock::now() - begin <= Seconds(seconds)) {
+      std::this_thread::sleep_for(kPause);
+      NcclResult const asked = nccl.CommGetAsyncError(meeting, &result);
       if (asked != kNcclSuccess) result = asked;
     }
     return result;
   }
 
-  /// Makes `comm`. Throws DeviceError.
+  /// Makes `meeting` and `comm`. Throws DeviceError.
   void Meet(NcclUniqueId const& id) {
-    NcclConfig config;
-    NcclResult const result = Complete(
-        patience.begin, [&](NcclComm) { return nccl.CommInitRankConfig(&comm, devices, id, device, &config); });
+    std::lock_guard<std::mutex> const lock{calls};
+    NcclConfig polled, blocking;
+    blocking.blocking = 1;
+    NcclResult result = Complete(nccl.CommInitRankConfig(&meeting, devices, id, device, &polled), patience.begin);
+    if (result == kNcclSuccess) {
+      result = Complete(nccl.CommSplit(meeting, 0, device, &comm, &blocking), patience.begin);
+    }
     if (result == kNcclSuccess) return;
     std::string const why = result == kNcclInProgress
                                 ? "not all workers' GPUs have met within " + SecondsText(patience.begin)
@@ -159,7 +152,16 @@ struct NcclCommunicator::State {
         ". The environment variable NCCL_DEBUG=WARN has it say more, NCCL_SOCKET_IFNAME chooses the network");
   }
 
-  /// Ends the kernels of NCCL and gives the communicator back. Does not wait for a stuck call of another thread.
+  /// Gives `meeting` back, after all processes have made `comm`.
+  void Leave() {
+    std::lock_guard<std::mutex> const lock{calls};
+    bool const ended = Complete(nccl.CommFinalize(meeting), patience.end) == kNcclSuccess;
+    NcclComm const gone = std::exchange(meeting, nullptr);
+    ended ? nccl.CommDestroy(gone) : nccl.CommAbort(gone);
+  }
+
+  /// Ends the kernels of NCCL and gives the communicators back. Does not wait for a stuck call of another thread: an
+  /// abort ends it.
   void GiveUp() {
     std::unique_lock<std::mutex> lock{calls, std::try_to_lock};
     auto const begin = Clock::now();
@@ -167,9 +169,18 @@ struct NcclCommunicator::State {
       std::this_thread::sleep_for(kPause);
       lock.try_lock();
     }
-    NcclComm const gone = std::exchange(comm, nullptr);
+    NcclComm const all[] = {std::exchange(comm, nullptr), std::exchange(meeting, nullptr)};
     if (lock.owns_lock()) lock.unlock();
-    if (gone != nullptr) nccl.CommAbort(gone);
+    for (NcclComm const gone : all) {
+      if (gone != nullptr) nccl.CommAbort(gone);
+    }
+  }
+
+  /// Gives `comm` back at the common end, when no exchange is in progress.
+  void Part() {
+    std::lock_guard<std::mutex> const lock{calls};
+    NcclComm const gone = std::exchange(comm, nullptr);
+    nccl.CommFinalize(gone) == kNcclSuccess ? nccl.CommDestroy(gone) : nccl.CommAbort(gone);
   }
 
   /// Returns the error that NCCL reports, or success.
@@ -216,8 +227,9 @@ struct NcclCommunicator::State {
         changed.wait_for(lock, kLook, [&] { return !failure.empty(); });
       }
     }
+    bool const ends = is_end;
     lock.unlock();
-    GiveUp();
+    ends ? Part() : GiveUp();
     lock.lock();
     has_ended = true;
     changed.notify_all();
@@ -225,16 +237,19 @@ struct NcclCommunicator::State {
 
   template <typename Call>
   std::uint32_t Exchange(Call&& call) {
+    Check();
     std::uint32_t number = 0;
     {
       std::lock_guard<std::mutex> const lock{mutex};
       number = ++begun;
       changed.notify_all();
     }
-    NcclResult const result = Complete(patience.exchange, call);
-    if (result == kNcclInProgress) {
-      Lose("A call of NCCL has not ended");
-    } else if (result == kNcclInvalidArgument || result == kNcclInvalidUsage) {
+    NcclResult result = kNcclSuccess;
+    {
+      std::lock_guard<std::mutex> const lock{calls};
+      if (comm != nullptr && !Failed()) result = call(comm);
+    }
+    if (result == kNcclInvalidArgument || result == kNcclInvalidUsage) {
       Fail("NCCL has refused a call, so all stop. It says: " + TextOf(result));
     } else if (result != kNcclSuccess) {
       Lose("NCCL says: " + TextOf(result));
@@ -280,11 +295,12 @@ NcclCommunicator::NcclCommunicator(NcclLibrary const& library, Collective* group
     });
   } catch (...) {
     if (state.failed_here) state.failed_here->CloseName();
-    state.Fail("Not all workers' GPUs have met", true);
+    state.Fail("Not all workers' GPUs have met");
     state.watch.joinable() ? End() : state.GiveUp();
     throw;
   }
   state.failed_here->CloseName();
+  state.Leave();
 }
 
 void NcclCommunicator::End() noexcept {
@@ -295,22 +311,11 @@ void NcclCommunicator::End() noexcept {
     new std::shared_ptr<State>{state_};  // never freed: a thread may have held its locks when the process forked
     return;
   }
-  if (!state.Failed()) {
-    NcclResult const result =
-        state.Complete(state.patience.end, [&](NcclComm comm) { return state.nccl.CommFinalize(comm); });
-    NcclComm gone = nullptr;
-    if (result == kNcclSuccess) {
-      std::lock_guard<std::mutex> const lock{state.calls};
-      gone = std::exchange(state.comm, nullptr);
-    }
-    if (gone != nullptr) state.nccl.CommDestroy(gone);
-    // Aborts NCCL if it still runs.
-    state.Fail("The process group has ended, so its GPUs train no more; allowed: to begin a new training", true);
-  }
+  state.Fail("The process group has ended, so its GPUs train no more; allowed: to begin a new training", true);
   std::unique_lock<std::mutex> lock{state.mutex};
   bool const ended = state.changed.wait_for(lock, Seconds(state.patience.end), [&] { return state.has_ended; });
   lock.unlock();
-  // An abort may not end. The thread keeps its state.
+  // The end, or an abort, may not return. The thread keeps its state.
   ended ? state.watch.join() : state.watch.detach();
 }
 

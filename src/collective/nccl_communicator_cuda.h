@@ -26,16 +26,17 @@ struct NcclWords {
 struct NcclPatience {
   double begin{120};     ///< for all processes to join
   double exchange{300};  ///< for an exchange
-  double end{10};        ///< for the end, and for an abort
+  double end{10};        ///< for the end, or an abort
 };
 
 /// A communicator of NCCL over the devices of a group's processes, one device each.
 ///
-/// NCCL's calls do not block (NcclConfig::blocking): the calling thread polls for their end and gives up after a time
-/// limit. A watch thread monitors exchanges on the device. It fails the communicator if NCCL reports an error, if no
-/// exchange finishes in time, or after a call of Abort: it tells the device (NcclWords::lost) and aborts NCCL's
-/// communicator, which ends NCCL's kernels here. Processes of other hosts then see an error, and processes of this host
-/// see a HostWord. After a failure every call throws, and nothing waits. One thread at a time calls NCCL.
+/// Processes meet in an NCCL communicator whose calls do not block: the calling thread polls for their end and gives up
+/// after a time limit. Exchanges use a second one, split off the first, whose calls block: NCCL starts a thread for each
+/// call of the first kind. A watch thread monitors exchanges on the device. It fails the communicator if NCCL reports an
+/// error, if no exchange finishes in time, or after a call of Abort: it tells the device (NcclWords::lost) and aborts
+/// NCCL's communicator, which ends NCCL's kernels and calls here. Processes of other hosts then see an error, and
+/// processes of this host see a HostWord. After a failure every call throws, and nothing waits.
 class NcclCommunicator {
  public:
   /// All processes of `group` construct it at the same time. If one cannot, all throw: the failed processes their own

@@ -16,9 +16,9 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr char kName[] = "libnccl.so.2";
-constexpr int kOldest = 21400;
+constexpr int kOldest = 21800;
 constexpr char kHowToGetIt[] =
-    "GPUs of workers on several hosts need NCCL 2.14 or newer: NVIDIA's package libnccl2, or PyPI's nvidia-nccl-cu13 "
+    "GPUs of workers on several hosts need NCCL 2.18 or newer: NVIDIA's package libnccl2, or PyPI's nvidia-nccl-cu13 "
     "(drivers for CUDA 13) or nvidia-nccl-cu12, or XGBGPU_NCCL=FILE";
 
 /// Returns the value of an environment variable, or an empty text if it is not set.
@@ -82,6 +82,7 @@ std::unique_ptr<NcclLibrary> Load() {
   }
   Get(handle, "ncclGetUniqueId", &f.GetUniqueId);
   Get(handle, "ncclCommInitRankConfig", &f.CommInitRankConfig);
+  Get(handle, "ncclCommSplit", &f.CommSplit);
   Get(handle, "ncclAllReduce", &f.AllReduce);
   Get(handle, "ncclReduceScatter", &f.ReduceScatter);
   Get(handle, "ncclAllGather", &f.AllGather);

@@ -10,7 +10,7 @@
 namespace xgbgpu::cuda {
 
 // The used part of NCCL's C interface, so that neither the build nor the load of this library needs NCCL. It is
-// unchanged since 2.14. tests/cuda/collective/nccl_test.cc compares it with nccl.h where that is installed.
+// unchanged since 2.18. tests/cuda/collective/nccl_test.cc compares it with nccl.h where that is installed.
 using NcclComm = struct NcclCommData*;
 enum NcclResult : int {
   kNcclSuccess = 0,
@@ -36,7 +36,7 @@ struct NcclConfig {
   std::size_t size{sizeof(NcclConfig)};
   unsigned magic{0xcafebeef};
   unsigned version{21400};
-  int blocking{0};  ///< calls return at once, and CommGetAsyncError reports their end
+  int blocking{0};  ///< 0: calls return at once, and CommGetAsyncError reports their end
 };
 
 /// NCCL's functions without the prefix "nccl". Tests have their own tables.
@@ -44,6 +44,7 @@ struct NcclFunctions {
   NcclResult (*GetVersion)(int* version);
   NcclResult (*GetUniqueId)(NcclUniqueId* id);
   NcclResult (*CommInitRankConfig)(NcclComm* comm, int ranks, NcclUniqueId id, int rank, NcclConfig* config);
+  NcclResult (*CommSplit)(NcclComm comm, int color, int key, NcclComm* part, NcclConfig* config);
   NcclResult (*AllReduce)(void const* from, void* to, std::size_t n, int type, int operation, NcclComm comm,
                           cudaStream_t stream);
   NcclResult (*ReduceScatter)(void const* from, void* to, std::size_t own, int type, int operation, NcclComm comm,
@@ -70,7 +71,7 @@ struct NcclLibrary {
 /// XGBGPU_NCCL_WHEEL names, which the Python package sets to PyPI's. NCCL stays loaded. The environment variable
 /// NCCL_NVLS_ENABLE becomes 0 in this process, unless it is set.
 ///
-/// Throws  Unsupported with the places of the search and the package to install; or that NCCL is older than 2.14
+/// Throws  Unsupported with the places of the search and the package to install; or that NCCL is older than 2.18
 NcclLibrary const& LoadNccl();
 
 }  // namespace xgbgpu::cuda

@@ -96,6 +96,10 @@ struct HostNccl {
       *comm = reinterpret_cast<cuda::NcclComm>(new Comm{ranks, rank});
       return cuda::kNcclSuccess;
     };
+    library.functions.CommSplit = [](cuda::NcclComm comm, int, int, cuda::NcclComm* part, cuda::NcclConfig*) {
+      *part = reinterpret_cast<cuda::NcclComm>(new Comm{*Of(comm)});
+      return cuda::kNcclSuccess;
+    };
     library.functions.AllReduce = [](void const* from, void* to, std::size_t n, int type, int, cuda::NcclComm comm,
                                      cudaStream_t stream) {
       return Reduce(*Of(comm), from, to, n, 0, n, type, stream);
@@ -411,7 +415,9 @@ TEST_F(NcclDevicesTest, TreesAreThoseOfTheHost) {
 struct FailingNccl {
   static inline std::mutex mutex;
   static inline int at{-1}, calls{0};
-  static inline cuda::NcclComm first{nullptr};  ///< the communicator of rank 0
+  static inline cuda::NcclComm first{nullptr};        ///< the communicator in which rank 0 meets the others
+  static inline cuda::NcclComm* first_part{nullptr};  ///< the place of its communicator for exchanges
+  static inline std::vector<int> ends;                ///< numbers of the calls that end a communicator
 
   static bool Fails(bool counts) {
     std::lock_guard<std::mutex> const lock{mutex};
@@ -419,7 +425,7 @@ struct FailingNccl {
   }
   static bool IsFirst(cuda::NcclComm comm) {
     std::lock_guard<std::mutex> const lock{mutex};
-    return comm == first;
+    return comm == first || (first_part != nullptr && comm == *first_part);
   }
   static cuda::NcclFunctions const& Real() { return cuda::LoadNccl().functions; }
 
@@ -436,6 +442,13 @@ struct FailingNccl {
       if (rank == 0) first = *comm;
       return result;
     };
+    library.functions.CommSplit = [](cuda::NcclComm comm, int color, int rank, cuda::NcclComm* part,
+                                     cuda::NcclConfig* config) {
+      if (Fails(rank == 0)) return cuda::kNcclSystemError;
+      std::lock_guard<std::mutex> const lock{mutex};
+      if (rank == 0) first_part = part;
+      return Real().CommSplit(comm, color, rank, part, config);
+    };
     library.functions.AllReduce = [](void const* from, void* to, std::size_t n, int type, int operation,
                                      cuda::NcclComm comm, cudaStream_t stream) {
       return Fails(IsFirst(comm)) ? cuda::kNcclSystemError
@@ -451,7 +464,9 @@ struct FailingNccl {
       return Fails(IsFirst(comm)) ? cuda::kNcclSystemError : Real().AllGather(from, to, n, type, comm, stream);
     };
     library.functions.CommFinalize = [](cuda::NcclComm comm) {
-      return Fails(IsFirst(comm)) ? cuda::kNcclSystemError : Real().CommFinalize(comm);
+      bool const is_first = IsFirst(comm);
+      if (is_first) ends.push_back(calls);
+      return Fails(is_first) ? cuda::kNcclSystemError : Real().CommFinalize(comm);
     };
     return library;
   }
@@ -473,6 +488,8 @@ TEST_F(NcclItselfTest, EveryCallMayFail) {
   auto const train = [&](int at) {
     FailingNccl::at = at;
     FailingNccl::calls = 0;
+    FailingNccl::first_part = nullptr;
+    FailingNccl::ends.clear();
     int failed = 0;
     std::mutex mutex;
     RunShards(kShards, [&](Collective& group) {
@@ -495,11 +512,14 @@ TEST_F(NcclItselfTest, EveryCallMayFail) {
   };
   ASSERT_EQ(train(-1), 0);
   int const calls = FailingNccl::calls;
+  auto const ends = FailingNccl::ends;
+  ASSERT_EQ(ends.size(), 2U);
   ASSERT_GE(calls, 6);
   for (int at = 0; at < calls; ++at) {
     auto const begin = Clock::now();
     int const failed = train(at);
-    EXPECT_EQ(failed, at + 1 == calls ? 0 : kShards) << "call " << at << " of " << calls;  // the last one ends it
+    bool const ended = std::find(ends.begin(), ends.end(), at) != ends.end();
+    EXPECT_EQ(failed, ended ? 0 : kShards) << "call " << at << " of " << calls;
     EXPECT_LT(Clock::now() - begin, std::chrono::seconds{30}) << "call " << at;
   }
   EXPECT_EQ(train(-1), 0);

@@ -46,7 +46,7 @@ struct FakeNccl {
   struct Comm {
     int rank;
     NcclUniqueId id;
-    bool aborted;
+    int steps;  ///< so many times all ranks are to meet
   };
   struct Exchange {
     int came{0};
@@ -64,10 +64,10 @@ struct FakeNccl {
   std::map<int, int> all_calls;
   int ids{0};
   int failing_rank{-1}, failing_call{-1};
-  bool failed{false};      ///< has that call been made?
-  bool in_poll{false};     ///< was it a CommGetAsyncError?
+  std::string failed;      ///< name of that call; empty: it has not been made
   bool has_network{true};  ///< an abort is an error of the others
   bool aborts_hang{false};
+  int stuck_rank{-1};  ///< its exchanges return after an abort
 
   static FakeNccl* now;
 
@@ -75,10 +75,11 @@ struct FakeNccl {
   bool Fails(int rank, char const* name, bool is_poll = false) {
     if (!is_poll) calls[rank].push_back(name);
     if (all_calls[rank]++ != failing_call || rank != failing_rank) return false;
-    in_poll = is_poll;
-    return failed = true;
+    failed = name;
+    return true;
   }
   static std::string Key(NcclUniqueId const& id) { return id.bytes; }
+  static std::string PartOf(std::string const& key) { return "part of " + key; }
   static Comm* Of(NcclComm comm) { return reinterpret_cast<Comm*>(comm); }
 
   static NcclResult GetVersion(int* version) {
@@ -96,11 +97,32 @@ struct FakeNccl {
     std::lock_guard<std::mutex> const lock{now->mutex};
     EXPECT_EQ(config->blocking, 0);
     EXPECT_EQ(ranks, kRanks);
-    auto made = std::make_unique<Comm>(Comm{rank, id, false});
-    *comm = reinterpret_cast<NcclComm>(made.get());
-    now->comms[made.get()] = std::move(made);
+    *comm = now->Make(rank, id);
     if (now->Fails(rank, "CommInitRankConfig")) return kNcclSystemError;
-    ++now->met[Key(id)];
+    return Step(*comm);
+  }
+  static NcclResult CommSplit(NcclComm comm, int color, int key, NcclComm* part, NcclConfig* config) {
+    std::lock_guard<std::mutex> const lock{now->mutex};
+    EXPECT_EQ(config->blocking, 1);
+    EXPECT_EQ(color, 0);
+    EXPECT_EQ(key, Of(comm)->rank);
+    if (now->Fails(key, "CommSplit")) return kNcclSystemError;
+    NcclUniqueId id{};
+    std::string const text = PartOf(Key(Of(comm)->id));
+    std::copy_n(text.c_str(), text.size() + 1, id.bytes);
+    *part = now->Make(key, id);
+    return Step(comm);
+  }
+  /// Calls follow with the mutex.
+  NcclComm Make(int rank, NcclUniqueId const& id) {
+    auto made = std::make_unique<Comm>(Comm{rank, id, 0});
+    auto* const comm = made.get();
+    comms[comm] = std::move(made);
+    return reinterpret_cast<NcclComm>(comm);
+  }
+  static NcclResult Step(NcclComm comm) {
+    ++Of(comm)->steps;
+    ++now->met[Key(Of(comm)->id)];
     return kNcclInProgress;
   }
   static NcclResult CommGetAsyncError(NcclComm comm, NcclResult* error) {
@@ -109,16 +131,20 @@ struct FakeNccl {
     if (now->comms.count(Of(comm)) == 0) return kNcclInvalidArgument;
     if (now->Fails(Of(comm)->rank, "CommGetAsyncError", true)) return kNcclSystemError;
     std::string const key = Key(Of(comm)->id);
-    *error = now->has_network && now->gone[key] ? kNcclRemoteError
-             : now->met[key] < kRanks           ? kNcclInProgress
-                                                : kNcclSuccess;
+    *error = now->has_network && now->gone[key]         ? kNcclRemoteError
+             : now->met[key] < kRanks * Of(comm)->steps ? kNcclInProgress
+                                                        : kNcclSuccess;
     return kNcclSuccess;
   }
   static NcclResult Begin(NcclComm comm, char const* name, std::int64_t const* from, std::size_t n) {
-    std::lock_guard<std::mutex> const lock{now->mutex};
+    std::unique_lock<std::mutex> lock{now->mutex};
     EXPECT_EQ(now->comms.count(Of(comm)), 1U) << "a communicator that is gone";
     if (now->Fails(Of(comm)->rank, name)) return kNcclSystemError;
     std::string const key = Key(Of(comm)->id);
+    if (Of(comm)->rank == now->stuck_rank) {
+      now->changed.wait(lock, [&] { return now->gone[key]; });
+      return kNcclRemoteError;
+    }
     Exchange& exchange = now->exchanges[key][now->next[key][Of(comm)->rank]++];
     exchange.sums.resize(n);
     for (std::size_t i = 0; i < n; ++i) exchange.sums[i] += from[i];
@@ -166,8 +192,8 @@ struct FakeNccl {
   static char const* GetLastError(NcclComm) { return ""; }
 
   static NcclLibrary Library() {
-    return {{GetVersion, GetUniqueId, CommInitRankConfig, AllReduce, ReduceScatter, AllGather, CommGetAsyncError,
-             CommFinalize, CommDestroy, CommAbort, GetErrorString, GetLastError},
+    return {{GetVersion, GetUniqueId, CommInitRankConfig, CommSplit, AllReduce, ReduceScatter, AllGather,
+             CommGetAsyncError, CommFinalize, CommDestroy, CommAbort, GetErrorString, GetLastError},
             22809,
             "fake"};
   }
@@ -198,7 +224,8 @@ class NcclTest : public ::testing::Test {
         std::this_thread::sleep_for(std::chrono::microseconds{100});
         std::lock_guard<std::mutex> const lock{FakeNccl::now->mutex};
         auto const& exchange =
-            FakeNccl::now->exchanges["id " + std::to_string(FakeNccl::now->ids)][static_cast<int>(number) - 1];
+            FakeNccl::now
+                ->exchanges[FakeNccl::PartOf("id " + std::to_string(FakeNccl::now->ids))][static_cast<int>(number) - 1];
         if (exchange.came < kRanks) continue;
         sum = exchange.sums[0];
         __atomic_store_n(&words->finished, number, __ATOMIC_RELEASE);
@@ -233,13 +260,25 @@ class NcclTest : public ::testing::Test {
 
 TEST_F(NcclTest, RanksMeetExchangeAndPart) {
   EXPECT_TRUE(Train().empty());
-  std::vector<std::string> const rest{"CommInitRankConfig", "AllReduce",    "AllReduce",
-                                      "AllReduce",          "CommFinalize", "CommDestroy"};
+  std::vector<std::string> const rest{"CommInitRankConfig", "CommSplit", "CommFinalize", "CommDestroy", "AllReduce",
+                                      "AllReduce",          "AllReduce", "CommFinalize", "CommDestroy"};
   std::vector<std::string> first{"GetUniqueId"};
   first.insert(first.end(), rest.begin(), rest.end());
   EXPECT_EQ(nccl.calls[0], first);
   EXPECT_EQ(nccl.calls[1], rest);
   EXPECT_EQ(nccl.calls[2], rest);
+}
+
+/// An exchange whose call does not return is given up after a time limit: an abort of another thread ends it.
+TEST_F(NcclTest, ACallThatIsStuckIsEndedByAnAbort) {
+  nccl.stuck_rank = 1;
+  auto const begin = Clock::now();
+  RunShards(kRanks, [&](Collective& group) {
+    Rank rank{&group, {2, 0.3, 5}};
+    EXPECT_THROW(rank.Sum(), ShardsLost);
+  });
+  EXPECT_GE(Clock::now() - begin, std::chrono::milliseconds{300});
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds{10});
 }
 
 /// Whatever call of whatever rank fails: if it is one before the end, all get an error in time, and no communicator is
@@ -252,7 +291,7 @@ TEST_F(NcclTest, EveryCallMayFail) {
         nccl.has_network = network;
         nccl.all_calls.clear();
         nccl.calls.clear();
-        nccl.failed = false;
+        nccl.failed.clear();
         nccl.failing_rank = rank;
         nccl.failing_call = call;
         auto const begin = Clock::now();
@@ -260,14 +299,14 @@ TEST_F(NcclTest, EveryCallMayFail) {
         std::string const where = "rank " + std::to_string(rank) + ", call " + std::to_string(call);
         EXPECT_LT(Clock::now() - begin, std::chrono::seconds{10}) << where;
         EXPECT_TRUE(nccl.comms.empty()) << where;
-        auto const& own = nccl.calls[rank];
-        bool const ended = std::count(own.begin(), own.end(), "CommFinalize") != 0;
-        // An exchange that is not made fails everywhere. A look that fails may come when others have all they need.
-        if (!nccl.failed || !nccl.in_poll) {
-          EXPECT_EQ(said.size(), !nccl.failed || ended ? 0U : kRanks) << where;
+        // An exchange that is not made fails everywhere, and a communicator is not needed after its end. A look that
+        // fails may come when others have all they need.
+        bool const needed = !nccl.failed.empty() && nccl.failed != "CommFinalize" && nccl.failed != "CommDestroy";
+        if (nccl.failed != "CommGetAsyncError") {
+          EXPECT_EQ(said.size(), needed ? kRanks : 0U) << where << ", " << nccl.failed;
         }
         if (!said.empty()) ++failures;
-        bool const reached = nccl.failed;
+        bool const reached = !nccl.failed.empty();
         nccl.failing_rank = -1;
         auto const again = Train();
         EXPECT_TRUE(again.empty()) << "after " << where << ": " << again.begin()->second;
