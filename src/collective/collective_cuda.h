@@ -5,7 +5,6 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <limits>
 
 #include "collective/collective_policy.h"
 #include "tree/cell_shares.h"
@@ -44,11 +43,6 @@ class DeviceCollective {
   virtual int device() const = 0;  ///< number of this device, 0 … devices() - 1
   /// Returns true if calls may be recorded in a graph. Otherwise a tree enqueues them one by one.
   virtual bool recordable() const { return true; }
-  /// Returns how many trees may grow at the same time.
-  virtual std::uint32_t lanes() const { return 1; }
-  /// Returns the collective of trees in lane `number`, 0 … lanes() - 1. Calls of different lanes do not wait for each
-  /// other. Nothing may be enqueued here meanwhile. All devices enqueue the lanes' calls in one order.
-  virtual DeviceCollective* lane(std::uint32_t /*number*/) { return this; }
   /// Combines a few numbers, unless `*unless` is true. `unless` is on the device, equal on all devices, and may be
   /// nullptr.
   virtual void Combine(DeviceNumbers const& numbers, bool const* unless, cudaStream_t stream) = 0;
@@ -82,7 +76,6 @@ class NoOtherDevices final : public DeviceCollective {
   bool alone() const override { return true; }
   int devices() const override { return 1; }
   int device() const override { return 0; }
-  std::uint32_t lanes() const override { return std::numeric_limits<std::uint32_t>::max(); }
   void Combine(DeviceNumbers const&, bool const*, cudaStream_t) override {}
   void Sum(std::int64_t*, std::uint64_t, cudaStream_t) override {}
   void SumLevel(GrowingTree const&, DeviceHistograms const&, LevelBounds const&, cudaStream_t) override {}

@@ -1,7 +1,6 @@
 // Combines numbers and histograms of devices by kernels that write to each other's memory.
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "base/message.h"
@@ -23,9 +22,8 @@ constexpr unsigned kFewBlocks = 64;  ///< blocks of a kernel that sums little; w
 constexpr unsigned kMostBlocks = 256;
 constexpr unsigned kProcessorBlocks = 2;         ///< blocks that a multiprocessor has room for
 constexpr unsigned kAllBoxes = 1024;             ///< most boxes of a device at each stage: they take memory
-constexpr unsigned kLanes = 8;                   ///< most trees that grow at the same time
-constexpr unsigned kNumbersBlock = kMostBlocks;  ///< first lane's place of Combine among the blocks' flags
-constexpr unsigned kPlaces = kMostBlocks + kLanes;
+constexpr unsigned kNumbersBlock = kMostBlocks;  ///< place of Combine among the blocks' flags
+constexpr unsigned kPlaces = kMostBlocks + 1;
 static_assert(kFewBlocks * kMostDevices <= kAllBoxes);
 static_assert(CellShares::kMost >= kMostDevices);
 /// Boxes of a block for each sender, used in turn. A block sends its next piece before it waits for the pieces of the
@@ -40,7 +38,7 @@ struct Flags {
   std::uint32_t lost;               ///< not 0: the device has waited in vain; written by the device, as in Words
   std::uint32_t meetings[kPlaces];  ///< meetings of each block so far; written by the device
   std::uint32_t arrived[kMostDevices][kPlaces];  ///< last meeting of each block to which each device has come
-  std::int64_t numbers[kLanes][2][kMostDevices][DeviceNumbers::kMost];
+  std::int64_t numbers[2][kMostDevices][DeviceNumbers::kMost];
   std::uint8_t packed[kStages][kMostDevices][kPlaces];  ///< not 0: the box's sums are pairs of 32 bits
 };
 
@@ -53,23 +51,18 @@ struct Words {
 /// One device's view of the group.
 struct PeerView {
   int devices, device;
-  unsigned blocks;                   ///< blocks that have boxes
-  unsigned first_block;              ///< the first of these that the lane uses
-  unsigned lane_blocks;              ///< most blocks of a kernel of the lane
-  unsigned lane;                     ///< number of the lane
+  unsigned blocks;                   ///< most blocks of a kernel
   Flags* flags[kMostDevices];        ///< [devices]
   GradientSum* boxes[kMostDevices];  ///< [devices] each [kStages, devices, blocks, kPieceCells]
   Words* words;
   unsigned long long patience;  ///< limit of a wait in nanoseconds
 
-  /// Returns the number of the block among those of all lanes.
-  __device__ unsigned Block() const { return first_block + blockIdx.x; }
   /// Returns the block's box for a piece that is sent before a meeting.
   __device__ GradientSum* Box(int receiver, int sender, std::uint32_t meeting) const {
     return boxes[receiver] +
            ((std::uint64_t{meeting % kStages} * static_cast<unsigned>(devices) + static_cast<unsigned>(sender)) *
                 blocks +
-            Block()) *
+            blockIdx.x) *
                kPieceCells;
   }
 };
@@ -147,8 +140,7 @@ __global__ void __launch_bounds__(kMostDevices* DeviceNumbers::kMost)
   WaitForWorkBefore();
   if (unless != nullptr && *unless) return;
   Flags& own = *peers.flags[peers.device];
-  unsigned const place = kNumbersBlock + peers.lane;
-  std::uint32_t const parity = own.meetings[place] % 2;  // no device writes to the numbers being read
+  std::uint32_t const parity = own.meetings[kNumbersBlock] % 2;  // no device writes to the numbers being read
   std::uint32_t const sums = numbers.largest_count, count = sums + numbers.sum_count;
   std::uint32_t const i = threadIdx.x % DeviceNumbers::kMost;
   auto const peer = static_cast<int>(threadIdx.x / DeviceNumbers::kMost);
@@ -159,14 +151,14 @@ __global__ void __launch_bounds__(kMostDevices* DeviceNumbers::kMost)
     value = i < sums   ? std::int64_t{numbers.largest[i]}
             : is_count ? std::int64_t{*numbers.count}
                        : numbers.sums[i - sums];
-    if (peer != peers.device) peers.flags[peer]->numbers[peers.lane][parity][peers.device][i] = value;
+    if (peer != peers.device) peers.flags[peer]->numbers[parity][peers.device][i] = value;
   }
-  if (!Meet(peers, place)) return;
+  if (!Meet(peers, kNumbersBlock)) return;
   LetKernelAfterCome();
   if (peer != peers.device || !used) return;
   for (int p = 0; p < peers.devices; ++p) {
     if (p == peers.device) continue;
-    std::int64_t const other = __ldcv(&own.numbers[peers.lane][parity][p][i]);
+    std::int64_t const other = __ldcv(&own.numbers[parity][p][i]);
     value = i < sums ? max(value, other) : value + other;
   }
   if (i < sums) {
@@ -324,7 +316,7 @@ __device__ inline void SendPieces(PeerView const& peers, Arrays const& arrays, G
     GradientSum* const box = peers.Box(peer, peers.device, meeting);
     half ? sums.Send(piece.n, reinterpret_cast<int2*>(box)) : sums.Send(piece.n, reinterpret_cast<longlong2*>(box));
     if (threadIdx.x == 0) {
-      peers.flags[peer]->packed[meeting % kStages][peers.device][peers.Block()] = half ? 1 : 0;
+      peers.flags[peer]->packed[meeting % kStages][peers.device][blockIdx.x] = half ? 1 : 0;
     }
   }
 }
@@ -334,11 +326,11 @@ __device__ inline void SendPieces(PeerView const& peers, Arrays const& arrays, G
 __device__ inline bool AddPieces(PeerView const& peers, Piece const& own, std::uint32_t meeting) {
   PieceSums sums;
   sums.Load(own);  // in flight during the wait
-  if (!Await(peers, peers.Block(), meeting)) return false;
+  if (!Await(peers, blockIdx.x, meeting)) return false;
   for (int peer = 0; peer < peers.devices; ++peer) {
     if (peer == peers.device) continue;
     GradientSum const* const box = peers.Box(peers.device, peer, meeting);
-    bool const half = __ldcv(&peers.flags[peers.device]->packed[meeting % kStages][peer][peers.Block()]) != 0;
+    bool const half = __ldcv(&peers.flags[peers.device]->packed[meeting % kStages][peer][blockIdx.x]) != 0;
     half ? sums.Add(own.n, reinterpret_cast<int2 const*>(box))
          : sums.Add(own.n, reinterpret_cast<longlong2 const*>(box));
   }
@@ -356,7 +348,7 @@ __global__ void __launch_bounds__(kThreads, kProcessorBlocks)
   std::uint64_t const size = arrays.largest();
   std::uint32_t const most = CellsOfPiece(size * arrays.summed());
   auto const pieces = static_cast<std::uint32_t>((size + most - 1) / most);
-  std::uint32_t* const meetings = peers.flags[peers.device]->meetings + peers.Block();
+  std::uint32_t* const meetings = peers.flags[peers.device]->meetings + blockIdx.x;
   std::uint32_t meeting = *meetings;
   Piece sent{};  // piece to add at the last meeting
   bool any = false;
@@ -366,7 +358,7 @@ __global__ void __launch_bounds__(kThreads, kProcessorBlocks)
     std::uint64_t const from = std::uint64_t{p % pieces} * most;
     ++meeting;
     SendPieces(peers, arrays, array, from, most, meeting);
-    if (!Arrive(peers, peers.Block(), meeting)) return;
+    if (!Arrive(peers, blockIdx.x, meeting)) return;
     if (any && !AddPieces(peers, sent, meeting - 1)) return;
     sent = PieceOf(arrays, array, from, most, peers.device);
     any = true;
@@ -384,14 +376,14 @@ __global__ void __launch_bounds__(kThreads) BestKernel(PeerView peers, GrowingTr
   std::uint32_t const children = ChildrenOf(tree);
   for (std::uint32_t from = blockIdx.x * kBlockChildren; from < children; from += gridDim.x * kBlockChildren) {
     std::uint32_t const n = min(kBlockChildren, children - from);
-    std::uint32_t const meeting = peers.flags[peers.device]->meetings[peers.Block()] + 1;
+    std::uint32_t const meeting = peers.flags[peers.device]->meetings[blockIdx.x] + 1;
     for (std::uint32_t i = threadIdx.x; i < n * kWords; i += kThreads) {
       uint4 const word = __ldcg(reinterpret_cast<uint4 const*>(&ChildOf(tree, from + i / kWords)->split) + i % kWords);
       for (int peer = 0; peer < peers.devices; ++peer) {
         if (peer != peers.device) reinterpret_cast<uint4*>(peers.Box(peer, peers.device, meeting))[i] = word;
       }
     }
-    if (!Meet(peers, peers.Block())) return;
+    if (!Meet(peers, blockIdx.x)) return;
     for (std::uint32_t c = threadIdx.x; c < n; c += kThreads) {
       SplitCandidate* const own = &ChildOf(tree, from + c)->split;
       SplitCandidate best = LoadFresh(own);
@@ -436,17 +428,7 @@ unsigned MostBlocks(std::vector<int> const& ordinals) {
   return std::max(most, 1U);
 }
 
-/// Returns the number of multiprocessors of the device that has fewest.
-unsigned LeastProcessors(std::vector<int> const& ordinals) {
-  unsigned least = std::numeric_limits<unsigned>::max();
-  for (int const ordinal : ordinals) {
-    DeviceScope const scope{ordinal};
-    least = std::min(least, static_cast<unsigned>(CurrentDeviceLimits().processors));
-  }
-  return least;
-}
-
-/// MostBlocks of processes, which do not know if two of them share a device.
+/// The same for processes, which do not know if two of them share a device.
 unsigned MostBlocks(std::size_t processes) {
   return std::min(kMostBlocks / 2, kAllBoxes / static_cast<unsigned>(processes));
 }
@@ -477,7 +459,6 @@ struct PeerDevices::Memory {
 
   std::vector<int> devices;
   unsigned blocks;                            ///< most blocks of a kernel
-  unsigned processors{0};                     ///< multiprocessors of the device that has fewest
   std::vector<std::unique_ptr<OfDevice>> of;  ///< [devices] in peer memory
   PinnedBuffer<std::uint8_t> on_host;         ///< without peer memory: flags and boxes of all devices, in turn
   std::vector<void*> of_others;               ///< opened memory of other processes
@@ -488,52 +469,39 @@ struct PeerDevices::Memory {
 
 class PeerDevices::Member final : public DeviceCollective {
  public:
-  Member(PeerView const& view, Words const* words, DeviceLimits const& limits)
-      : view_{view}, words_{words}, limits_{limits} {}
-
-  /// Makes the lanes. Blocks of all lanes that wait must leave multiprocessors to the work that they wait for.
-  /// `processors`: multiprocessors of the device that has fewest.
-  void MakeLanes(unsigned processors) {
-    unsigned const n = std::min(view_.blocks, processors) / kLanes;
-    if (n == 0) return;
-    PeerView view = view_;
-    view.lane_blocks = n;
-    for (view.lane = 0; view.lane < kLanes; ++view.lane) {
-      view.first_block = view.lane * n;
-      lanes_.push_back(std::make_unique<Member>(view, words_, limits_));
-    }
+  Member(PeerView const& view, Words const* words, int ordinal) : view_{view}, words_{words} {
+    DeviceScope const scope{ordinal};
+    limits_ = CurrentDeviceLimits();
   }
 
   bool alone() const override { return false; }
   int devices() const override { return view_.devices; }
   int device() const override { return view_.device; }
-  std::uint32_t lanes() const override { return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(lanes_.size())); }
-  DeviceCollective* lane(std::uint32_t number) override { return lanes_.empty() ? this : lanes_[number].get(); }
   void Combine(DeviceNumbers const& numbers, bool const* unless, cudaStream_t stream) override {
     LaunchNext("telling other devices", CombineKernel, 1, kMostDevices * DeviceNumbers::kMost, 0, limits_, stream,
                view_, numbers, unless);
   }
   void Sum(std::int64_t* values, std::uint64_t n, cudaStream_t stream) override {
-    LaunchNext("adding up devices", SumKernel<Cells>, BlocksFor(n / 2, view_.lane_blocks), kThreads, 0, limits_, stream,
+    LaunchNext("adding up devices", SumKernel<Cells>, BlocksFor(n / 2, view_.blocks), kThreads, 0, limits_, stream,
                view_, Cells{reinterpret_cast<GradientSum*>(values), n / 2});
   }
   void SumLevel(GrowingTree const& tree, DeviceHistograms const& histograms, LevelBounds const& bounds,
                 cudaStream_t stream) override {
     LaunchNext("adding up histograms of devices", SumKernel<WholeSlots>,
-               BlocksFor(bounds.families * histograms.cells, view_.lane_blocks), kThreads, 0, limits_, stream, view_,
+               BlocksFor(bounds.families * histograms.cells, view_.blocks), kThreads, 0, limits_, stream, view_,
                WholeSlots{{tree, histograms}});
   }
   void ShareLevel(GrowingTree const& tree, DeviceHistograms const& histograms, CellShares const& shares,
                   LevelBounds const& bounds, cudaStream_t stream) override {
     std::uint64_t const largest = shares.largest();
     LaunchNext("adding up shares of histograms", SumKernel<SharedSlots>,
-               BlocksFor(bounds.families * largest, view_.lane_blocks), kThreads, 0, limits_, stream, view_,
+               BlocksFor(bounds.families * largest, view_.blocks), kThreads, 0, limits_, stream, view_,
                SharedSlots{{tree, histograms}, shares, largest});
   }
   void BestOfLevel(GrowingTree const& tree, LevelBounds const& bounds, cudaStream_t stream) override {
     std::uint64_t const wanted = (2 * bounds.families + kBlockChildren - 1) / kBlockChildren;
     LaunchNext("comparing splits of devices", BestKernel,
-               static_cast<unsigned>(std::min<std::uint64_t>(wanted, view_.lane_blocks)), kThreads, 0, limits_, stream,
+               static_cast<unsigned>(std::min<std::uint64_t>(wanted, view_.blocks)), kThreads, 0, limits_, stream,
                view_, tree);
   }
   void Check() const override {
@@ -545,7 +513,6 @@ class PeerDevices::Member final : public DeviceCollective {
   PeerView view_;
   Words const* words_;
   DeviceLimits limits_{};
-  std::vector<std::unique_ptr<Member>> lanes_;
 };
 
 namespace {
@@ -568,7 +535,6 @@ PeerDevices::PeerDevices(std::vector<int> devices, double seconds) {
     Throw<InvalidArgument>("There are ", n, " devices to train on together; allowed: 2 to ", kMostDevices);
   }
   memory_ = std::make_unique<Memory>(devices, MostBlocks(devices));
-  memory_->processors = LeastProcessors(devices);
   std::size_t const cells = BoxCells(n, memory_->blocks);
   bool const peers = OpenPeerMemory(devices);
   std::size_t const flag_bytes = (sizeof(Flags) + 255) / 256 * 256, box_bytes = cells * sizeof(GradientSum);
@@ -605,7 +571,6 @@ PeerDevices::PeerDevices(Collective* group, int device, double seconds) {
   AllOrNone(*group, [&] {
     DeviceScope const scope{device};
     memory_ = std::make_unique<Memory>(std::vector<int>{device}, MostBlocks(n));
-    memory_->processors = LeastProcessors({device});
     memory_->of.push_back(std::make_unique<Memory::OfDevice>());
     Memory::OfDevice& shared = *memory_->of.back();
     std::size_t const box_bytes = BoxCells(n, memory_->blocks) * sizeof(GradientSum);
@@ -617,7 +582,6 @@ PeerDevices::PeerDevices(Collective* group, int device, double seconds) {
   std::vector<std::uint32_t> words(sizeof(handle) / sizeof(std::uint32_t));
   std::memcpy(words.data(), &handle, sizeof(handle));
   auto const all = group->Gather(Span<std::uint32_t const>{words});
-  memory_->processors = static_cast<unsigned>(-group->MaxOf(-static_cast<std::int64_t>(memory_->processors)));
   AllOrNone(*group, [&] {
     DeviceScope const scope{device};
     for (std::size_t p = 0; p < n; ++p) {
@@ -643,15 +607,12 @@ std::unique_ptr<PeerDevices::Member> PeerDevices::MakeMember(std::size_t shard, 
   PeerView view{};
   view.devices = static_cast<int>(memory_->flags.size());
   view.device = static_cast<int>(shard);
-  view.blocks = view.lane_blocks = memory_->blocks;
+  view.blocks = memory_->blocks;
   std::copy(memory_->flags.begin(), memory_->flags.end(), view.flags);
   std::copy(memory_->boxes.begin(), memory_->boxes.end(), view.boxes);
   view.words = memory_->words.data();
   view.patience = static_cast<unsigned long long>(seconds * 1e9);
-  DeviceScope const scope{device};
-  auto member = std::make_unique<Member>(view, memory_->words.data(), CurrentDeviceLimits());
-  member->MakeLanes(memory_->processors);
-  return member;
+  return std::make_unique<Member>(view, memory_->words.data(), device);
 }
 
 DeviceCollective* PeerDevices::of(int shard) const { return members_[static_cast<std::size_t>(shard)].get(); }

@@ -216,8 +216,7 @@ void ShardedBuilder::Begin(TrainParams const& params, ShardedRows* rows, std::ve
   BeginRest();
 }
 
-/// Begins the trees that are not finished. While memory is short on a device, all devices give up lanes and speculative
-/// margins.
+/// Begins the trees that are not finished. While memory is short on a device, all devices give up speculative margins.
 void ShardedBuilder::BeginRest() {
   std::vector<RoundTree> const rest{round_.trees.begin() + static_cast<std::ptrdiff_t>(round_.finished),
                                     round_.trees.end()};
@@ -226,7 +225,7 @@ void ShardedBuilder::BeginRest() {
       RunAll([&](std::size_t s) { builders_[s]->Begin(round_.params, round_.rows->shard(s), rest); });
       return;
     } catch (OutOfDeviceMemory const&) {
-      if (!MakeRoom()) throw;
+      if (!GiveUpSpeculative()) throw;
     }
   }
 }
@@ -242,17 +241,14 @@ Tree ShardedBuilder::FinishNext() {
       finished_.Set(trees[0].size());
       return std::move(trees[0]);
     } catch (OutOfDeviceMemory const&) {
-      if (!MakeRoom()) throw;
+      if (!GiveUpSpeculative()) throw;
       BeginRest();
     }
   }
 }
 
-/// Frees memory that trees can do without on all devices. Returns false if there is none.
-bool ShardedBuilder::MakeRoom() {
+bool ShardedBuilder::GiveUpSpeculative() {
   bool any = false;
-  for (auto const& builder : builders_) any = builder->GiveUpLanes() || any;
-  if (any) return true;
   for (std::size_t s = 0; s < builders_.size(); ++s) any = round_.rows->shard(s)->GiveUpSpeculative() || any;
   return any;
 }

@@ -33,8 +33,6 @@ class ShardedBuilder final : public TreeBuilder, public ResidentRounds {
 
   /// Tells whether each device searches a share of the features (split/split_shares.h).
   bool deals_features() const { return builders_[0]->deals_features(); }
-  /// Returns the most trees that have grown at the same time.
-  std::size_t lanes() const { return builders_[0]->lanes(); }
 
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;
   void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override;
@@ -66,7 +64,7 @@ class ShardedBuilder final : public TreeBuilder, public ResidentRounds {
   std::uint64_t RowsOf(std::size_t shard) const { return first_[shard + 1] - first_[shard]; }
   void RunAll(std::function<void(std::size_t)> const& work);
   void BeginRest();
-  bool MakeRoom();
+  bool GiveUpSpeculative();
 
   /// Trees that were begun and are not finished.
   struct Round {

@@ -64,7 +64,6 @@ Tree CudaTreeBuilder::GrowOnDevice(TrainParams const& params, cuda::DeviceGradie
     ProfilerRange range{"xgbgpu tree"};
     Run([&] {
       lane.tree().SetShare(1, false);
-      lane.tree().SetDevices(shard_.devices);
       lane.tree().SetTogether(false);
       lane.Begin(params, gradients, TreeNumber(key));
       lane.GrowLevels();
@@ -242,12 +241,12 @@ void CudaTreeBuilder::Abandon() noexcept {
   round_ = {};
 }
 
-/// Returns how many of `trees` trees grow at the same time. Equal on all devices.
+/// Returns how many of `trees` trees grow at the same time.
 std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) const {
   cuda::HistTree const& tree = lanes_[0]->tree();
-  if (trees == 1 || tree.has_timeline()) return 1;
+  // With other devices, trees would have to start in the same order on all devices.
+  if (trees == 1 || !shard_.alone() || tree.has_timeline()) return 1;
   if (pages_) {
-    if (!shard_.alone()) return 1;
     // Trees visit the pages together, if all have a lane and none is symmetric: once for each level, and once more. A
     // tree that copies its sample visits the pages twice, alone.
     bool const fewer_visits = train_.grow_policy != GrowPolicy::kSymmetric && train_.max_depth != 0 &&
@@ -256,19 +255,13 @@ std::uint32_t CudaTreeBuilder::LanesFor(std::size_t trees) const {
     return together ? static_cast<std::uint32_t>(trees) : 1;
   }
   if (!tree.CanGrowDeviceDriven(train_)) return 1;
-  // Trees that have no lane of their own copy their gradients, which takes memory beside trees that wait for other devices.
-  if (!shard_.alone() && trees > std::min<std::size_t>(round_.rows->outputs(), shard_.devices->lanes())) return 1;
-  std::uint64_t const of_device = shard_.all_rows() / static_cast<std::uint64_t>(shard_.devices->devices());
-  std::uint64_t const by_rows = policy_.most_rows / std::max<std::uint64_t>(1, of_device);
-  std::uint32_t const most = std::min(policy_.most_lanes, shard_.devices->lanes());
-  return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, std::min<std::uint64_t>({trees, most, by_rows})));
+  std::uint64_t const by_rows = std::max<std::uint64_t>(1, policy_.most_rows / rows());
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>({trees, policy_.most_lanes, by_rows}));
 }
 
-/// Tells whether every device has memory for another lane. All devices call this at the same time.
 bool CudaTreeBuilder::HasRoomForLane() const {
   DeviceMemory const memory = CurrentMemory();
-  bool const has = static_cast<double>(memory.free) >= policy_.least_free * static_cast<double>(memory.total);
-  return shard_.alone() ? has : !shard_.place.collective->AnyOf(!has);
+  return static_cast<double>(memory.free) >= policy_.least_free * static_cast<double>(memory.total);
 }
 
 /// Begins the first of the trees that are not finished, one in each lane.
@@ -324,14 +317,12 @@ cuda::DeviceGradients CudaTreeBuilder::GradientsOf(RoundTree const& tree, TreeLa
 void CudaTreeBuilder::BeginTree() {
   ProfilerRange range{"xgbgpu tree"};
   RoundTree const& tree = round_.trees[round_.begun];
-  auto const lane_number = static_cast<std::uint32_t>((round_.begun - round_.restarted) % round_.lanes);
-  TreeLane& lane = *lanes_[lane_number];
+  TreeLane& lane = *lanes_[(round_.begun - round_.restarted) % round_.lanes];
   cuda::DeviceResidentRows& rows = *round_.rows;
   cuda::SpeculativeMargins const speculative =
       round_.lanes == 1 && !pages_ ? rows.BeginSpeculative() : cuda::SpeculativeMargins{};
   bool const alone_on_device = round_.lanes == 1 || pages_ != nullptr;  // in pages trees take turns
   lane.tree().SetTogether(pages_ != nullptr && round_.lanes > 1);
-  lane.tree().SetDevices(alone_on_device ? shard_.devices : shard_.devices->lane(lane_number));
   lane.tree().SetShare(alone_on_device ? 1 : std::min(1.0, policy_.share / round_.lanes), !alone_on_device);
   bool const alone = round_.trees.size() == 1 && lane.tree().ComputesGradients(train_);
   if (auto const losses = alone ? rows.losses(train_.SamplesRows()) : std::nullopt; losses) {
@@ -348,10 +339,11 @@ void CudaTreeBuilder::BeginTree() {
 /// this device.
 bool CudaTreeBuilder::MakeRoom() {
   if (!shard_.alone()) return false;
-  return GiveUpLanes() || Run([&] { return round_.rows->GiveUpSpeculative(); });
+  return KeepOneLane() || Run([&] { return round_.rows->GiveUpSpeculative(); });
 }
 
-bool CudaTreeBuilder::GiveUpLanes() {
+/// Frees the memory of all lanes but the first. Returns false if there was one lane and no other was to come.
+bool CudaTreeBuilder::KeepOneLane() {
   if (lanes_.size() == 1 && round_.lanes == 1) return false;
   Run([&] {
     stream().Wait("giving up lanes");

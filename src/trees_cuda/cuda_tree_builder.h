@@ -47,11 +47,6 @@ class CudaTreeBuilder : public CudaBuilder {
 
   /// cuda::HistTree::deals_features
   bool deals_features() const { return lanes_[0]->tree().deals_features(); }
-  /// Returns the most trees that have grown at the same time.
-  std::size_t lanes() const { return lanes_.size(); }
-  /// Frees the memory of all lanes but the first, and makes no others. Returns false if there was one lane and no other
-  /// was to come.
-  bool GiveUpLanes();
   /// Times what the first lane's tree does from now on, as cuda::HistTree::SetTimeline says.
   void SetTimeline(Timeline* timeline) override {
     lanes_[0]->tree().SetTimeline(timeline);
@@ -83,6 +78,7 @@ class CudaTreeBuilder : public CudaBuilder {
   cuda::DeviceGradients GradientsOf(RoundTree const& tree, TreeLane* lane);
   void BeginTree();
   void GrowInPages(std::size_t first_lane, std::size_t end_lane);
+  bool KeepOneLane();
   bool MakeRoom();
 
   /// Trees of a round, in lanes: tree i grows in lane (i - restarted) modulo `lanes`.

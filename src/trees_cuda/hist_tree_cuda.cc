@@ -81,8 +81,6 @@ void HistTree::Start(Constraints constraints) {
   // Trees alike need no other memory. Otherwise all devices have reserved theirs before one waits for another:
   // TreeDevice::WaitUntilAllHaveMemory.
   before_.reset();
-  // Giving memory back may wait for trees of other lanes, which all devices must have begun.
-  if (!like_before && parts_.device.limits.shared) parts_.device.WaitUntilAllHaveMemory();
   like_before ? reserve() : AllOrNone(*shard.place.collective, reserve);
   before_ = params;
   parts_.memory.Tell(parts_.Settings(growth_->limits()));

@@ -70,8 +70,6 @@ class HistTree {
     parts_.device.limits.processors = std::max(1, static_cast<int>(part * processors_));
     parts_.device.limits.shared = shared;
   }
-  /// From the next tree on devices are combined by these.
-  void SetDevices(DeviceCollective* devices) { parts_.device.shard.devices = devices; }
 
   /// Says whether trees, from the next one on, visit the pages together with other trees (GrowTogether), and copy no
   /// sample.

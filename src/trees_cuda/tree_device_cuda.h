@@ -34,7 +34,7 @@ struct TreeDevice {
   void WaitUntilAllHaveMemory() const { AnyDevice(false); }
 
   /// Returns what a recorded tree depends on.
-  auto RecordingKey() const { return std::tuple{workspace.version(), shard.devices, limits.processors, limits.shared}; }
+  auto RecordingKey() const { return std::tuple{workspace.version(), limits.processors, limits.shared}; }
 };
 
 }  // namespace xgbgpu::cuda

@@ -36,8 +36,6 @@ constexpr double kPatience = 10;
 /// A kernel that is loaded when it is first started may wait for the device, on which another shard's may wait for it.
 /// Shards of one device are for tests alone.
 [[maybe_unused]] int const kLoadsFirst = setenv("CUDA_MODULE_LOADING", "EAGER", 1);
-/// Kernels of two shards that wait for each other must not stand in one queue of the device. It has 8 by default.
-[[maybe_unused]] int const kManyQueues = setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
 
 std::vector<std::uint32_t> Bits(std::vector<float> const& values) {
   std::vector<std::uint32_t> bits(values.size());
@@ -423,23 +421,10 @@ TEST_F(ShardedRoundsTest, OtherObjectives) {
   Compare({Objective::kAft}, times, 1, Params(), {{Metric::kAftNloglik}, {Metric::kIntervalAccuracy}});
 }
 
-/// The trees of the classes grow at the same time.
 TEST_F(ShardedRoundsTest, Classes) {
-  for (RowIndex const rows : {6000U, 150000U}) {
-    Make(rows, 2);
-    for (std::size_t i = 0; i < labels_.size(); ++i) labels_[i] = static_cast<float>(i % 3);
-    for (float const subsample : {1.0f, 0.4f}) {
-      TrainParams params = Params();
-      params.subsample = subsample;
-      Compare({Objective::kSoftmax}, Weighted(), 3, params, {{Metric::kMerror}, {Metric::kMlogloss}});
-      EXPECT_EQ(several_->lanes(), 3U);
-    }
-    TrainParams guided = Params();
-    guided.grow_policy = GrowPolicy::kLossGuide;
-    guided.max_depth = 0;
-    guided.max_leaves = 31;
-    Compare({Objective::kSoftmax}, Weighted(), 3, guided, {}, 2);
-  }
+  Make(6000, 2);
+  for (std::size_t i = 0; i < labels_.size(); ++i) labels_[i] = static_cast<float>(i % 3);
+  Compare({Objective::kSoftmax}, Weighted(), 3, Params(), {{Metric::kMerror}, {Metric::kMlogloss}});
 }
 
 TEST_F(ShardedRoundsTest, Rankings) {
