@@ -74,7 +74,8 @@ struct NcclCommunicator::State {
   int devices{0}, device{0};
 
   std::mutex calls;           ///< one thread at a time calls NCCL
-  NcclComm meeting{nullptr};  ///< guarded by `calls`, as the next; null: not made, or given back
+  NcclComm meeting{nullptr};  ///< guarded by `calls`, as the next two; null: not made, or given back
+  NcclComm part{nullptr};     ///< where NCCL splits `comm` off `meeting`, whose abort ends that
   NcclComm comm{nullptr};
 
   std::mutex mutex;  ///< guards the members below
@@ -122,9 +123,10 @@ struct NcclCommunicator::State {
     return EscapedMessage(text);
   }
 
-  /// Waits for the end of a call of `meeting`, which returned `result`. Returns the result, or "in progress" after a
-  /// time limit.
+  /// Waits for the end of a call of `meeting`, which returned `result`: CommSplit returns success before its end. Returns
+  /// the result, or "in progress" after a time limit.
   NcclResult Complete(NcclResult result, double seconds) {
+    if (result == kNcclSuccess) result = kNcclInProgress;
     auto const begin = Clock::now();
     while (result == kNcclInProgress && Clock::now() - begin <= Seconds(seconds)) {
       std::this_thread::sleep_for(kPause);
@@ -141,9 +143,12 @@ struct NcclCommunicator::State {
     blocking.blocking = 1;
     NcclResult result = Complete(nccl.CommInitRankConfig(&meeting, devices, id, device, &polled), patience.begin);
     if (result == kNcclSuccess) {
-      result = Complete(nccl.CommSplit(meeting, 0, device, &comm, &blocking), patience.begin);
+      result = Complete(nccl.CommSplit(meeting, 0, device, &part, &blocking), patience.begin);
     }
-    if (result == kNcclSuccess) return;
+    if (result == kNcclSuccess) {
+      comm = part;
+      return;
+    }
     std::string const why = result == kNcclInProgress
                                 ? "not all workers' GPUs have met within " + SecondsText(patience.begin)
                                 : TextOf(result);

@@ -46,7 +46,9 @@ struct FakeNccl {
   struct Comm {
     int rank;
     NcclUniqueId id;
-    int steps;  ///< so many times all ranks are to meet
+    int steps{0};         ///< so many times all ranks are to meet
+    Comm* part{nullptr};  ///< made by a split, or in progress
+    bool made{false};     ///< a split has ended
   };
   struct Exchange {
     int came{0};
@@ -111,11 +113,13 @@ struct FakeNccl {
     std::string const text = PartOf(Key(Of(comm)->id));
     std::copy_n(text.c_str(), text.size() + 1, id.bytes);
     *part = now->Make(key, id);
-    return Step(comm);
+    Of(comm)->part = Of(*part);
+    Step(comm);
+    return kNcclSuccess;  // as NCCL, whose other calls that do not block say that they are in progress
   }
   /// Calls follow with the mutex.
   NcclComm Make(int rank, NcclUniqueId const& id) {
-    auto made = std::make_unique<Comm>(Comm{rank, id, 0});
+    auto made = std::make_unique<Comm>(Comm{rank, id});
     auto* const comm = made.get();
     comms[comm] = std::move(made);
     return reinterpret_cast<NcclComm>(comm);
@@ -134,6 +138,7 @@ struct FakeNccl {
     *error = now->has_network && now->gone[key]         ? kNcclRemoteError
              : now->met[key] < kRanks * Of(comm)->steps ? kNcclInProgress
                                                         : kNcclSuccess;
+    if (*error == kNcclSuccess && Of(comm)->part != nullptr) Of(comm)->part->made = true;
     return kNcclSuccess;
   }
   static NcclResult Begin(NcclComm comm, char const* name, std::int64_t const* from, std::size_t n) {
@@ -141,6 +146,7 @@ struct FakeNccl {
     EXPECT_EQ(now->comms.count(Of(comm)), 1U) << "a communicator that is gone";
     if (now->Fails(Of(comm)->rank, name)) return kNcclSystemError;
     std::string const key = Key(Of(comm)->id);
+    EXPECT_TRUE(Of(comm)->made) << "a split that is in progress";
     if (Of(comm)->rank == now->stuck_rank) {
       now->changed.wait(lock, [&] { return now->gone[key]; });
       return kNcclRemoteError;
@@ -182,6 +188,8 @@ struct FakeNccl {
     bool const fails = now->Fails(Of(comm)->rank, "CommAbort");
     now->gone[Key(Of(comm)->id)] = true;
     now->changed.wait(lock, [] { return !now->aborts_hang; });
+    Comm* const part = Of(comm)->part;
+    if (part != nullptr && !part->made) now->comms.erase(part);
     now->comms.erase(Of(comm));
     now->changed.notify_all();
     return fails ? kNcclSystemError : kNcclSuccess;
