@@ -420,7 +420,7 @@ def assert_models_of_one(group: Group, names: List[str], shares: List[float]) ->
 @on_gpu
 def test_processes_train_on_gpus(groups: Dict[int, Group]) -> None:
     found = [place for place, _ in groups[2].results(group_scenarios.places, SHARES[2], LOGISTIC)]
-    assert [place["backend"] for place in found] == ["cuda", "cuda"]
+    assert [place["backend"] for place, _ in found] == ["cuda", "cuda"]
     assert [place["device"] for place in found] == [0, 1 % gpus()]
 
 
@@ -554,7 +554,7 @@ def two_hosts() -> Iterator[Group]:
 def test_gpus_of_two_hosts_give_the_model_of_one_process(two_hosts: Group) -> None:
     assert_models_of_one(two_hosts, list(SCENARIOS), SHARES[2])
     found = two_hosts.results(group_scenarios.places, SHARES[2], LOGISTIC)
-    assert [place["backend"] for place in found] == ["cuda", "cuda"]
+    assert [place["backend"] for place, _ in found] == ["cuda", "cuda"]
 
 
 @on_gpu
