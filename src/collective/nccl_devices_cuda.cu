@@ -37,22 +37,12 @@ constexpr std::uint32_t kListed = 1 << 12;  ///< histograms whose slots are list
 static_assert((CellShares::kMost + 1) * kListed * sizeof(SplitCandidate) <= kPieceCells * sizeof(GradientSum));
 constexpr unsigned kLanes = 32;
 
-/// The end of an exchange, for every kernel that reads its result.
-struct ExchangeEnd {
-  NcclWords* words;
-  std::uint32_t number;
-
-  /// Tells the host that the exchange is over. Returns true if its result is valid. All threads of a block call it.
-  __device__ bool TellEnd() const {
-    __shared__ std::uint32_t lost;
-    if (threadIdx.x == 0) {
-      lost = *static_cast<std::uint32_t const volatile*>(&words->lost);
-      if (blockIdx.x == 0) *static_cast<std::uint32_t volatile*>(&words->finished) = number;
-    }
-    __syncthreads();
-    return lost == 0;
-  }
-};
+/// Tells the host that an exchange is over, and the kernels behind this one whether its result is valid. One thread: reads
+/// of the host's memory come one after the other, 1 us each.
+__global__ void EndExchangeKernel(NcclWords* words, std::uint32_t number, bool* valid) {
+  *valid = *static_cast<std::uint32_t const volatile*>(&words->lost) == 0;
+  *static_cast<std::uint32_t volatile*>(&words->finished) = number;
+}
 
 /// The place of number i in DeviceNumbers.
 struct NumberPlace {
@@ -77,9 +67,8 @@ __global__ void PackNumbersKernel(DeviceNumbers numbers, std::int64_t* own) {
 
 /// Combines the numbers of all devices: `all` [devices, DeviceNumbers::kMost].
 __global__ void UnpackNumbersKernel(DeviceNumbers numbers, bool const* unless, std::int64_t const* all, int devices,
-                                    ExchangeEnd end) {
-  bool const comes = end.TellEnd();
-  if (!comes || (unless != nullptr && *unless)) return;
+                                    bool const* valid) {
+  if (!*valid || (unless != nullptr && *unless)) return;
   NumberPlace const place{numbers};
   std::uint32_t const i = threadIdx.x;
   std::int64_t value = all[i];
@@ -96,8 +85,8 @@ __global__ void UnpackNumbersKernel(DeviceNumbers numbers, bool const* unless, s
   }
 }
 
-__global__ void TakeSumsKernel(std::int64_t const* sums, std::int64_t* values, std::uint64_t n, ExchangeEnd end) {
-  if (!end.TellEnd()) return;
+__global__ void TakeSumsKernel(std::int64_t const* sums, std::int64_t* values, std::uint64_t n, bool const* valid) {
+  if (!*valid) return;
   std::uint64_t const step = std::uint64_t{gridDim.x} * blockDim.x;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) values[i] = sums[i];
 }
@@ -167,11 +156,11 @@ __global__ void PackLevelKernel(LevelPiece piece, PackedSums<Pair> packed) {
 /// on alike.
 template <typename Pair>
 __global__ void UnpackLevelKernel(LevelPiece piece, PackedSums<Pair> packed, int share, std::uint32_t families,
-                                  ExchangeEnd end) {
-  if (!end.TellEnd()) return;
+                                  NcclWords* words, bool const* valid) {
+  if (!*valid) return;
   Pair const* const sums = packed.of(share);
   if (blockIdx.x == 0 && threadIdx.x == 0 && sums[packed.n].x != 0) {
-    auto* const overflowed = static_cast<std::uint32_t volatile*>(&end.words->overflowed);
+    auto* const overflowed = static_cast<std::uint32_t volatile*>(&words->overflowed);
     if (families > *overflowed) *overflowed = families;
   }
   std::uint64_t const step = std::uint64_t{gridDim.x} * blockDim.x;
@@ -189,10 +178,9 @@ __global__ void PackSplitsKernel(GrowingTree tree, std::uint32_t first, std::uin
 
 /// Takes the best of all devices' splits: `all` [devices, n].
 __global__ void TakeBestKernel(GrowingTree tree, std::uint32_t first, std::uint32_t n, SplitCandidate const* all,
-                               int devices, ExchangeEnd end) {
-  bool const comes = end.TellEnd();
+                               int devices, bool const* valid) {
   std::uint32_t const i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (!comes || i >= n || first + i >= ChildrenOf(tree)) return;
+  if (!*valid || i >= n || first + i >= ChildrenOf(tree)) return;
   SplitCandidate best = all[i];
   for (int d = 1; d < devices; ++d) {
     SplitCandidate const& other = all[static_cast<std::uint32_t>(d) * n + i];
@@ -222,6 +210,7 @@ NcclDevices::NcclDevices(NcclLibrary const& library, Collective* group, int devi
     sums_ = {&arena_, "sums", kPieceCells};
     numbers_ = {&arena_, "numbers", (1 + static_cast<std::size_t>(group->shards())) * DeviceNumbers::kMost};
     slots_ = {&arena_, "slots", kListed};
+    valid_ = {&arena_, "valid", 1};
     words_ = MakeWords();
   });
   // A thread without a chosen device would start the first device.
@@ -235,6 +224,7 @@ NcclDevices::~NcclDevices() {
     sums_ = {};
     numbers_ = {};
     slots_ = {};
+    valid_ = {};
   } catch (DeviceError const&) {
     // A failed device, or a forked process without it, has nothing left to free.
   }
@@ -251,12 +241,18 @@ void NcclDevices::End() noexcept {
 
 // Kernels between NCCL's kernels are launched the usual way: each waits for the end of the kernel before.
 
+/// Enqueued behind every exchange, with its number.
+void NcclDevices::EndExchange(std::uint32_t number, cudaStream_t stream) {
+  EndExchangeKernel<<<1, 1, 0, stream>>>(words_.get(), number, valid_.data());
+  CheckLaunch("ending an exchange of devices");
+}
+
 void NcclDevices::Combine(DeviceNumbers const& numbers, bool const* unless, cudaStream_t stream) {
   std::int64_t* const all = numbers_.data() + DeviceNumbers::kMost;
   PackNumbersKernel<<<1, DeviceNumbers::kMost, 0, stream>>>(numbers, numbers_.data());
   CheckLaunch("telling other devices");
-  std::uint32_t const number = communicator_->AllGather(numbers_.data(), all, DeviceNumbers::kMost, stream);
-  UnpackNumbersKernel<<<1, DeviceNumbers::kMost, 0, stream>>>(numbers, unless, all, devices(), {words_.get(), number});
+  EndExchange(communicator_->AllGather(numbers_.data(), all, DeviceNumbers::kMost, stream), stream);
+  UnpackNumbersKernel<<<1, DeviceNumbers::kMost, 0, stream>>>(numbers, unless, all, devices(), valid_.data());
   CheckLaunch("telling other devices");
 }
 
@@ -264,8 +260,8 @@ void NcclDevices::Sum(std::int64_t* values, std::uint64_t n, cudaStream_t stream
   auto* const sums = reinterpret_cast<std::int64_t*>(sums_.data());
   for (std::uint64_t from = 0; from < n; from += 2 * kPieceCells) {
     std::uint64_t const own = std::min(2 * kPieceCells, n - from);
-    std::uint32_t const number = communicator_->AllReduce(values + from, sums, own, kNcclInt64, stream);
-    TakeSumsKernel<<<BlocksOf(own, limits_), kThreads, 0, stream>>>(sums, values + from, own, {words_.get(), number});
+    EndExchange(communicator_->AllReduce(values + from, sums, own, kNcclInt64, stream), stream);
+    TakeSumsKernel<<<BlocksOf(own, limits_), kThreads, 0, stream>>>(sums, values + from, own, valid_.data());
     CheckLaunch("adding up devices");
   }
 }
@@ -310,11 +306,11 @@ void NcclDevices::SumPiece(LevelPiece const& piece, std::uint32_t families, cuda
   CheckLaunch(kSumming);
   auto* const from = reinterpret_cast<Integer*>(packed.sums);
   std::uint64_t const integers = 2 * packed.stride();
-  std::uint32_t const number =
-      shares == 1
-          ? communicator_->AllReduce(from, from, integers, kType, stream)
-          : communicator_->ReduceScatter(from, from + static_cast<unsigned>(own) * integers, integers, kType, stream);
-  UnpackLevelKernel<<<blocks, kThreads, 0, stream>>>(piece, packed, own, families, {words_.get(), number});
+  EndExchange(shares == 1 ? communicator_->AllReduce(from, from, integers, kType, stream)
+                          : communicator_->ReduceScatter(from, from + static_cast<unsigned>(own) * integers, integers,
+                                                         kType, stream),
+              stream);
+  UnpackLevelKernel<<<blocks, kThreads, 0, stream>>>(piece, packed, own, families, words_.get(), valid_.data());
   CheckLaunch(kSumming);
 }
 
@@ -328,10 +324,11 @@ void NcclDevices::BestOfLevel(GrowingTree const& tree, LevelBounds const& bounds
     unsigned const blocks = (n + kThreads - 1) / kThreads;
     PackSplitsKernel<<<blocks, kThreads, 0, stream>>>(tree, first, n, own);
     CheckLaunch(kComparing);
-    std::uint32_t const number =
+    EndExchange(
         communicator_->AllGather(reinterpret_cast<std::int64_t const*>(own), reinterpret_cast<std::int64_t*>(all),
-                                 n * sizeof(SplitCandidate) / sizeof(std::int64_t), stream);
-    TakeBestKernel<<<blocks, kThreads, 0, stream>>>(tree, first, n, all, devices(), {words_.get(), number});
+                                 n * sizeof(SplitCandidate) / sizeof(std::int64_t), stream),
+        stream);
+    TakeBestKernel<<<blocks, kThreads, 0, stream>>>(tree, first, n, all, devices(), valid_.data());
     CheckLaunch(kComparing);
   }
 }
@@ -352,9 +349,7 @@ std::size_t NcclDevices::MeasureLeastSharedBytes(Collective* group) {
     double least = 1;
     for (int repeat = 0; repeat < 3; ++repeat) {  // the first one connects devices
       auto const begin = std::chrono::steady_clock::now();
-      std::uint32_t const number = communicator_->AllReduce(sums, sums, n, kNcclInt64, *stream);
-      TakeSumsKernel<<<1, kThreads, 0, *stream>>>(sums, sums, 0, {words_.get(), number});
-      CheckLaunch(kSumming);
+      EndExchange(communicator_->AllReduce(sums, sums, n, kNcclInt64, *stream), *stream);
       stream->Wait(kSumming);
       Check();
       least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());

@@ -59,6 +59,7 @@ class NcclDevices final : public DeviceCollective {
   bool failed() const { return communicator_->failed(); }
 
  private:
+  void EndExchange(std::uint32_t number, cudaStream_t stream);
   template <typename Pair, typename Integer>
   void SumPiece(LevelPiece const& piece, std::uint32_t families, cudaStream_t stream);
 
@@ -69,6 +70,7 @@ class NcclDevices final : public DeviceCollective {
   DeviceBuffer<GradientSum> sums_;
   DeviceBuffer<std::int64_t> numbers_;  ///< [1 + devices, DeviceNumbers::kMost] own numbers, and all devices'
   DeviceBuffer<std::int32_t> slots_;    ///< of a level's summed histograms, in order; -1: no histogram
+  DeviceBuffer<bool> valid_;            ///< [1] whether the last exchange has a result
   std::shared_ptr<NcclWords> words_;
   std::optional<NcclCommunicator> communicator_;
 };
