@@ -55,8 +55,8 @@ class NcclCommunicator {
   int device() const;
 
   // An exchange is one of the next calls, and then a kernel that writes its number to words->finished, on the same
-  // stream. The calls return the number. `type` is kNcclInt32 or kNcclInt64. The calls throw ShardsLost if the communicator has failed, or if NCCL refuses the
-  // call.
+  // stream. The calls return the number. `type` is kNcclInt32 or kNcclInt64. The calls throw ShardsLost if the
+  // communicator has failed, or if NCCL refuses the call.
 
   /// Enqueues sums of integers over all devices. `to` may be `from`.
   std::uint32_t AllReduce(void const* from, void* to, std::uint64_t n, int type, cudaStream_t stream);
