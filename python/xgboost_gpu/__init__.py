@@ -25,13 +25,13 @@ from ._estimators import write_for_stock
 from ._fit import bin_in_fit
 from ._frames import take_frames
 from ._library import BuildInfo, Device, TrainingMemory, has_linked_series, load_library
-from ._profile import Profile, profile
 from ._workers import send_with_library
 
 if TYPE_CHECKING:  # see __getattr__
     from . import callback
     from ._compare import Comparison, Difference, compare
     from ._encoder import OrderedTargetEncoder
+    from ._profile import Profile, profile
 
 __all__ = [
     "BuildInfo",
@@ -95,14 +95,20 @@ def take_hist(take: bool = True) -> None:
 __version__: str = _LIBRARY.what_was_built()["version"]
 
 
+_IMPORTED_LATER = {
+    "._compare": ("Comparison", "Difference", "compare"),
+    "._encoder": ("OrderedTargetEncoder",),
+    "._profile": ("Profile", "profile"),
+}
+
+
 def __getattr__(name: str) -> Any:
-    """Imports what needs numpy, xgboost's callbacks or scikit-learn once somebody asks for it."""
+    """Imports what takes time once somebody asks for it."""
     if name == "callback":
         return importlib.import_module(".callback", __name__)
-    if name in ("compare", "Comparison", "Difference"):
-        return getattr(importlib.import_module("._compare", __name__), name)
-    if name == "OrderedTargetEncoder":
-        return importlib.import_module("._encoder", __name__).OrderedTargetEncoder
+    for module, names in _IMPORTED_LATER.items():
+        if name in names:
+            return getattr(importlib.import_module(module, __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
