@@ -54,7 +54,7 @@ constexpr char kOtherThanMedians[] = ", tree_method=gpu_exact, or another object
 
 }  // namespace
 
-void CheckVectorLeaves(LearnerView const& learner, bool exact, bool taken) {
+void CheckVectorLeaves(LearnerView const& learner, bool exact) {
   auto const refuse = [](auto const&... why) {
     Throw<Unsupported>("Parameter multi_strategy is 'multi_output_tree', ", why...,
                        "multi_strategy=one_output_per_tree, or tree_method=hist");
@@ -65,7 +65,6 @@ void CheckVectorLeaves(LearnerView const& learner, bool exact, bool taken) {
         "newer, ");
   }
   if (exact) refuse("which tree_method=gpu_exact does not have; supported: tree_method=gpu_hist, ");
-  if (taken) refuse("and such trees of device=cuda are XGBoost's own; supported with device=cuda: ");
   if (learner.outputs() > 1 && !learner.grows_vector_leaves()) {
     throw Unsupported{
         "The model has trees of vectors, and parameter multi_strategy is 'one_output_per_tree'; supported: "

@@ -29,9 +29,8 @@ void CheckDevices(DeviceParam const& param, bool exact);
 void CheckGrows(bool updates, char const* tree_method);
 
 /// Throws Unsupported for a model of trees of vectors (multi_strategy=multi_output_tree) that cannot get a round:
-/// because this XGBoost has no such trees for us, another method or strategy is to grow the next ones, or
-/// XGBoost would grow them on a GPU (`taken`: gpu_hist is in the place of its hist there).
-void CheckVectorLeaves(LearnerView const& learner, bool exact, bool taken);
+/// because this XGBoost has no such trees for us, or another method or strategy is to grow the next ones.
+void CheckVectorLeaves(LearnerView const& learner, bool exact);
 
 /// Throws Unsupported if trees of vectors do not have what a round needs in this series of XGBoost: leaves that the
 /// objective sets (`changes_leaves`), categories.
