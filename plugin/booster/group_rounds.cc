@@ -190,6 +190,7 @@ void GroupRounds::CheckRound(ProcessGroup const* group) const {
   BoosterConfig const& config = settings_.config();
   CheckGrows(config.Updates(), config.IsExact() ? "gpu_exact" : "gpu_hist");
   CheckTrainsInGroup(config.device(), config.IsExact(), config.Sequence(), group->shards());
+  CheckTakesVectors(learner_, !config.device().gpu_takes.empty(), kInGroup);
   DeviceParam on_host = config.device();
   on_host.gpu_backend = "host";
   ToPlace(on_host, learner_.context()->fail_on_invalid_gpu_id);  // for what it refuses

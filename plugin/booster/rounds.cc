@@ -134,22 +134,12 @@ void Rounds::CheckServes() const {
 
 /// Returns why trees of vectors on rows with this `info` do not grow on the GPUs of `place`; nullptr: they do.
 char const* Rounds::WhyVectorsOnHost(Place const& place, xgboost::MetaInfo const& info) const {
-  if (ProcessGroup::OfThisThread() != nullptr) return "in a group of workers";
+  if (ProcessGroup::OfThisThread() != nullptr) return kInGroup;
   if (place.devices > 1) return "with several GPUs (n_gpus)";
   if (place.memory.training_bytes != 0) return "with gpu_memory_limit";
   if (learner().is_dart() || config().DropsTrees()) return "where trees are dropped (dart)";
   if (!CategoricalFeatures(info).empty()) return "with categorical features";
   return nullptr;
-}
-
-/// Throws Unsupported if gpu_hist is in the place of XGBoost's hist, and XGBoost grows trees of vectors on a GPU where
-/// gpu_hist would not.
-void Rounds::CheckTakesVectors(Place const& place, xgboost::MetaInfo const& info) const {
-  if (config().device().gpu_takes.empty() || !learner().grows_vector_leaves()) return;
-  char const* const why = WhyVectorsOnHost(place, info);
-  if (why == nullptr) return;
-  Throw<Unsupported>("Parameter multi_strategy is 'multi_output_tree', and trees of vectors grow on the CPU ", why,
-                     "; supported with device=cuda: multi_strategy=one_output_per_tree");
 }
 
 /// Returns `place`, or the host, where trees of vectors grow on the host alone. The model is the same.
@@ -181,7 +171,6 @@ Training& Rounds::PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data,
   int const wanted_bins = config().tree().max_bin;
   BinsOf bins = BinsAlone(*data, config().IsExact() ? kNoBins : wanted_bins);
   if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
-    CheckTakesVectors({}, data->Info());
     place = PlaceOfTrees(parts_.group->AgreeOnRound(group, Shared(data), step, parts_.margins->SharedFacts()),
                          data->Info());
     bins = parts_.group->bins();
@@ -262,7 +251,7 @@ Place Rounds::ChoosePlace(xgboost::MetaInfo const& info) const {
   Place place = ToPlace(config().device(), learner().context()->fail_on_invalid_gpu_id);
   if (info.num_row_ == 0) place = Place{BackendKind::kHost};  // a device needs a row
   place.devices = exact ? 1 : DevicesFor(info, config().tree(), learner().outputs(), place.devices);
-  CheckTakesVectors(place, info);
+  CheckTakesVectors(learner(), !config().device().gpu_takes.empty(), WhyVectorsOnHost(place, info));
   return PlaceOfTrees(place, info);
 }
 

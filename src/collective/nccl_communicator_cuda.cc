@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -73,10 +74,11 @@ struct NcclCommunicator::State {
   pid_t const process{getpid()};  ///< a forked process has neither the thread nor the GPU
   int devices{0}, device{0};
 
-  std::mutex calls;           ///< one thread at a time calls NCCL
-  NcclComm meeting{nullptr};  ///< guarded by `calls`, as the next two; null: not made, or given back
-  NcclComm part{nullptr};     ///< where NCCL splits `comm` off `meeting`, whose abort ends that
-  NcclComm comm{nullptr};
+  std::mutex calls;  ///< one thread at a time makes exchanges, or begins or ends communicators
+  // null: not made, or given back. Made before the watch thread starts, which gives `comm` back.
+  NcclComm meeting{nullptr};
+  NcclComm part{nullptr};  ///< `comm`, while NCCL splits it off `meeting`
+  std::atomic<NcclComm> comm{nullptr};
 
   std::mutex mutex;  ///< guards the members below
   std::condition_variable changed;
@@ -123,30 +125,32 @@ struct NcclCommunicator::State {
     return EscapedMessage(text);
   }
 
-  /// Waits for the end of a call of `meeting`, which returned `result`: CommSplit returns success before its end. Returns
-  /// the result, or "in progress" after a time limit.
-  NcclResult Complete(NcclResult result, double seconds) {
-    if (result == kNcclSuccess) result = kNcclInProgress;
-    auto const begin = Clock::now();
-    while (result == kNcclInProgress && Clock::now() - begin <= Seconds(seconds)) {
+  /// Waits for the end of a call of `of`, which returned `result`. Returns the result, or "in progress" after `end`.
+  NcclResult Complete(NcclComm of, NcclResult result, Clock::time_point end) {
+    while (result == kNcclInProgress && Clock::now() <= end) {
       std::this_thread::sleep_for(kPause);
-      NcclResult const asked = nccl.CommGetAsyncError(meeting, &result);
+      NcclResult const asked = nccl.CommGetAsyncError(of, &result);
       if (asked != kNcclSuccess) result = asked;
     }
     return result;
   }
+  static Clock::time_point In(double seconds) { return Clock::now() + Seconds(seconds); }
 
   /// Makes `meeting` and `comm`. Throws DeviceError.
   void Meet(NcclUniqueId const& id) {
     std::lock_guard<std::mutex> const lock{calls};
     NcclConfig polled, blocking;
     blocking.blocking = 1;
-    NcclResult result = Complete(nccl.CommInitRankConfig(&meeting, devices, id, device, &polled), patience.begin);
+    auto const end = In(patience.begin);
+    NcclResult result = nccl.CommInitRankConfig(&meeting, devices, id, device, &polled);
+    result = Complete(meeting, result, end);
     if (result == kNcclSuccess) {
-      result = Complete(nccl.CommSplit(meeting, 0, device, &part, &blocking), patience.begin);
+      result = nccl.CommSplit(meeting, 0, device, &part, &blocking);
+      // It returns success before its end.
+      result = Complete(meeting, result == kNcclSuccess ? kNcclInProgress : result, end);
     }
     if (result == kNcclSuccess) {
-      comm = part;
+      comm = std::exchange(part, nullptr);
       return;
     }
     std::string const why = result == kNcclInProgress
@@ -157,16 +161,19 @@ struct NcclCommunicator::State {
         ". The environment variable NCCL_DEBUG=WARN has it say more, NCCL_SOCKET_IFNAME chooses the network");
   }
 
-  /// Gives `meeting` back, after all processes have made `comm`.
-  void Leave() {
+  /// Gives a communicator back in which nothing is in progress.
+  void Leave(NcclComm gone) {
+    NcclResult const result = Complete(gone, nccl.CommFinalize(gone), In(patience.end));
+    result == kNcclSuccess ? nccl.CommDestroy(gone) : nccl.CommAbort(gone);
+  }
+  /// Gives `meeting` back, after all processes have made `comm`, and before the first exchange.
+  void LeaveMeeting() {
     std::lock_guard<std::mutex> const lock{calls};
-    bool const ended = Complete(nccl.CommFinalize(meeting), patience.end) == kNcclSuccess;
-    NcclComm const gone = std::exchange(meeting, nullptr);
-    ended ? nccl.CommDestroy(gone) : nccl.CommAbort(gone);
+    Leave(std::exchange(meeting, nullptr));
   }
 
-  /// Ends the kernels of NCCL and gives the communicators back. Does not wait for a stuck call of another thread: an
-  /// abort ends it.
+  /// Ends the kernels of NCCL and gives the communicators back. A call of another thread that is stuck gets a second to
+  /// end. Then the abort is to end it: the last resort, since NCCL frees what such a call may look at once more.
   void GiveUp() {
     std::unique_lock<std::mutex> lock{calls, std::try_to_lock};
     auto const begin = Clock::now();
@@ -174,25 +181,25 @@ struct NcclCommunicator::State {
       std::this_thread::sleep_for(kPause);
       lock.try_lock();
     }
-    NcclComm const all[] = {std::exchange(comm, nullptr), std::exchange(meeting, nullptr)};
+    NcclComm const whole = comm.exchange(nullptr), met = std::exchange(meeting, nullptr);
     if (lock.owns_lock()) lock.unlock();
-    for (NcclComm const gone : all) {
-      if (gone != nullptr) nccl.CommAbort(gone);
-    }
+    if (whole != nullptr) nccl.CommAbort(whole);
+    if (met != nullptr) nccl.CommAbort(met);
+    NcclComm const half = std::exchange(part, nullptr);  // NCCL has used it until now
+    if (half != nullptr) nccl.CommAbort(half);
   }
 
-  /// Gives `comm` back at the common end, when no exchange is in progress.
+  /// Gives `comm` back at the common end.
   void Part() {
     std::lock_guard<std::mutex> const lock{calls};
-    NcclComm const gone = std::exchange(comm, nullptr);
-    nccl.CommFinalize(gone) == kNcclSuccess ? nccl.CommDestroy(gone) : nccl.CommAbort(gone);
+    Leave(comm.exchange(nullptr));
   }
 
   /// Returns the error that NCCL reports, or success.
   NcclResult Look() {
     std::unique_lock<std::mutex> const lock{calls, std::try_to_lock};
     NcclResult result = kNcclSuccess;
-    if (!lock.owns_lock() || comm == nullptr) return result;  // another thread calls NCCL now and sees the result
+    if (!lock.owns_lock()) return result;  // another thread calls NCCL now
     NcclResult const asked = nccl.CommGetAsyncError(comm, &result);
     return asked != kNcclSuccess ? asked : result;
   }
@@ -232,7 +239,7 @@ struct NcclCommunicator::State {
         changed.wait_for(lock, kLook, [&] { return !failure.empty(); });
       }
     }
-    bool const ends = is_end;
+    bool const ends = is_end && begun == Read(words->finished);
     lock.unlock();
     ends ? Part() : GiveUp();
     lock.lock();
@@ -252,7 +259,9 @@ struct NcclCommunicator::State {
     NcclResult result = kNcclSuccess;
     {
       std::lock_guard<std::mutex> const lock{calls};
-      if (comm != nullptr && !Failed()) result = call(comm);
+      NcclComm const own = comm;
+      // NCCL_COMM_BLOCKING=0 makes calls of all communicators return before their end.
+      if (own != nullptr && !Failed()) result = Complete(own, call(own), In(patience.exchange));
     }
     if (result == kNcclInvalidArgument || result == kNcclInvalidUsage) {
       Fail("NCCL has refused a call, so all stop. It says: " + TextOf(result));
@@ -305,7 +314,7 @@ NcclCommunicator::NcclCommunicator(NcclLibrary const& library, Collective* group
     throw;
   }
   state.failed_here->CloseName();
-  state.Leave();
+  state.LeaveMeeting();
 }
 
 void NcclCommunicator::End() noexcept {

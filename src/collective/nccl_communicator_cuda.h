@@ -32,8 +32,8 @@ struct NcclPatience {
 /// A communicator of NCCL over the devices of a group's processes, one device each.
 ///
 /// Processes meet in an NCCL communicator whose calls do not block: the calling thread polls for their end and gives up
-/// after a time limit. Exchanges use a second one, split off the first, whose calls block: NCCL starts a thread for each
-/// call of the first kind. A watch thread monitors exchanges on the device. It fails the communicator if NCCL reports an
+/// after a time limit. Exchanges use a second one, split off the first, whose calls block: since 2.23 NCCL starts a
+/// thread for each call of the first kind. A watch thread monitors exchanges on the device. It fails the communicator if NCCL reports an
 /// error, if no exchange finishes in time, or after a call of Abort: it tells the device (NcclWords::lost) and aborts
 /// NCCL's communicator, which ends NCCL's kernels and calls here. Processes of other hosts then see an error, and
 /// processes of this host see a HostWord. After a failure every call throws, and nothing waits.

@@ -415,9 +415,10 @@ TEST_F(NcclDevicesTest, TreesAreThoseOfTheHost) {
 struct FailingNccl {
   static inline std::mutex mutex;
   static inline int at{-1}, calls{0};
-  static inline cuda::NcclComm first{nullptr};        ///< the communicator in which rank 0 meets the others
-  static inline cuda::NcclComm* first_part{nullptr};  ///< the place of its communicator for exchanges
-  static inline std::vector<int> ends;                ///< numbers of the calls that end a communicator
+  // Communicators of rank 0.
+  static inline cuda::NcclComm meeting{nullptr}, exchanges{nullptr};
+  static inline cuda::NcclComm* part{nullptr};  ///< where NCCL writes `exchanges`; null: it has
+  static inline std::vector<int> ends;          ///< numbers of the calls that end a communicator
 
   static bool Fails(bool counts) {
     std::lock_guard<std::mutex> const lock{mutex};
@@ -425,7 +426,7 @@ struct FailingNccl {
   }
   static bool IsFirst(cuda::NcclComm comm) {
     std::lock_guard<std::mutex> const lock{mutex};
-    return comm == first || (first_part != nullptr && comm == *first_part);
+    return comm == meeting || comm == exchanges;
   }
   static cuda::NcclFunctions const& Real() { return cuda::LoadNccl().functions; }
 
@@ -439,15 +440,15 @@ struct FailingNccl {
       if (Fails(rank == 0)) return cuda::kNcclSystemError;
       cuda::NcclResult const result = Real().CommInitRankConfig(comm, ranks, id, rank, config);
       std::lock_guard<std::mutex> const lock{mutex};
-      if (rank == 0) first = *comm;
+      if (rank == 0) meeting = *comm;
       return result;
     };
-    library.functions.CommSplit = [](cuda::NcclComm comm, int color, int rank, cuda::NcclComm* part,
+    library.functions.CommSplit = [](cuda::NcclComm comm, int color, int rank, cuda::NcclComm* own,
                                      cuda::NcclConfig* config) {
       if (Fails(rank == 0)) return cuda::kNcclSystemError;
       std::lock_guard<std::mutex> const lock{mutex};
-      if (rank == 0) first_part = part;
-      return Real().CommSplit(comm, color, rank, part, config);
+      if (rank == 0) part = own;
+      return Real().CommSplit(comm, color, rank, own, config);
     };
     library.functions.AllReduce = [](void const* from, void* to, std::size_t n, int type, int operation,
                                      cuda::NcclComm comm, cudaStream_t stream) {
@@ -462,6 +463,13 @@ struct FailingNccl {
     library.functions.AllGather = [](void const* from, void* to, std::size_t n, int type, cuda::NcclComm comm,
                                      cudaStream_t stream) {
       return Fails(IsFirst(comm)) ? cuda::kNcclSystemError : Real().AllGather(from, to, n, type, comm, stream);
+    };
+    library.functions.CommGetAsyncError = [](cuda::NcclComm comm, cuda::NcclResult* error) {
+      cuda::NcclResult const result = Real().CommGetAsyncError(comm, error);
+      std::lock_guard<std::mutex> const lock{mutex};
+      bool const has_split = comm == meeting && part != nullptr && *error == cuda::kNcclSuccess;
+      if (has_split) exchanges = *std::exchange(part, nullptr);
+      return result;
     };
     library.functions.CommFinalize = [](cuda::NcclComm comm) {
       bool const is_first = IsFirst(comm);
@@ -488,7 +496,7 @@ TEST_F(NcclItselfTest, EveryCallMayFail) {
   auto const train = [&](int at) {
     FailingNccl::at = at;
     FailingNccl::calls = 0;
-    FailingNccl::first_part = nullptr;
+    FailingNccl::part = nullptr;
     FailingNccl::ends.clear();
     int failed = 0;
     std::mutex mutex;

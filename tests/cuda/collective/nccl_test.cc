@@ -188,8 +188,6 @@ struct FakeNccl {
     bool const fails = now->Fails(Of(comm)->rank, "CommAbort");
     now->gone[Key(Of(comm)->id)] = true;
     now->changed.wait(lock, [] { return !now->aborts_hang; });
-    Comm* const part = Of(comm)->part;
-    if (part != nullptr && !part->made) now->comms.erase(part);
     now->comms.erase(Of(comm));
     now->changed.notify_all();
     return fails ? kNcclSystemError : kNcclSuccess;

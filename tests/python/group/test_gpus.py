@@ -420,7 +420,7 @@ def assert_models_of_one(group: Group, names: List[str], shares: List[float]) ->
 @on_gpu
 def test_processes_train_on_gpus(groups: Dict[int, Group]) -> None:
     found = [place for place, _ in groups[2].results(group_scenarios.places, SHARES[2], LOGISTIC)]
-    assert [place["backend"] for place, _ in found] == ["cuda", "cuda"]
+    assert [place["backend"] for place in found] == ["cuda", "cuda"]
     assert [place["device"] for place in found] == [0, 1 % gpus()]
 
 
