@@ -69,7 +69,8 @@ struct FakeNccl {
   std::string failed;      ///< name of that call; empty: it has not been made
   bool has_network{true};  ///< an abort is an error of the others
   bool aborts_hang{false};
-  int stuck_rank{-1};  ///< its exchanges return after an abort
+  int stuck_rank{-1};         ///< its exchanges return after an abort
+  bool returns_early{false};  ///< exchanges return before their end, as with NCCL_COMM_BLOCKING=0
 
   static FakeNccl* now;
 
@@ -156,7 +157,7 @@ struct FakeNccl {
     for (std::size_t i = 0; i < n; ++i) exchange.sums[i] += from[i];
     ++exchange.came;
     now->changed.notify_all();
-    return kNcclSuccess;
+    return now->returns_early ? kNcclInProgress : kNcclSuccess;
   }
   static NcclResult AllReduce(void const* from, void*, std::size_t n, int type, int operation, NcclComm comm,
                               cudaStream_t) {
@@ -285,6 +286,11 @@ TEST_F(NcclTest, ACallThatIsStuckIsEndedByAnAbort) {
   });
   EXPECT_GE(Clock::now() - begin, std::chrono::milliseconds{300});
   EXPECT_LT(Clock::now() - begin, std::chrono::seconds{10});
+}
+
+TEST_F(NcclTest, CallsThatReturnBeforeTheirEndAreWaitedFor) {
+  nccl.returns_early = true;
+  EXPECT_TRUE(Train().empty());
 }
 
 /// Whatever call of whatever rank fails: if it is one before the end, all get an error in time, and no communicator is
