@@ -20,6 +20,13 @@ enum class GrowPolicy { kDepthWise, kLossGuide, kSymmetric };
 /// the gradients of a row by its probability.
 enum class SamplingMethod { kUniform, kGradientBased, kGoss };
 
+/// What regularisation means in two generations of XGBoost.
+///
+/// kOf1_7  gains of weights that max_delta_step or monotone constraints limit are without the weights' L1 penalty, and a
+///         node whose hessians are less than min_child_weight has the weight 0
+/// kOf3_4  gains include the penalty, and such a node, which is a root, has its weight
+enum class Regularisation : std::uint8_t { kOf1_7, kOf3_4 };
+
 /// Where trees grow. `kAuto`: on a CUDA device if one is usable, or on the host. `kCuda`: on a device, or an error.
 enum class BackendKind { kAuto, kCuda, kHost };
 
@@ -34,6 +41,7 @@ struct XGBGPU_API TrainParams {
   float reg_lambda{1.0f};
   float reg_alpha{0.0f};
   float max_delta_step{0.0f};
+  Regularisation regularisation{Regularisation::kOf1_7};
   std::uint32_t max_cat_to_onehot{4};  ///< a feature with fewer categories is split one category against the rest
   int max_cat_threshold{64};           ///< number of sorted categories that are tried from either end
   SamplingMethod sampling_method{SamplingMethod::kUniform};

@@ -307,6 +307,7 @@ TrainParams ToTrainParams(TreeParam const& param, DeviceParam const& device, std
   out.reg_lambda = param.reg_lambda;
   out.reg_alpha = param.reg_alpha;
   out.max_delta_step = param.max_delta_step;
+  out.regularisation = kSeries >= 304 ? Regularisation::kOf3_4 : Regularisation::kOf1_7;
   out.max_cat_to_onehot = param.max_cat_to_onehot;
   out.max_cat_threshold = param.max_cat_threshold;
   out.sampling_method = ToSamplingMethod(param.sampling_method, exact);

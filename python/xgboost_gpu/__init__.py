@@ -21,7 +21,7 @@ from ._arrays import take_arrays
 from ._constraints import take_lists
 from ._dask import watch_workers
 from ._device_arrays import take_device_arrays
-from ._estimators import write_for_stock
+from ._estimators import trains_here, write_for_stock
 from ._fit import bin_in_fit
 from ._frames import take_frames
 from ._library import BuildInfo, Device, TrainingMemory, has_linked_series, load_library
@@ -54,7 +54,7 @@ _LIBRARY = load_library()
 send_with_library()
 write_for_stock()
 take_arrays()
-take_lists()
+take_lists(trains_here)
 if has_linked_series():  # newer packages of XGBoost read frames, and look for workers of Dask, themselves
     take_frames(_LIBRARY)
     watch_workers()

@@ -7,15 +7,15 @@ import numbers
 from collections.abc import Mapping
 from typing import Any, Callable, Dict, List, Tuple, Union
 
-from ._estimators import STOCK_VALUES
 from ._stock import replace
 
 
 def _directions(value: Any) -> Any:
-    """A list or an array as the tuple that stock's package takes."""
+    """A list or an array as the text that XGBoost reads."""
     if isinstance(value, (str, tuple, Mapping)) or not hasattr(value, "__iter__"):
         return value
-    return tuple(value.tolist() if hasattr(value, "tolist") else value)
+    directions = value.tolist() if hasattr(value, "tolist") else value
+    return "(" + ",".join(str(direction) for direction in directions) + ")"
 
 
 def _sets(value: Any) -> Any:
@@ -33,21 +33,22 @@ def _sets(value: Any) -> Any:
 READERS = {"monotone_constraints": _directions, "interaction_constraints": _sets}
 
 
-def _translated(name: str, value: Any) -> Any:
+def as_stock(name: str, value: Any) -> Any:
+    """The value of a parameter as stock XGBoost's package takes it."""
     return READERS[name](value) if name in READERS and value is not None else value
 
 
-def take_lists() -> None:
-    """Makes boosters take them where tree_method is one of ours."""
+def take_lists(trains_here: Callable[[Dict[str, Any]], bool]) -> None:
+    """Makes boosters take them if trains_here(parameters)."""
     from xgboost import Booster
 
     def configure_constraints(function: Callable) -> Callable:
         def configure(self: Any, params: Union[Dict[str, Any], List[Tuple[str, Any]]]) -> Any:
-            if dict(params).get("tree_method") not in list(STOCK_VALUES["tree_method"]):
+            if not trains_here(dict(params)):
                 return function(self, params)
             if isinstance(params, list):
-                return function(self, [(name, _translated(name, value)) for name, value in params])
-            return function(self, {name: _translated(name, value) for name, value in params.items()})
+                return function(self, [(name, as_stock(name, value)) for name, value in params])
+            return function(self, {name: as_stock(name, value) for name, value in params.items()})
 
         return configure
 

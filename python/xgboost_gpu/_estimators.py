@@ -18,6 +18,8 @@ import os
 import weakref
 from typing import Any, Dict, MutableMapping, Tuple
 
+from ._constraints import READERS, as_stock
+
 #: Parameters and their values that stock XGBoost refuses, with what it takes in their place.
 STOCK_VALUES = {
     "tree_method": {"gpu_hist": "hist", "gpu_exact": "exact"},
@@ -35,6 +37,12 @@ def _names_our_updater(sequence: Any) -> bool:
     return isinstance(sequence, str) and OUR_UPDATER in sequence.split(",")
 
 
+def trains_here(parameters: Dict[str, Any]) -> bool:
+    """Whether the parameters name a method or an updater of this library."""
+    names_method = parameters.get("tree_method") in list(STOCK_VALUES["tree_method"])
+    return names_method or any(_names_our_updater(parameters.get(name)) for name in UPDATER_NAMES)
+
+
 def _stock_updaters(sequence: str, tree_method: Any) -> str:
     stock = "grow_colmaker,prune" if tree_method == "gpu_exact" else "grow_quantile_histmaker"
     return ",".join(stock if name == OUR_UPDATER else name for name in sequence.split(","))
@@ -49,6 +57,10 @@ def _with_stock_values(state: Dict[str, Any]) -> Dict[str, Any]:
         return state
     ours = {name: state[name] for name, values in STOCK_VALUES.items() if state.get(name) in list(values)}
     stock = {name: STOCK_VALUES[name][value] for name, value in ours.items()}
+    for name in READERS:
+        value = state.get(name)
+        if value is not as_stock(name, value):  # stock refuses the list
+            ours[name], stock[name] = value, as_stock(name, value)
     kwargs = state.get("kwargs") or {}
     for name in UPDATER_NAMES:
         if _names_our_updater(kwargs.get(name)):
@@ -64,6 +76,9 @@ def _with_our_values(state: Dict[str, Any]) -> Dict[str, Any]:
     ours = state.pop(OUR_VALUES, {})
     for name, values in STOCK_VALUES.items():
         if name in ours and state.get(name) == values.get(ours[name]):
+            state[name] = ours[name]
+    for name in READERS:
+        if name in ours and isinstance(state.get(name), str) and state[name] == as_stock(name, ours[name]):
             state[name] = ours[name]
     kwargs = state.get("kwargs") or {}
     for name in UPDATER_NAMES:

@@ -109,8 +109,8 @@ void ValidateMaxBin(std::int64_t max_bin) {
 bool operator==(TrainParams const& one, TrainParams const& other) {
   auto const fields = [](TrainParams const& params) {
     // Compiles only if every member has a name here.
-    auto const& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v] = params;
-    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v);
+    auto const& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w] = params;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w);
   };
   return fields(one) == fields(other);
 }

@@ -1,4 +1,4 @@
-/// The formulas of constrained splits, equal to XGBoost 1.7's hist.
+/// The formulas of constrained splits, equal to those of XGBoost's hist.
 #ifndef XGBGPU_SPLIT_CONSTRAINT_OPS_H_
 #define XGBGPU_SPLIT_CONSTRAINT_OPS_H_
 
@@ -28,11 +28,9 @@ XGBGPU_HD float LeafWeight(SplitParams const& p, LossSum s, WeightBounds const* 
   return bounds == nullptr ? static_cast<float>(NodeWeight(p, s)) : BoundedWeight(p, s, *bounds);
 }
 
-/// Returns twice the reduction of the loss by the output `weight`. As in XGBoost, the weight's L1 penalty is left out.
+/// Returns LimitedGain of the output `weight`; 0 without hessians.
 XGBGPU_HD double BoundedGain(SplitParams const& p, LossSum s, float weight) {
-  if (s.hess <= 0.0) return 0.0;
-  double const w = weight;
-  return -(2.0 * s.grad * w + (s.hess + p.reg_lambda) * (w * w));
+  return s.hess <= 0.0 ? 0.0 : LimitedGain(p, s, weight);
 }
 
 /// kMonotone: a feature has a direction, so weights have bounds.

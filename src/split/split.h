@@ -26,6 +26,7 @@ struct SplitParams {
   BinIndex max_cat_threshold;
   double grad_unit;
   double hess_unit;
+  bool is_of_3_4;  ///< Regularisation::kOf3_4
 };
 
 /// The range of a node's weight that keeps the monotone constraints above the node.

@@ -14,7 +14,8 @@ SplitParams::SplitParams(TrainParams const& p, GradientFormat format)
       max_cat_to_onehot{p.max_cat_to_onehot},
       max_cat_threshold{static_cast<BinIndex>(p.max_cat_threshold)},
       grad_unit{ScaleByPowerOfTwo(1.0, -format.grad_shift)},
-      hess_unit{ScaleByPowerOfTwo(1.0, -format.hess_shift)} {}
+      hess_unit{ScaleByPowerOfTwo(1.0, -format.hess_shift)},
+      is_of_3_4{p.regularisation == Regularisation::kOf3_4} {}
 
 namespace host {
 

@@ -27,12 +27,20 @@ XGBGPU_HD double SoftThreshold(double g, double alpha) {
 }
 
 /// Returns the best output of a node: -soft(G, alpha) / (H + lambda), clipped to ±max_delta_step; 0 below
-/// min_child_weight.
+/// min_child_weight (Regularisation::kOf1_7).
 XGBGPU_HD double NodeWeight(SplitParams const& p, LossSum s) {
-  if (s.hess < p.min_child_weight || s.hess <= 0.0) return 0.0;
+  if (s.hess <= 0.0 || (s.hess < p.min_child_weight && !p.is_of_3_4)) return 0.0;
   double const w = -SoftThreshold(s.grad, p.reg_alpha) / (s.hess + p.reg_lambda);
   if (p.max_delta_step == 0.0) return w;
   return w > p.max_delta_step ? p.max_delta_step : (w < -p.max_delta_step ? -p.max_delta_step : w);
+}
+
+/// Returns twice the reduction of the loss by the output `w` of a node, which limits have chosen. The output's L1 penalty
+/// counts in Regularisation::kOf3_4.
+XGBGPU_HD double LimitedGain(SplitParams const& p, LossSum s, double w) {
+  double loss = 2.0 * s.grad * w + (s.hess + p.reg_lambda) * (w * w);
+  if (p.is_of_3_4) loss += 2.0 * p.reg_alpha * (w < 0.0 ? -w : w);
+  return -loss;
 }
 
 /// Returns twice the reduction of the loss by a node's best output.
@@ -42,8 +50,7 @@ XGBGPU_HD double NodeGain(SplitParams const& p, LossSum s) {
     double const g = SoftThreshold(s.grad, p.reg_alpha);
     return g * g / (s.hess + p.reg_lambda);
   }
-  double const w = NodeWeight(p, s);
-  return -(2.0 * s.grad * w + (s.hess + p.reg_lambda) * (w * w));
+  return LimitedGain(p, s, NodeWeight(p, s));
 }
 
 /// Returns the gain rounded once to float; 0 for NaN and infinity, which lambda = 0 can cause.

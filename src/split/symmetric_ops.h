@@ -51,7 +51,7 @@ XGBGPU_HD double GainOfWeight(SplitParams const& p, LossSum s, float weight) {
   if (kMonotone) return BoundedGain(p, s, weight);
   if (HasOwnWeight(p, s)) return NodeGain(p, s);
   double const gain = BoundedGain(p, s, weight);
-  if (p.reg_alpha == 0.0 || p.max_delta_step != 0.0 || s.hess <= 0.0) return gain;
+  if (p.is_of_3_4 || p.reg_alpha == 0.0 || p.max_delta_step != 0.0 || s.hess <= 0.0) return gain;
   return gain - 2.0 * p.reg_alpha * static_cast<double>(weight < 0.0f ? -weight : weight);
 }
 

@@ -128,7 +128,7 @@ class Grower {
     if (!p_.monotone_constraints.empty()) return BoundedGain(p_, Grad(s), Hess(s), weight);
     if (s.hess > 0 && Hess(s) >= p_.min_child_weight) return Gain(p_, Grad(s), Hess(s));
     double const gain = BoundedGain(p_, Grad(s), Hess(s), weight), alpha = p_.reg_alpha;
-    if (s.hess <= 0 || p_.max_delta_step != 0) return gain;
+    if (s.hess <= 0 || p_.max_delta_step != 0 || p_.regularisation == Regularisation::kOf3_4) return gain;
     return gain - 2 * alpha * std::fabs(static_cast<double>(weight));
   }
   void SetWeight(Growing* n, float above) const {
@@ -350,7 +350,8 @@ class Grower {
 }  // namespace
 
 double Weight(TrainParams const& p, double grad, double hess) {
-  if (hess <= 0 || hess < p.min_child_weight) return 0;
+  bool const is_light = hess < p.min_child_weight && p.regularisation == Regularisation::kOf1_7;
+  if (hess <= 0 || is_light) return 0;
   double const alpha = p.reg_alpha, limit = p.max_delta_step;
   double soft = 0;
   if (grad > alpha) soft = grad - alpha;
@@ -359,6 +360,17 @@ double Weight(TrainParams const& p, double grad, double hess) {
   return limit == 0 ? w : std::clamp(w, -limit, limit);
 }
 
+namespace {
+
+/// The gain of a weight that limits have chosen.
+double GainOfLimited(TrainParams const& p, double grad, double hess, double weight) {
+  double loss = 2 * grad * weight + (hess + static_cast<double>(p.reg_lambda)) * (weight * weight);
+  if (p.regularisation == Regularisation::kOf3_4) loss += 2 * static_cast<double>(p.reg_alpha) * std::fabs(weight);
+  return -loss;
+}
+
+}  // namespace
+
 double Gain(TrainParams const& p, double grad, double hess) {
   if (hess <= 0) return 0;
   double const alpha = p.reg_alpha, lambda = p.reg_lambda;
@@ -366,8 +378,7 @@ double Gain(TrainParams const& p, double grad, double hess) {
     double const soft = std::max(std::fabs(grad) - alpha, 0.0);
     return soft * soft / (hess + lambda);
   }
-  double const w = Weight(p, grad, hess);
-  return -(2 * grad * w + (hess + lambda) * (w * w));
+  return GainOfLimited(p, grad, hess, Weight(p, grad, hess));
 }
 
 float BoundedWeight(TrainParams const& p, double grad, double hess, Bounds bounds) {
@@ -376,8 +387,7 @@ float BoundedWeight(TrainParams const& p, double grad, double hess, Bounds bound
 }
 
 double BoundedGain(TrainParams const& p, double grad, double hess, float weight) {
-  double const w = weight;
-  return hess <= 0 ? 0 : -(2 * grad * w + (hess + static_cast<double>(p.reg_lambda)) * (w * w));
+  return hess <= 0 ? 0 : GainOfLimited(p, grad, hess, static_cast<double>(weight));
 }
 
 float SplitGain(TrainParams const& p, FixedPoint const& g, GradientSum left, GradientSum right, std::size_t feature,

@@ -223,17 +223,20 @@ TEST_F(CudaOps, GainsAndWeights) {
     s = {{any(), any() & 0x7FFFFFFFFFFFFFF}, {any(), any() & 0x7FFFFFFFFFFFFFF}};
   }
   GradientFormat const format{false, 45, 43};
-  for (float alpha : {0.0f, 0.5f}) {
-    for (float step : {0.0f, 0.7f}) {
-      TrainParams train;
-      train.reg_alpha = alpha;
-      train.max_delta_step = step;
-      SplitParams const params{train, format};
-      ExpectSameBits(sums, Gain{params});
-      ExpectSameBits(sums, Weight{params});
-      for (int direction : {-1, 0, 1}) {
-        for (WeightBounds bounds : {WeightBounds{-2.0f, 2.0f}, WeightBounds{-0.03f, 0.4f}}) {
-          ExpectSameBits(sums, BoundedSplit{params, bounds, direction});
+  for (Regularisation const regularisation : {Regularisation::kOf1_7, Regularisation::kOf3_4}) {
+    for (float alpha : {0.0f, 0.5f}) {
+      for (float step : {0.0f, 0.7f}) {
+        TrainParams train;
+        train.reg_alpha = alpha;
+        train.max_delta_step = step;
+        train.regularisation = regularisation;
+        SplitParams const params{train, format};
+        ExpectSameBits(sums, Gain{params});
+        ExpectSameBits(sums, Weight{params});
+        for (int direction : {-1, 0, 1}) {
+          for (WeightBounds bounds : {WeightBounds{-2.0f, 2.0f}, WeightBounds{-0.03f, 0.4f}}) {
+            ExpectSameBits(sums, BoundedSplit{params, bounds, direction});
+          }
         }
       }
     }

@@ -61,6 +61,7 @@ TreeCase RandomSymmetricCase(std::uint64_t seed) {
   if (random.Below(3) == 0) p.reg_alpha = 1.5f;
   if (random.Below(3) == 0) p.reg_lambda = 0.0f;
   if (random.Below(4) == 0) p.max_delta_step = 0.3f;
+  if (random.Below(2) == 0) p.regularisation = Regularisation::kOf3_4;
   if (random.Below(3) == 0) p.min_split_loss = 0.7f;
   if (random.Below(4) == 0) p.subsample = 0.6f;
   if (random.Below(4) == 0) p.colsample_bytree = 0.7f;

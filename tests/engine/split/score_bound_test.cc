@@ -127,6 +127,10 @@ TEST(ScoreBoundTest, NorWithPenaltiesAndLimitsOfWeights) {
   NothingIsLost<false>(params, {}, 2);
   params.max_delta_step = 0.7f;
   NothingIsLost<false>(params, {}, 3);
+  params.regularisation = Regularisation::kOf3_4;
+  NothingIsLost<false>(params, {}, 3);
+  NothingIsLost<true>(params, {-0.5f, 0.25f}, 5);
+  NothingIsLost<true>(params, {0.5f, 2.0f}, 7);
 }
 
 TEST(ScoreBoundTest, NorWithMonotoneConstraints) {

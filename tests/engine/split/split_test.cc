@@ -76,6 +76,7 @@ TrainParams RandomParams(Random* random) {
   p.reg_alpha = random->Below(2) == 0 ? 0.0f : random->Between(0, 3);
   p.max_delta_step = random->Below(2) == 0 ? 0.0f : random->Between(0.01f, 0.5f);
   p.min_child_weight = random->Below(2) == 0 ? 0.0f : random->Between(0, 10);
+  if (random->Below(2) == 0) p.regularisation = Regularisation::kOf3_4;
   return p;
 }
 

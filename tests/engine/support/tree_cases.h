@@ -51,6 +51,17 @@ inline constexpr NamedCase kTreeCases[] = {
        c->params.reg_alpha = 1;
        c->params.max_delta_step = 0.2f;
      }},
+    {"AlphaAndMaxDeltaStepOf34", kSparse,
+     [](TreeCase* c) {
+       c->params.reg_alpha = 1;
+       c->params.max_delta_step = 0.2f;
+       c->params.regularisation = Regularisation::kOf3_4;
+     }},
+    {"LightRootOf34", kMissingSome,
+     [](TreeCase* c) {
+       c->params.min_child_weight = 1e6f;
+       c->params.regularisation = Regularisation::kOf3_4;
+     }},
     {"MinChildWeight", kMissingSome, [](TreeCase* c) { c->params.min_child_weight = 40; }},
     {"NoMinChildWeight", kSparse, [](TreeCase* c) { c->params.min_child_weight = 0; }},
     {"LearningRate", kPlain, [](TreeCase* c) { c->params.learning_rate = 0.037f; }},

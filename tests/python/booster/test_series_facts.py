@@ -122,3 +122,28 @@ def test_leaves_of_absolute_error() -> None:
         # sums of 200 floats; gradients are rounded to float
         expected = leaf_of_absolute_error(label.astype(np.float64), rows, eta)
         assert tree.threshold[node] == pytest.approx(expected, rel=ROWS * 2.0**-24)
+
+
+@pytest.mark.parametrize("method, stocks", [("gpu_hist", "hist"), ("gpu_exact", "exact")])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {},
+        {"max_delta_step": 0.3},
+        {"monotone_constraints": "(0,0,0)"},
+        {"monotone_constraints": "(1,0,-1)"},
+        {"min_child_weight": 1000.0},
+    ],
+    ids=str,
+)
+def test_regularised_gains_are_those_of_the_series(limits: Dict[str, Any], method: str, stocks: str) -> None:
+    """3.4 counts the L1 penalty of weights that limits choose, and a root below min_child_weight has a weight."""
+    y = X[:, 0] + np.sin(X[:, 1])
+    data = xgb.DMatrix(X, label=y)
+    words = {"max_depth": 3, "base_score": 1.0, "reg_alpha": 8.0, "max_bin": 16, **limits}
+    ours = xgb.train(params(tree_method=method, **words), data, 1).trees_to_dataframe()
+    stock = xgb.train({"tree_method": stocks, **words}, data, 1).trees_to_dataframe()
+    for column in ("Feature", "Yes", "No"):
+        assert ours[column].equals(stock[column]), column
+    # Stock adds gradients in float and double, ours in integers of 2^-14 or less of the largest.
+    np.testing.assert_allclose(ours["Gain"], stock["Gain"], rtol=1e-3)

@@ -29,6 +29,8 @@ KINDS: Dict[str, Dict[str, Any]] = {
     "goss": dict(sampling_method="goss", top_rate=0.3),
     "exact": dict(tree_method="gpu_exact"),
     "forest": dict(num_parallel_tree=2),
+    # stock refuses such lists
+    "lists": dict(monotone_constraints=[-1, *[0] * 29], interaction_constraints=[[0, 1, 2], list(range(3, 30))]),
 }
 #: What has an estimator's parameters. XGBoost 1.7 writes them beside a model, too.
 FORMS = ["pickle", "joblib"] + (["json", "ubj"] if SERIES < 200 else [])

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn import datasets
 from support import (
+    BACKEND,
     FLOAT_EPS,
     OURS,
     SERIES,
@@ -202,6 +203,15 @@ def test_all_the_ways_to_say_it() -> None:
     estimator = xgb.XGBRegressor(n_estimators=3, learning_rate=0.3, max_bin=256, **{**params(), **named})
     frame = pd.DataFrame(X, columns=NAMES)
     assert_same_trees(estimator.fit(frame, Y).get_booster(), expected)
+
+
+@only_ours
+def test_an_updater_takes_lists_too() -> None:
+    data = xgb.DMatrix(X, Y)
+    words = {"updater": "grow_gpu_hist", "gpu_backend": BACKEND}
+    listed = xgb.train({**words, "monotone_constraints": [1, 0, -1], "interaction_constraints": [[0, 2]]}, data, 3)
+    written = xgb.train({**words, "monotone_constraints": "(1,0,-1)", "interaction_constraints": "[[0, 2]]"}, data, 3)
+    assert_same_trees(listed, written)
 
 
 def test_constraints_are_saved_and_go_on() -> None:
