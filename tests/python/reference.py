@@ -5,7 +5,7 @@ from typing import Iterator, List, Tuple
 
 import numpy as np
 from equal_trees import gain_tolerance
-from support import FLOAT_EPS, SMALLEST_GAIN, Tree
+from support import FLOAT_EPS, SERIES, SMALLEST_GAIN, Tree
 
 
 @dataclass
@@ -26,13 +26,14 @@ class Rules:
             w = np.where(h > 0, -shrunk / (h + self.reg_lambda), 0.0)
         if self.max_delta_step > 0:
             w = np.clip(w, -self.max_delta_step, self.max_delta_step)
-        return np.where(h >= self.min_child_weight, w, 0.0)
+        return w if SERIES >= 304 else np.where(h >= self.min_child_weight, w, 0.0)
 
     def gain(self, g: np.ndarray, h: np.ndarray) -> np.ndarray:
-        """Twice the loss that the node's best weight takes away. As in XGBoost, it has no L1 penalty where
+        """Twice the loss that the node's best weight takes away. As in XGBoost before 3.4, it has no L1 penalty where
         max_delta_step bounds weights."""
         w = self.weight(g, h)
-        penalty = 2 * self.reg_alpha * np.abs(w) if self.max_delta_step == 0 else 0.0
+        has_penalty = self.max_delta_step == 0 or SERIES >= 304
+        penalty = 2 * self.reg_alpha * np.abs(w) if has_penalty else 0.0
         return -(2 * g * w + (h + self.reg_lambda) * w * w) - penalty
 
 

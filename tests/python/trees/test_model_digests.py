@@ -307,6 +307,8 @@ CHANGED: Dict[str, Dict[int, str]] = {
     "ranking": {300: "pairs and weights of LambdaRank are others"},
     "ranking of pairs": {300: "pairs and weights of LambdaRank are others"},
     "dart": {303: "stock code draws the trees to drop from random numbers of its own context"},
+    "regularised": {304: "gains count the L1 penalty of weights that limits choose"},
+    "symmetric, regularised": {304: "gains count the L1 penalty of weights that limits choose"},
     "dart, a forest": {304: "stock code draws the trees to drop from random numbers of its own context"},
 }
 #: The case whose intercept is estimated in every series. Since 2.0 those of all others would be.
