@@ -116,11 +116,11 @@ def _without_trace(state: Dict[str, Any]) -> Dict[str, Any]:
 
 def _of_booster(parameters: Dict[str, Any]) -> Dict[str, Any]:
     """Returns those of an estimator's parameters that make its booster predict as the one that it was trained with."""
+    if not trains_here(parameters):
+        return {}
     names = ("tree_method", "predictor", "gpu_backend", "gpu_id")
     if any(_names_our_updater(parameters.get(name)) for name in UPDATER_NAMES):
         names += UPDATER_NAMES
-    elif parameters.get("tree_method") not in list(STOCK_VALUES["tree_method"]):
-        return {}
     return {name: parameters[name] for name in names if parameters.get(name) is not None}
 
 

@@ -1,4 +1,4 @@
-/// The formulas of constrained splits, equal to those of XGBoost's hist.
+/// The formulas of constrained splits in XGBoost's hist.
 #ifndef XGBGPU_SPLIT_CONSTRAINT_OPS_H_
 #define XGBGPU_SPLIT_CONSTRAINT_OPS_H_
 

@@ -46,7 +46,7 @@ struct FakeNccl {
   struct Comm {
     int rank;
     NcclUniqueId id;
-    int steps{0};         ///< so many times all ranks are to meet
+    int steps{0};         ///< number of meetings of all ranks that this one has begun
     Comm* part{nullptr};  ///< made by a split, or in progress
     bool made{false};     ///< a split has ended
   };
