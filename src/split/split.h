@@ -29,6 +29,10 @@ struct SplitParams {
   bool is_of_3_4;  ///< Regularisation::kOf3_4
 };
 
+/// Returns the parameters of an output of trees of vectors. They regularise as XGBoost 3.4 does, in every series. Their
+/// min_child_weight is 0: it counts for the mean of all outputs (IsHeavyEnough).
+SplitParams ParamsOfOutput(TrainParams const& p, GradientFormat format);
+
 /// The range of a node's weight that keeps the monotone constraints above the node.
 struct WeightBounds {
   float lower{-3.402823466e+38f};

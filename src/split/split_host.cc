@@ -17,6 +17,13 @@ SplitParams::SplitParams(TrainParams const& p, GradientFormat format)
       hess_unit{ScaleByPowerOfTwo(1.0, -format.hess_shift)},
       is_of_3_4{p.regularisation == Regularisation::kOf3_4} {}
 
+SplitParams ParamsOfOutput(TrainParams const& p, GradientFormat format) {
+  SplitParams params{p, format};
+  params.min_child_weight = 0.0;
+  params.is_of_3_4 = true;
+  return params;
+}
+
 namespace host {
 
 namespace {

@@ -11,20 +11,6 @@
 
 namespace xgbgpu {
 
-// SplitParams of an output have a min_child_weight of 0: it counts for the mean of all outputs, in IsHeavyEnough.
-
-/// Returns twice the reduction of the loss of an output by the weight `w`, the weight's L1 penalty included.
-XGBGPU_HD double GainOfWeight(SplitParams const& p, LossSum s, double w) {
-  double const penalty = 2.0 * p.reg_alpha * (w < 0.0 ? -w : w);
-  return -(2.0 * s.grad * w + (s.hess + p.reg_lambda) * (w * w) + penalty);
-}
-
-/// Returns twice the reduction of the loss of an output by its best weight.
-XGBGPU_HD double OutputGain(SplitParams const& p, LossSum s) {
-  if (p.max_delta_step == 0.0) return NodeGain(p, s);
-  return s.hess <= 0.0 ? 0.0 : GainOfWeight(p, s, NodeWeight(p, s));
-}
-
 /// Hessian sums of both sides of a split, over all outputs.
 struct SideHessians {
   double left;

@@ -29,8 +29,7 @@ void VectorSplitFinder::Begin(TrainParams const& params, Span<GradientFormat con
   weights_.resize(outputs());
   bounds_.assign(constraints.monotone() ? outputs() : 0, WeightBounds{});
   for (std::size_t k = 0; k < outputs(); ++k) {
-    params_[k] = SplitParams{params, formats[k]};
-    params_[k].min_child_weight = 0.0;
+    params_[k] = ParamsOfOutput(params, formats[k]);
     weights_[k] = LeafWeight(params_[k], ToLoss(params_[k], roots[k]), nullptr);
   }
 }
@@ -71,8 +70,8 @@ VectorSplitFinder::Terms VectorSplitFinder::TermsOf(NodeIndex node) const {
   Terms terms{sums_.data() + first, bounds_.empty() ? nullptr : bounds_.data() + first, 0.0};
   for (std::size_t k = 0; k < outputs(); ++k) {
     LossSum const sum = ToLoss(params_[k], terms.total[k]);
-    terms.gain += terms.bounds == nullptr ? OutputGain(params_[k], sum)
-                                          : GainOfWeight(params_[k], sum, static_cast<double>(weights_[first + k]));
+    terms.gain += terms.bounds == nullptr ? NodeGain(params_[k], sum)
+                                          : LimitedGain(params_[k], sum, static_cast<double>(weights_[first + k]));
   }
   return terms;
 }
@@ -90,9 +89,9 @@ float VectorSplitFinder::GainOf(Terms const& node, GradientSum const* moved, boo
     hessians.right += right.hess;
     if constexpr (kMonotone) {
       SideWeights const w = OrderedWeights(p, left, right, node.bounds[k], direction);
-      gain += GainOfWeight(p, left, static_cast<double>(w.left)) + GainOfWeight(p, right, static_cast<double>(w.right));
+      gain += LimitedGain(p, left, static_cast<double>(w.left)) + LimitedGain(p, right, static_cast<double>(w.right));
     } else {
-      gain += OutputGain(p, left) + OutputGain(p, right);
+      gain += NodeGain(p, left) + NodeGain(p, right);
     }
   }
   if (!IsHeavyEnough(hessians, static_cast<double>(outputs()), min_child_weight_)) return 0.0f;

@@ -149,13 +149,13 @@ __device__ GradientSum Load(VectorCells const& cells, std::int64_t const* sums, 
 /// The formulas of a tree: those without reg_alpha and max_delta_step are shorter, and give the same bits.
 enum class Formulas { kPlain, kAll, kMonotone };
 
-/// Returns OutputGain.
+/// Returns NodeGain.
 template <Formulas kFormulas>
 __device__ double GainOfOutput(SplitParams const& p, LossSum s) {
   if constexpr (kFormulas == Formulas::kPlain) {
     return s.hess <= 0.0 ? 0.0 : s.grad * s.grad / (s.hess + p.reg_lambda);
   } else {
-    return OutputGain(p, s);
+    return NodeGain(p, s);
   }
 }
 
@@ -170,7 +170,7 @@ struct Division {
     hessians.right += right.hess;
     if constexpr (kFormulas == Formulas::kMonotone) {
       SideWeights const w = OrderedWeights(p, left, right, *bounds, direction);
-      gain += GainOfWeight(p, left, static_cast<double>(w.left)) + GainOfWeight(p, right, static_cast<double>(w.right));
+      gain += LimitedGain(p, left, static_cast<double>(w.left)) + LimitedGain(p, right, static_cast<double>(w.right));
     } else {
       gain += GainOfOutput<kFormulas>(p, left) + GainOfOutput<kFormulas>(p, right);
     }
@@ -309,7 +309,7 @@ __device__ double SumInOrder(std::uint32_t outputs, Term&& term) {
 
 /// Returns the gain of a node by one of its weights.
 __device__ double OwnGain(SplitParams const& p, LossSum sum, float weight, bool monotone) {
-  return monotone ? GainOfWeight(p, sum, static_cast<double>(weight)) : OutputGain(p, sum);
+  return monotone ? LimitedGain(p, sum, static_cast<double>(weight)) : NodeGain(p, sum);
 }
 
 /// One warp.

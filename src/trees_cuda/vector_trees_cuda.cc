@@ -164,8 +164,7 @@ void VectorTrees::ReserveHistograms() {
 void VectorTrees::Quantise() {
   split_params_.clear();
   for (std::uint32_t k = 0; k < outputs_; ++k) {
-    SplitParams p{params_, host_formats_[k]};
-    p.min_child_weight = 0.0;
+    SplitParams const p = ParamsOfOutput(params_, host_formats_[k]);
     split_params_.push_back(p);
     host_units_[k] = {p.grad_unit, p.hess_unit};
     GradientState state{};
@@ -219,8 +218,7 @@ VectorSplitView VectorTrees::Splits() const {
   view.cells = in_planes_ ? PlaneCells(cells, outputs_, one_hessian_) : PairCells(cells, outputs_);
   bool const monotone = monotone_.constraints().monotone();
   view.nodes = {sums_.data(), left_.data(), weights_.data(), monotone ? bounds_.data() : nullptr, gain_.data()};
-  view.params = SplitParams{params_, {}};
-  view.params.min_child_weight = 0.0;
+  view.params = ParamsOfOutput(params_, {});
   view.units = units_.data();
   view.min_child_weight = params_.min_child_weight;
   view.directions = monotone_.View().directions;
