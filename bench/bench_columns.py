@@ -4,7 +4,7 @@
 Data are made on the GPU. A row tells the median of the milliseconds between the ends of rounds, its ratio to the round on
 all columns, and the objective's own metric of the training rows.
 
-    XGBGPU_LIBRARY=build/cuda-dev/lib/libxgboost_gpu.so python3 bench/bench_columns.py [case …] [--rounds N]
+    XGBGPU_LIBRARY=build/cuda-dev/lib/libxgboost_gpu.so python3 bench/bench_columns.py [case …] [--rounds N] [--gpus N]
 """
 
 import argparse
@@ -63,7 +63,7 @@ def make_matrix(case: str) -> xgb.DMatrix:
     return xgb.DMatrix(x, (score > 0).astype(cp.float32))
 
 
-def measure(case: str, rounds: int) -> None:
+def measure(case: str, rounds: int, gpus: int) -> None:
     """Prints a row for each sample."""
     matrix = make_matrix(case)
     of_all = None
@@ -72,6 +72,7 @@ def measure(case: str, rounds: int) -> None:
             "objective": CASES[case][4],
             "tree_method": "gpu_hist",
             "gpu_backend": "cuda",
+            "n_gpus": gpus,
             "max_depth": CASES[case][3],
             "eta": 0.1,
             "max_bin": 256,
@@ -87,10 +88,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cases", nargs="*", metavar="case", help=f"of {', '.join(CASES)}")
     parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--gpus", type=int, default=1)
     args = parser.parse_args()
     print("| data | columns of | ms a round | ÷ all | metric |\n|---|---|---|---|---|")
     for case in args.cases or CASES:
-        measure(case, args.rounds)
+        measure(case, args.rounds, args.gpus)
 
 
 if __name__ == "__main__":

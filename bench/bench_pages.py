@@ -6,9 +6,9 @@ cross the bus in a round, how many times the bytes of all pages that is, and wha
 the pages and where they lie, the peak of GPU memory of the training, and whether the model is that in core.
 
     XGBGPU_LIBRARY=build/cuda/lib/libxgboost_gpu.so python3 bench/bench_pages.py [--rows 105000000] [--features 28]
-        [--batches 0] [--limit 3.35GiB] [--depth 8] [--rounds 10] [--shares 1,0.1] [--file] [--no-core] [--json FILE]
+        [--batches 0] [--limit 3.35GiB] [--depth 8] [--rounds 10] [--shares 1,0.1] [--columns 1] [--file] [--no-core] [--json FILE]
 
-Shares below 1 are sampled with sampling_method=gradient_based. With --file pages lie in a file instead of host memory.
+Shares below 1 are sampled with sampling_method=gradient_based; --columns is colsample_bytree. With --file pages lie in a file instead of host memory.
 Rows are made on the GPU if CuPy is there. With --batches N there is one QuantileDMatrix of batches of N rows, which
 CuPy makes from their number whenever they are asked for, so that all values are never there at once; trainings in core,
 if any, come first.
@@ -199,6 +199,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--limit", default="3.35GiB")
     parser.add_argument("--shares", default="1,0.1")
+    parser.add_argument("--columns", type=float, default=1)
     parser.add_argument("--file", action="store_true")
     parser.add_argument("--no-core", action="store_true")
     parser.add_argument("--json")
@@ -216,7 +217,8 @@ def main():
     limits = {"gpu_memory_limit": options.limit, **({"gpu_host_memory_limit": "1"} if options.file else {})}
     for limit in ({}, limits)[options.no_core :]:
         for share in map(float, options.shares.split(",")):
-            row, booster = train(make_matrix, {"max_depth": options.depth, **sampled(share), **limit}, options.rounds)
+            own = {"max_depth": options.depth, "colsample_bytree": options.columns, **sampled(share), **limit}
+            row, booster = train(make_matrix, own, options.rounds)
             row = {"share": share, "limit": limit.get("gpu_memory_limit", "0"), **row}
             model = booster.save_raw("json")
             if share in models:
