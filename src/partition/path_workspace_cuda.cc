@@ -28,20 +28,20 @@ std::size_t PathWorkspace::PathsOf(TreeShape const& shape, int level) const {
   return shape.Nodes(level - below) << below;
 }
 
-void PathWorkspace::Reserve(TreeShape const& shape, DeviceMatrixView const& matrix, bool sampled) {
+void PathWorkspace::Reserve(TreeShape const& shape, DeviceMatrixView const& matrix, bool sampled, bool may_move) {
   matrix_ = matrix;
   sampled_ = sampled;
   std::size_t const rows = matrix.rows;
   std::size_t const bins = matrix.tiles * rows * matrix.record_bytes();
-  constexpr int kPathLevels = 8;  // fit a byte
-  if (bins >= kPolicy.least_moved_bytes) {
+  bool const small = bins < kPolicy.least_moved_bytes;
+  if (!small && may_move) {
     move_every_ = kPolicy.move_every;
   } else {
-    move_every_ = shape.levels > kPathLevels ? kPolicy.move_small_every : 0;
+    move_every_ = shape.levels > kMostLevelsWithoutMoves ? kPolicy.move_small_every : 0;
   }
   // Large matrices of several tiles are excluded: rows would be divided again for each tile. So are small ones with an
   // order, whose slots another kernel would have to clear.
-  divides_ = move_every_ == 0 ? !shape.ordered : move_every_ == kPolicy.move_every && matrix.tiles == 1;
+  divides_ = move_every_ == 0 ? small && !shape.ordered : move_every_ == kPolicy.move_every && matrix.tiles == 1;
   clears_all_ = divides_ && !shape.ordered &&
                 shape.WidestNodes() * matrix.cells * sizeof(GradientSum) <= kPolicy.most_cleared_bytes;
   int const moves = move_every_ == 0 ? 0 : (shape.levels - 1) / move_every_;

@@ -8,6 +8,8 @@
 
 namespace xgbgpu::cuda {
 
+constexpr int kMostLevelsWithoutMoves = 8;  ///< their paths fit a byte
+
 /// Trees on a sample grow on a copy of its rows (SampleWorkspace), made at the start of each tree, as if the copy were
 /// all data.
 ///
@@ -20,8 +22,9 @@ class PathWorkspace {
   PathWorkspace(DeviceMatrix const& matrix, std::uint64_t all_rows, ClearedWorkspace* workspace);
 
   /// Makes room for such trees on `matrix`: the whole, or a copy of columns or of a sample. sampled: some rows are not in
-  /// it, and all rows walk in the whole matrix.
-  void Reserve(TreeShape const& shape, DeviceMatrixView const& matrix, bool sampled);
+  /// it, and all rows walk in the whole matrix. may_move: rows may be moved only to save time. They are in trees of more
+  /// levels than kMostLevelsWithoutMoves.
+  void Reserve(TreeShape const& shape, DeviceMatrixView const& matrix, bool sampled, bool may_move);
   /// Sets if later calls of Reserve make room for moved gradients of the wide format.
   void SetMoveWide(bool moves) { move_wide_ = moves; }
   /// Returns the matrix that trees grow on.

@@ -43,7 +43,7 @@ void HistTree::ReportBytes(Span<Node const> nodes) {
   set(kRoot, 0, sampled * (sizeof(GradientPair) + gradient));
   set(kSum, 0, sampled * (record + gradient) + histogram);
   set(kSplit, 0, histogram);
-  if (!parts_.rows.copies_sample() || !by_paths) set(kWalk, levels, all_rows * (record + sizeof(NodeIndex)));
+  if (!leaves_.WalksLate()) set(kWalk, levels, all_rows * (record + sizeof(NodeIndex)));
   if (growth_ != &device_driven_) return;  // batches are no levels
   for (int level = 1; level <= levels; ++level) {
     double moved = 0, stayed = 0, summed = 0, families = 0;

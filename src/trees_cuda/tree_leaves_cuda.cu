@@ -64,7 +64,7 @@ void TreeLeaves::EnqueueWalk(int levels) {
       AddLeavesOfAll(page.matrix, Walk(), leaf_values_.data(), speculative_.from, speculative_.to, 1, device_.limits,
                      device_.stream);
     });
-  } else if (parts_.rows.by_paths() && !parts_.request.sampled()) {
+  } else if (parts_.rows.by_paths() && !WalksLate()) {
     WriteLeaves();
   }
 }
@@ -161,6 +161,7 @@ float const* TreeLeaves::SpreadValues(float const* node_values) const {
 
 NodeIndex const* TreeLeaves::positions() const {
   if (WalksLate()) {
+    parts_.rows.ReservePositions();
     WriteLeaves();
     if (IsCutLate()) Renumber();
   }

@@ -31,6 +31,11 @@ class TreeLeaves {
   bool margins_are_speculative() const { return margins_are_speculative_; }
   /// [nodes] on the device: the leaf values that speculative margins add. Null if no margins are speculative.
   float* leaf_values() const { return margins_are_speculative_ ? leaf_values_.data() : nullptr; }
+  /// Tells whether leaves are written when they are asked for. They may never be: margins are advanced on the way.
+  bool WalksLate() const {
+    TreeRows const& rows = parts_.rows;
+    return rows.by_paths() && (rows.copies_sample() || !rows.in_core() || margins_are_speculative_);
+  }
   /// Returns where nodes get their numbers in the tree, if there is an order.
   TreeNumbers Numbers() const;
 
@@ -67,8 +72,6 @@ class TreeLeaves {
  private:
   /// Tells whether the host cuts the tree out, so that walks and positions have the numbers of nodes as they were made.
   bool IsCutLate() const { return shape_.cut && !shape_.ordered; }
-  /// Tells whether leaves are written when they are asked for. They may never be: margins are advanced on the way.
-  bool WalksLate() const { return parts_.rows.by_paths() && (parts_.rows.copies_sample() || margins_are_speculative_); }
   WalkTree Walk() const;
   void WriteLeaves() const;
   void RenumberNodes(std::vector<NodeIndex> const& leaf);

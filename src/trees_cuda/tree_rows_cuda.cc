@@ -32,8 +32,7 @@ TreeRows::TreeRows(DeviceMatrix const& matrix, PageStream* pages, ColumnLists* l
       paths_{matrix, device->shard.all_rows(), &device->workspace},
       paged_rows_{matrix.pages ? matrix.pages->most_rows() : 0, &device->workspace},
       sample_{matrix.view, device->workspace.arena()},
-      columns_{matrix, lists, &device->workspace},
-      positions_{device->workspace.arena(), "positions", matrix.view.rows} {
+      columns_{matrix, lists, &device->workspace} {
   for (DeviceTile const& tile : matrix.tiles) symbols_ = std::max(symbols_, tile.symbols);
 }
 
@@ -58,8 +57,10 @@ bool TreeRows::CopiesColumns(TrainParams const& params) const {
 
 /// Tells whether rows of a matrix of this layout can go by paths.
 bool TreeRows::CanUsePaths(DeviceMatrixView const& layout) const {
-  std::uint32_t const symbols = layout.copied.columns != 0 ? columns_.symbols() : symbols_;
-  return SumsFitShared(layout, symbols, device_.limits) && layout.tiles <= PartitionPolicy{}.most_path_tiles;
+  PartitionPolicy const policy;
+  bool const copied = layout.copied.columns != 0;
+  return SumsFitShared(layout, copied ? columns_.symbols() : symbols_, device_.limits) &&
+         layout.tiles <= (copied ? policy.most_copied_path_tiles : policy.most_path_tiles);
 }
 
 bool TreeRows::CanUsePaths(TrainParams const& params) const { return CanUsePaths(LayoutFor(params)); }
@@ -69,6 +70,13 @@ bool TreeRows::AllDevicesHave(std::uint64_t bytes) const {
     return static_cast<std::uint64_t>(ColumnCopyPolicy{}.most_free * static_cast<double>(CurrentMemory().free));
   };
   return !device_.AnyDevice(bytes > (pages_ != nullptr ? pages_->room() : in_core()));
+}
+
+/// Tells whether rows may be moved by paths. Moves take memory that pages can have: a page that stays on the device saves
+/// more time than moves do.
+bool TreeRows::MayMove(DeviceMatrixView const& layout, TrainParams const& params, TreeShape const& shape) const {
+  bool const all_rows_of_pages = pages_ != nullptr && layout.copied.columns != 0 && !params.SamplesRows();
+  return !all_rows_of_pages || shape.levels > kMostLevelsWithoutMoves;
 }
 
 /// Returns how many of its rows the device is expected to have memory for, in the copy of a tree.
@@ -86,15 +94,18 @@ std::uint64_t TreeRows::BytesOfCopy(TrainParams const& params) const { return By
 std::uint64_t TreeRows::BytesOf(DeviceMatrixView const& m, TrainParams const& params) const {
   TreeShape const shape = ShapeOf(params, device_.shard.all_rows());
   std::uint64_t const bins = m.tiles * m.record_bytes();
-  std::uint64_t row_bytes = bins + sizeof(RowRecord) + sizeof(GradientPair);
+  std::uint64_t row_bytes = bins;
+  if (params.SamplesRows()) row_bytes += sizeof(RowRecord) + sizeof(GradientPair);
   if (CanUsePaths(m)) {
-    auto const moves = static_cast<std::uint64_t>(std::min(2, (shape.levels - 1) / PartitionPolicy{}.move_every));
-    row_bytes += moves * bins + (1 + moves) * sizeof(NarrowGradient) + 3;
+    std::uint64_t const moves =
+        MayMove(m, params, shape) ? std::min(2, (shape.levels - 1) / PartitionPolicy{}.move_every) : 0;
+    row_bytes += moves * bins + (1 + moves) * sizeof(NarrowGradient) + (moves != 0 ? 3 : 2);
   } else {
     row_bytes += 2 * sizeof(RowRecord);
   }
   bool const has_keys = params.SamplesRows() && params.sampling_method != SamplingMethod::kUniform;
-  return LikelyRows(params) * row_bytes + (has_keys ? KeyCapacity(m.rows) * sizeof(std::uint16_t) : 0);
+  return LikelyRows(params) * row_bytes + (has_keys ? KeyCapacity(m.rows) * sizeof(std::uint16_t) : 0) +
+         (CanUsePaths(m) ? 0 : m.rows * sizeof(NodeIndex));
 }
 
 void TreeRows::ReserveCopy() {
@@ -122,18 +133,22 @@ void TreeRows::ReserveSampleOf(std::uint32_t rows) {
   if (in_pages() && weighted) paged_rows_.ReserveWeighed();
 }
 
-void TreeRows::ReserveLevels(TreeShape const& shape) {
+void TreeRows::ReserveLevels(TreeShape const& shape, bool walks_late) {
   if (by_paths_) {
-    paths_.Reserve(shape, matrix(), copies_sample_);
+    paths_.Reserve(shape, matrix(), copies_sample_, MayMove(matrix(), request_.params, shape));
   } else {
     std::size_t const widest = shape.WidestNodes();
     lists_.Reserve(matrix().rows, widest, widest);
   }
+  if (!walks_late) ReservePositions();
 }
+
+void TreeRows::ReservePositions() { device_.workspace.Reserve(&positions_, "positions", matrix_.view.rows); }
 
 void TreeRows::ReserveBatches(std::size_t families) {
   by_paths_ = copies_sample_ = copies_columns_ = false;
   ReserveSampleOf(0);
+  ReservePositions();
   if (in_pages()) {
     lists_.ReserveJobs(families);
     paged_rows_.Reserve(families);
@@ -159,7 +174,7 @@ bool TreeRows::ReserveMore(TreeHeader const& returned, TreeShape const& shape) {
     paths_.SetMoveWide(true);  // the first tree of the wide format on moved rows
   }
   try {
-    ReserveLevels(shape);
+    ReserveLevels(shape, true);
   } catch (OutOfDeviceMemory const&) {
     if (!sample) paths_.SetMoveWide(false);  // narrow trees still fit
     throw;

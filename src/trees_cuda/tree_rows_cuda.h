@@ -47,8 +47,8 @@ class TreeRows {
   void ReserveCopy();
   /// Tells the device the columns of the next tree, if they are copied. Enqueued.
   void TellColumns();
-  /// Reserves what its rows take in levels of this shape.
-  void ReserveLevels(TreeShape const& shape);
+  /// Reserves what its rows take in levels of this shape, and, unless leaves are written late, positions.
+  void ReserveLevels(TreeShape const& shape, bool walks_late);
   /// The next tree is host-driven, with at most `families` families at a time: its rows go in lists, or are in pages.
   void ReserveBatches(std::size_t families);
   /// Reserves lists of all rows, which `jobs` jobs divide.
@@ -97,7 +97,10 @@ class TreeRows {
   Pages<DeviceMatrixView> walked_pages() const {
     return copies_columns_ && !copies_sample_ ? Pages<DeviceMatrixView>{matrix()} : pages_of_all();
   }
-  /// Returns [rows] on the device: the leaf of each row, where it has been written; in pages the node of each row.
+  /// Reserves positions.
+  void ReservePositions();
+  /// Returns [rows] on the device, if reserved: the leaf of each row, where it has been written; in pages the node of
+  /// each row.
   DeviceBuffer<NodeIndex> const& positions() const { return positions_; }
 
   SampleView Sample() const;
@@ -116,6 +119,7 @@ class TreeRows {
   FeatureIndex ColumnsFor(TrainParams const& params) const;
   DeviceMatrixView LayoutFor(TrainParams const& params) const;
   bool CanUsePaths(DeviceMatrixView const& layout) const;
+  bool MayMove(DeviceMatrixView const& layout, TrainParams const& params, TreeShape const& shape) const;
   std::uint64_t BytesOf(DeviceMatrixView const& layout, TrainParams const& params) const;
   std::uint32_t LikelyRows(TrainParams const& params) const;
   void ReserveSampleOf(std::uint32_t rows);
