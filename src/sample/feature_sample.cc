@@ -22,6 +22,10 @@ FeatureIndex FeaturesOfTree(TrainParams const& params, FeatureIndex features) {
   return SizeOf(features, params.colsample_bytree);
 }
 
+FeatureIndex FeaturesOfLevel(TrainParams const& params, FeatureIndex features) {
+  return SizeOf(FeaturesOfTree(params, features), params.colsample_bylevel);
+}
+
 FeatureSampler::FeatureSampler(TrainParams const& params, FeatureIndex features, std::uint32_t tree)
     : seed_{params.seed},
       tree_number_{tree},
@@ -38,10 +42,13 @@ FeatureSampler::FeatureSampler(TrainParams const& params, FeatureIndex features,
   tree_ = Choose(tree_, params.colsample_bytree, {seed_, RandomPurpose::kFeaturesOfTree, tree_number_, 0});
 }
 
+std::vector<FeatureIndex> FeatureSampler::Level(int depth) const {
+  return Choose(tree_, bylevel_,
+                {seed_, RandomPurpose::kFeaturesOfLevel, tree_number_, static_cast<std::uint32_t>(depth)});
+}
+
 std::vector<FeatureIndex> FeatureSampler::Node(int depth, NodeIndex node) const {
-  auto const level = Choose(tree_, bylevel_,
-                            {seed_, RandomPurpose::kFeaturesOfLevel, tree_number_, static_cast<std::uint32_t>(depth)});
-  return Choose(level, bynode_,
+  return Choose(Level(depth), bynode_,
                 {seed_, RandomPurpose::kFeaturesOfNode, tree_number_, static_cast<std::uint32_t>(node)});
 }
 

@@ -69,6 +69,8 @@ class FeatureSampler {
   bool per_node() const { return bynode_ < 1.0f; }
   std::vector<FeatureIndex> const& Tree() const { return tree_; }  ///< ascending
   FeatureCounts counts() const;
+  /// Returns the features of a level, ascending: a function of (seed, tree, depth).
+  std::vector<FeatureIndex> Level(int depth) const;
   /// Returns the features of a node, ascending: a function of (seed, tree, depth) and, with colsample_bynode, of the
   /// node.
   std::vector<FeatureIndex> Node(int depth, NodeIndex node) const;
@@ -88,6 +90,8 @@ class FeatureSampler {
 
 /// Returns the size of a tree's set of features: FeatureSampler::Tree().size().
 FeatureIndex FeaturesOfTree(TrainParams const& params, FeatureIndex features);
+/// Returns the size of a level's set of features.
+FeatureIndex FeaturesOfLevel(TrainParams const& params, FeatureIndex features);
 
 }  // namespace xgbgpu
 

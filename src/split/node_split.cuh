@@ -10,16 +10,14 @@
 
 namespace xgbgpu::cuda {
 
-/// Finds the best split of a node among `n` candidates of ascending features, and writes it to the node. One warp calls
+/// Finds the best split of a node among `n` candidates of different features, and writes it to the node. One warp calls
 /// it.
 __device__ inline void BestOfNode(SplitCandidate const* candidates, std::uint32_t n, Node* node) {
   std::uint32_t const lane = threadIdx.x % 32;
   unsigned long long best = 0;
   std::uint32_t place = 0;
   for (std::uint32_t g = lane; g < n; g += 32) {
-    float const gain = __ldcg(&candidates[g].gain);
-    // With equal gains the first wins.
-    unsigned long long const key = CandidateKey(gain, g);
+    unsigned long long const key = CandidateKey(__ldcg(&candidates[g].gain), __ldcg(&candidates[g].feature));
     if (key > best) {
       best = key;
       place = g;

@@ -1,6 +1,8 @@
 // Enqueues the levels of a tree on a device: rows go to their nodes, are summed, and splits are found and planned.
 #include "trees_cuda/hist_levels_cuda.h"
 
+#include <algorithm>
+
 #include "base/stages.h"
 #include "gradient/gradient.h"
 #include "growth/plan_cuda.h"
@@ -28,8 +30,8 @@ class ListLevels {
   }
   void Sum(DevicePage const& page, int level, LevelBounds const& bounds) const {
     device_.timer.Run(kSum, level, [&] {
-      SumRows(parts_.histograms.OfPage(page.matrix), parts_.rows.Lists(), parts_.memory.nodes(), bounds, device_.limits,
-              device_.stream);
+      SumRows(parts_.histograms.OfPage(parts_.rows.AtLevel(page.matrix, level)), parts_.rows.Lists(),
+              parts_.memory.nodes(), bounds, device_.limits, device_.stream);
     });
   }
   GrowthView Growth() const { return parts_.Growth(); }
@@ -59,7 +61,9 @@ class PathRows {
 
   void Divide(DevicePage const& page, int level, LevelBounds const& bounds) {
     levels_.Next();
-    auto const divide = [&] { levels_.Divide(parts_.Partition(page.matrix), bounds, device_.limits, device_.stream); };
+    // Rows are divided by the splits of the level above.
+    DeviceMatrixView const matrix = parts_.rows.AtLevel(page.matrix, std::max(0, level - 1));
+    auto const divide = [&] { levels_.Divide(parts_.Partition(matrix), bounds, device_.limits, device_.stream); };
     level == 0 ? divide() : device_.timer.Run(kMove, level, divide);
     levels_.EndDivide();
   }
@@ -68,8 +72,10 @@ class PathRows {
       if (levels_.ClearsSlots()) {
         ClearSums(parts_.Partition(page.matrix), bounds, device_.limits, device_.stream);
       }
-      SumPaths(parts_.histograms.OfPage(page.matrix), levels_.paths(), parts_.splits.Categories(), bounds,
-               levels_.sums(), device_.limits, device_.stream);
+      bool const divides = levels_.sums() != PathSums::kTold;
+      DeviceMatrixView const matrix = parts_.rows.AtLevel(page.matrix, divides ? level - 1 : level);
+      SumPaths(parts_.histograms.OfPage(matrix), levels_.paths(), parts_.splits.Categories(), bounds, levels_.sums(),
+               device_.limits, device_.stream);
     });
     levels_.EndSum();
   }
@@ -117,9 +123,8 @@ void DivideAndPlan(TreeParts const& parts, NextPlan const& plan, LevelBounds con
 
 /// Where each device searches a share of the features, the best split of a node is known when all devices have told
 /// theirs. The plan is made behind that.
-void FindAndPlan(TreeParts const& parts, NextPlan const& plan, LevelBounds const& bounds) {
+void FindAndPlan(TreeParts const& parts, SplitView const& view, NextPlan const& plan, LevelBounds const& bounds) {
   TreeDevice const& device = parts.device;
-  SplitView const view = parts.splits.View();
   bool const shared = parts.splits.shares() != nullptr;
   NextPlan const in_search{plan.growth, shared ? NextLevel::kByHost : plan.next, plan.step};
   FindSplits(view, in_search, bounds, device.limits, device.stream);
@@ -140,7 +145,8 @@ void EnqueueLevelsOf(TreeParts const& parts, TreeShape const& shape, Rows* rows,
     SumOverDevices(parts, bounds, level);
     parts.device.timer.Run(kSplit, level, [&] {
       NextPlan const plan{rows->Growth(), Rows::kNext, rows->step()};
-      parts.request.symmetric() ? DivideAndPlan(parts, plan, bounds, level) : FindAndPlan(parts, plan, bounds);
+      parts.request.symmetric() ? DivideAndPlan(parts, plan, bounds, level)
+                                : FindAndPlan(parts, parts.splits.AtLevel(level), plan, bounds);
     });
   }
 }
@@ -170,7 +176,7 @@ void EnqueueBatch(TreeParts const& parts, BatchSizes const& sizes, int batch) {
     rows.Sum(page, batch, bounds);
   });
   SumOverDevices(parts, bounds, batch);
-  parts.device.timer.Run(kSplit, batch, [&] { FindAndPlan(parts, PlanByHost(parts), bounds); });
+  parts.device.timer.Run(kSplit, batch, [&] { FindAndPlan(parts, parts.splits.View(), PlanByHost(parts), bounds); });
 }
 
 PageStep BeginStep(TreeParts const& parts, BatchSizes const& sizes, int number, bool evaluates) {
@@ -205,7 +211,7 @@ void EndStep(TreeParts const& parts, PageStep const& step, int number) {
   if (!step.sums) return;
   LevelBounds const bounds{step.families, parts.rows.symbols(), true, step.siblings};
   SumOverDevices(parts, bounds, number);
-  parts.device.timer.Run(kSplit, number, [&] { FindAndPlan(parts, PlanByHost(parts), bounds); });
+  parts.device.timer.Run(kSplit, number, [&] { FindAndPlan(parts, parts.splits.View(), PlanByHost(parts), bounds); });
 }
 
 }  // namespace xgbgpu::cuda

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/stages.h"
 #include "growth/choose_shape.h"
@@ -41,9 +42,18 @@ DeviceMatrixView TreeRows::LayoutFor(TrainParams const& params) const {
   return CopiesColumns(params) ? columns_.LayoutOf(ColumnsFor(params)) : matrix_.view;
 }
 
-/// Returns the number of columns that trees of `params` may use.
+/// Returns the columns of the levels of trees of `params`, if levels sample features and are known ahead.
+std::optional<LevelColumns> TreeRows::LevelsFor(TrainParams const& params) const {
+  bool const sampled = params.colsample_bylevel < 1.0f && params.grow_policy != GrowPolicy::kSymmetric;
+  TreeShape const shape = sampled ? ShapeOf(params, device_.shard.all_rows()) : TreeShape{};
+  if (shape.levels == 0 || shape.open) return std::nullopt;
+  return LevelColumns{params, matrix_.view.features, shape.levels};
+}
+
+/// Returns about how many columns trees of `params` may use.
 FeatureIndex TreeRows::ColumnsFor(TrainParams const& params) const {
-  return FeaturesOfTree(params, matrix_.view.features);
+  auto const levels = LevelsFor(params);
+  return levels ? levels->columns() : FeaturesOfTree(params, matrix_.view.features);
 }
 
 bool TreeRows::CopiesColumns(TrainParams const& params) const {
@@ -112,13 +122,39 @@ void TreeRows::ReserveCopy() {
   TrainParams const& params = request_.params;
   by_paths_ = CanUsePaths(params);
   copies_columns_ = CopiesColumns(params);
-  if (copies_columns_) columns_.Reserve(ColumnsFor(params), request_.sampled() ? 0 : matrix_.view.rows);
+  ReserveColumns();
   copies_sample_ = request_.sampled() && (by_paths_ || pages_ != nullptr || copies_columns_);
   ReserveSampleOf(LikelyRows(params));
 }
 
+void TreeRows::ReserveColumns() {
+  tiles_of_levels_.clear();
+  if (!copies_columns_) return;
+  TrainParams const& params = request_.params;
+  if (auto levels = LevelsFor(params); !levels) {
+    level_columns_.reset();
+  } else {
+    if (!level_columns_ || !level_columns_->IsLike(*levels)) level_columns_ = std::move(levels);
+    level_columns_->Take(*request_.features);
+  }
+  columns_.Reserve(level_columns_ ? level_columns_->columns() : ColumnsFor(params),
+                   request_.sampled() ? 0 : matrix_.view.rows);
+  for (int level = 0; level_columns_ && level < level_columns_->levels(); ++level) {
+    FeatureIndex const of_tile = columns_.view().tile_columns;
+    tiles_of_levels_.push_back((level_columns_->columns(level) + of_tile - 1) / of_tile);
+  }
+}
+
 void TreeRows::TellColumns() {
-  if (copies_columns_) columns_.Tell(request_.features->Tree());
+  if (!copies_columns_) return;
+  columns_.Tell(level_columns_ ? level_columns_->Order(columns_.view().tile_columns) : request_.features->Tree());
+}
+
+DeviceMatrixView TreeRows::AtLevel(DeviceMatrixView page, int level) const {
+  if (!by_levels()) return page;
+  page.tiles = tiles_of_levels_[static_cast<std::size_t>(level)];
+  page.copied.columns = std::min(page.copied.columns, page.tiles * page.tile_columns);
+  return page;
 }
 
 /// Reserves a sample of `rows` rows, if the sample is copied. Otherwise lists have memory for all rows. In pages a sample
@@ -147,6 +183,7 @@ void TreeRows::ReservePositions() { device_.workspace.Reserve(&positions_, "posi
 
 void TreeRows::ReserveBatches(std::size_t families) {
   by_paths_ = copies_sample_ = copies_columns_ = false;
+  tiles_of_levels_.clear();
   ReserveSampleOf(0);
   ReservePositions();
   if (in_pages()) {

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <tuple>
+#include <vector>
 
 #include "growth/tree_memory_cuda.h"
 #include "matrix/device_matrix.h"
@@ -14,6 +16,7 @@
 #include "partition/paged_rows_cuda.h"
 #include "partition/path_workspace_cuda.h"
 #include "sample/column_copy_cuda.h"
+#include "sample/level_columns.h"
 #include "sample/sample_workspace_cuda.h"
 #include "tree/tree_shape.h"
 #include "trees_cuda/answer_for.h"
@@ -89,6 +92,10 @@ class TreeRows {
   }
   /// Returns the pages of matrix(). In core there is one.
   Pages<DeviceMatrixView> pages() const { return in_pages() ? pages_of_all() : Pages<DeviceMatrixView>{matrix()}; }
+  /// Returns the part of a page of matrix() that sums and splits of this level need.
+  DeviceMatrixView AtLevel(DeviceMatrixView page, int level) const;
+  /// Tells whether levels need fewer columns than the copy has. Features of columns do not ascend then.
+  bool by_levels() const { return !tiles_of_levels_.empty(); }
   /// Returns the pages of all rows.
   Pages<DeviceMatrixView> pages_of_all() const {
     return pages_ ? Pages<DeviceMatrixView>{*pages_} : Pages<DeviceMatrixView>{matrix_.view};
@@ -112,11 +119,13 @@ class TreeRows {
 
   /// Returns what a recorded tree depends on.
   auto RecordingKey() const {
-    return std::tuple{by_paths_, sample_.copied(), copies_columns_ ? columns_.columns() : 0};
+    return std::tuple{by_paths_, sample_.copied(), copies_columns_ ? columns_.columns() : 0, tiles_of_levels_};
   }
 
  private:
+  std::optional<LevelColumns> LevelsFor(TrainParams const& params) const;
   FeatureIndex ColumnsFor(TrainParams const& params) const;
+  void ReserveColumns();
   DeviceMatrixView LayoutFor(TrainParams const& params) const;
   bool CanUsePaths(DeviceMatrixView const& layout) const;
   bool MayMove(DeviceMatrixView const& layout, TrainParams const& params, TreeShape const& shape) const;
@@ -145,6 +154,8 @@ class TreeRows {
   PagedRowsWorkspace paged_rows_;
   SampleWorkspace sample_;
   ColumnCopy columns_;
+  std::optional<LevelColumns> level_columns_;   ///< of the trees that were copied last, if their levels sample features
+  std::vector<std::uint32_t> tiles_of_levels_;  ///< by_levels: [levels] tiles of the copy that a level needs
   DeviceBuffer<NodeIndex> positions_;
 };
 

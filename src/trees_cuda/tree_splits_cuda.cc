@@ -87,6 +87,17 @@ SplitView TreeSplits::View() const {
   return view;
 }
 
+SplitView TreeSplits::AtLevel(int level) const {
+  SplitView view = View();
+  if (!rows_.by_levels() || searches_share()) return view;
+  FeatureIndex const columns = rows_.AtLevel(rows_.matrix(), level).columns();
+  auto const& groups = workspace_.groups();
+  auto const end = std::partition_point(groups.begin(), groups.end(),
+                                        [&](SplitGroup const& group) { return group.first < columns; });
+  view.group_count = static_cast<std::uint32_t>(end - groups.begin());
+  return view;
+}
+
 CategorySets TreeSplits::ReadCategories(std::size_t nodes) {
   if (!has_categories()) return {};
   return workspace_.categories().Read(nodes, device_.stream);

@@ -55,6 +55,8 @@ class TreeSplits {
   // While a tree grows.
 
   SplitView View() const;
+  /// Returns View of the columns that nodes of this level need.
+  SplitView AtLevel(int level) const;
   LevelSearchWorkspace const& level_search() const { return level_search_; }  ///< of symmetric trees
   Constraints const& constraints() const { return workspace_.constraints().constraints(); }
   /// Tells whether any feature has categories.
@@ -68,7 +70,9 @@ class TreeSplits {
   /// Returns the cells that each device searches in the tree that grows now; null: all.
   CellShares const* shares() const { return searches_share() ? &shares_.cells : nullptr; }
   /// GrowthView::reduces
-  bool PlanReduces() const { return workspace_.PlanReduces() && !searches_share() && !request_.symmetric(); }
+  bool PlanReduces() const {
+    return workspace_.PlanReduces() && !searches_share() && !request_.symmetric() && !rows_.by_levels();
+  }
   /// GrowthView::level_nodes
   LevelNode const* level_nodes() const { return request_.symmetric() ? level_search_.View(0).nodes : nullptr; }
 

@@ -206,6 +206,15 @@ constexpr Corner kCorners[] = {
     {70000, 100, 1, 64, {kLossGuide, 8, 100}, "_columns_sampled"},
     {5000, 700, 1, 64, {kSymmetric, 6, 0}, "_columns"},
     {5000, 700, 0.9, 64, {kSymmetric, 5, 0}, "_columns_sampled"},
+    {5000, 3000, 1, 64, {kDepthWise, 6, 0}, "_columns"},
+    {5000, 3000, 0.9, 64, {kLossGuide, 0, 31}, "_columns_sampled"},
+    // Their levels sample features, and need fewer columns the deeper they are.
+    {5000, 700, 1, 64, {kDepthWise, 8, 0}, "_levels_ties"},
+    {70000, 400, 0.9, 64, {kDepthWise, 9, 0}, "_levels_moved_constrained"},
+    {70000, 400, 1, 64, {kDepthWise, 8, 0}, "_levels_sampled_wideformat"},
+    {70000, 100, 1, 64, {kDepthWise, 5, 0}, "_levels_ties"},
+    {70000, 150, 0.2, 64, {kDepthWise, 5, 0}, "_fewcolumns_levels"},
+    {5000, 5000, 1, 64, {kLossGuide, 6, 60}, "_levels_ties"},
     // Copies of sparse data: of tiles, with symbols of one and two bytes, and of CSR.
     {100000, 100, 0.2, 64, {kDepthWise, 9, 0}, "_fewcolumns_moved"},
     {70000, 700, 0.2, 256, {kDepthWise, 8, 0}, "_fewcolumns"},
@@ -229,6 +238,7 @@ void AddCorners(std::vector<EqualityCase>* cases) {
     c.max_bin = corner.max_bin;
     c.loss = name.find("_wideformat") == std::string::npos ? Loss::kLogistic : Loss::kHeavyTail;
     if (name.find("_sampled") != std::string::npos) c.params.subsample = 0.7f;
+    if (name.find("_levels") != std::string::npos) c.params.colsample_bylevel = 0.1f;
     if (name.find("_columns") != std::string::npos) c.params.colsample_bytree = 0.2f;
     if (name.find("_fewcolumns") != std::string::npos) c.params.colsample_bytree = 0.05f;
     if (name.find("_constrained") != std::string::npos) {

@@ -399,20 +399,42 @@ class WideSampleTest : public ::testing::Test {
 
 // The columns of a tree are copied in one visit. Its rows walk through the copy.
 TEST_F(WideSampleTest, TreesOfSomeColumnsVisitThePagesOnce) {
+  struct Way {
+    char const* name;
+    std::size_t features;
+    float share;
+    int depth;
+  };
+  constexpr Way kWays[] = {
+      {"by paths", 300, 0.1f, 6}, {"by paths that are moved", 300, 0.1f, 9}, {"in lists", 1300, 0.45f, 6}};
   for (auto const policy : {GrowPolicy::kDepthWise, GrowPolicy::kLossGuide, GrowPolicy::kSymmetric}) {
-    for (float const share : {0.1f, 0.45f}) {  // rows go by paths, and in lists
-      SCOPED_TRACE(std::string{NameOf(policy)} + ", " + std::to_string(share) + " of the columns");
-      TreeCase const c = MakeWide(WithParams("", [&](TrainParams* p) {
-        *p = {};
-        p->max_depth = 6;
-        p->grow_policy = policy;
-        p->colsample_bytree = share;
-      }));
+    for (Way const& way : kWays) {
+      SCOPED_TRACE(std::string{NameOf(policy)} + ", " + way.name);
+      TreeCase const c = MakeWide({"",
+                                   [&](TreeCase* wide) {
+                                     wide->params = {};
+                                     wide->params.max_depth = way.depth;
+                                     wide->params.grow_policy = policy;
+                                     wide->params.colsample_bytree = way.share;
+                                   },
+                                   {3000, way.features}});
       auto const paged = PagedMatrix(SourceOf(c), c.max_bin, 2, Limits(false), SmallPages(0));
       ASSERT_NE(paged->pages, nullptr);
       CompareTrees(c, paged, 1);
     }
   }
+}
+
+// So are the columns of all levels.
+TEST_F(WideSampleTest, LevelsOfSomeColumnsVisitThePagesOnce) {
+  TreeCase const c = MakeWide(WithParams("", [](TrainParams* p) {
+    *p = {};
+    p->max_depth = 6;
+    p->colsample_bylevel = 0.1f;
+  }));
+  auto const paged = PagedMatrix(SourceOf(c), c.max_bin, 2, Limits(false), SmallPages(0));
+  ASSERT_NE(paged->pages, nullptr);
+  CompareTrees(c, paged, 1);
 }
 
 // Trees of several kinds take turns in the same memory: samples of several sizes and methods, all rows, and trees that
