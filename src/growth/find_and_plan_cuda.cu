@@ -53,7 +53,7 @@ struct ListPlan {
 void FindSplits(SplitView const& view, NextPlan const& plan, LevelBounds const& bounds, DeviceLimits const& limits,
                 cudaStream_t stream) {
   GrowthView const& growth = plan.growth;
-  if (view.features.of_nodes != nullptr) {
+  if (view.features.are_chosen()) {
     ChooseFeatures({view.tree, &growth.settings->draw, &growth.settings->features, view.matrix.features, view.features},
                    bounds, limits, stream);
   }

@@ -22,18 +22,32 @@ struct CopiedRows {
   }
 };
 
+constexpr int kMostPieceWords = 4;  ///< 16 bytes
+
+/// A piece of a record of the copy that one access writes: all of it, or half.
+template <int kWords>
+struct RecordPieces {
+  static constexpr int kPieceWords = kWords < kMostPieceWords ? kWords : kMostPieceWords;
+  static constexpr int kPieces = kWords / kPieceWords;
+  using Piece = std::conditional_t<kPieceWords == 4, uint4, std::conditional_t<kPieceWords == 2, uint2, std::uint32_t>>;
+
+  /// Writes piece `p` of the record of row `to` in a tile of the copy. words [kPieceWords]: the piece.
+  __device__ static void Write(DeviceMatrixView const& copy, std::uint8_t* records, std::uint32_t tile,
+                               std::uint64_t to, std::uint32_t p, std::uint32_t const* words) {
+    Piece piece;
+    memcpy(&piece, words, sizeof(piece));
+    reinterpret_cast<Piece*>(records + (tile * copy.rows + to) * copy.record_bytes())[p] = piece;
+  }
+};
+
 /// Writes the record of row `to` in a tile of the copy. words [kWords]: the record.
 template <int kWords>
 __device__ void WriteRecord(DeviceMatrixView const& copy, std::uint8_t* records, std::uint32_t tile, std::uint64_t to,
                             std::uint32_t const* words) {
-  constexpr int kPieceWords = kWords < 4 ? kWords : 4;
-  using Piece = std::conditional_t<kPieceWords == 4, uint4, std::conditional_t<kPieceWords == 2, uint2, std::uint32_t>>;
-  auto* const record = reinterpret_cast<Piece*>(records + (tile * copy.rows + to) * copy.record_bytes());
+  using Pieces = RecordPieces<kWords>;
 #pragma unroll
-  for (int p = 0; p < kWords / kPieceWords; ++p) {
-    Piece piece;
-    memcpy(&piece, words + p * kPieceWords, sizeof(piece));
-    record[p] = piece;
+  for (std::uint32_t p = 0; p < Pieces::kPieces; ++p) {
+    Pieces::Write(copy, records, tile, to, p, words + p * Pieces::kPieceWords);
   }
 }
 

@@ -35,7 +35,7 @@ class ColumnCopy {
   /// Makes room for copies of `columns` columns, with records of `rows` rows; 0: the records are elsewhere. Makes the
   /// lists of a sparse matrix.
   void Reserve(FeatureIndex columns, std::uint64_t rows);
-  /// Tells the device the features of the next copy, ascending, one for each column. Enqueued.
+  /// Tells the device the features of the next copy, one for each column, ascending within each tile. Enqueued.
   void Tell(std::vector<FeatureIndex> const& features);
 
   // The room that was reserved last:
@@ -64,10 +64,15 @@ class ColumnCopy {
 };
 
 /// Copies the columns of `copy` of a page's rows to `records`. The page is dense, and its first row is row `first_row`.
-/// `sample`: the rows of the copy; null: the copy has all rows in their order. (column_copy_cuda.cu)
-/// Cost  reads the page once, or the sectors of the sample's rows; writes the copy once
+/// `sample`: the rows of the copy; null: the copy has all rows in their order. The features of the columns ascend.
+/// Cost  reads the page once, or the sectors of the sample's rows; writes the copy once (column_copy_cuda.cu)
 void CopyColumns(DeviceMatrixView const& page, std::uint64_t first_row, SampleView const* sample,
                  DeviceMatrixView const& copy, std::uint8_t* records, DeviceLimits const& limits, cudaStream_t stream);
+
+/// The same, for features in any order that ascend within each tile. (scattered_columns_cuda.cu)
+void CopyScatteredColumns(DeviceMatrixView const& page, std::uint64_t first_row, SampleView const* sample,
+                          DeviceMatrixView const& copy, std::uint8_t* records, DeviceLimits const& limits,
+                          cudaStream_t stream);
 
 }  // namespace xgbgpu::cuda
 

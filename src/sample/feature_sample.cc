@@ -16,6 +16,25 @@ std::uint32_t SizeOf(std::uint32_t from, float fraction) {
   return std::max(1U, static_cast<std::uint32_t>(fraction * static_cast<float>(from)));
 }
 
+/// Returns the `count` features with the smallest keys, ascending; of equal keys, the smaller feature. key_of(draw,
+/// feature) has the feature in its last bits, feature_of returns it.
+template <typename KeyOf, typename FeatureOf>
+std::vector<FeatureIndex> Smallest(std::vector<FeatureIndex> const& from, std::size_t count, RandomStream const& stream,
+                                   KeyOf&& key_of, FeatureOf&& feature_of) {
+  std::vector<decltype(key_of(0U, FeatureIndex{}))> keys(from.size());
+  RandomBlock draws{};
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    FeatureIndex const f = from[i];
+    if (i == 0 || f / 4 != from[i - 1] / 4) draws = stream.Block(f / 4);
+    keys[i] = key_of(draws.word[f % 4], f);
+  }
+  std::nth_element(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count - 1), keys.end());
+  std::vector<FeatureIndex> chosen(count);
+  std::transform(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count), chosen.begin(), feature_of);
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
 }  // namespace
 
 FeatureIndex FeaturesOfTree(TrainParams const& params, FeatureIndex features) {
@@ -61,20 +80,12 @@ std::vector<FeatureIndex> FeatureSampler::Choose(std::vector<FeatureIndex> const
                                                  RandomStream const& stream) const {
   if (fraction >= 1.0f) return from;
   std::size_t const count = SizeOf(static_cast<std::uint32_t>(from.size()), fraction);
-  std::vector<std::pair<std::uint64_t, FeatureIndex>> keys(from.size());
-  RandomBlock draws{};
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    FeatureIndex const f = from[i];
-    if (i == 0 || f / 4 != from[i - 1] / 4) draws = stream.Block(f / 4);
-    std::uint32_t const draw = draws.word[f % 4];
-    keys[i] = {weights_.empty() ? FeatureKey(draw) : FeatureKey(draw, weights_[f]), f};
+  if (weights_.empty()) {
+    auto const key = [](std::uint32_t draw, FeatureIndex f) { return FeatureKey(draw) | f; };
+    return Smallest(from, count, stream, key, [](std::uint64_t k) { return static_cast<FeatureIndex>(k); });
   }
-  std::nth_element(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count - 1), keys.end());
-  std::vector<FeatureIndex> chosen(count);
-  std::transform(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count), chosen.begin(),
-                 [](auto const& key) { return key.second; });
-  std::sort(chosen.begin(), chosen.end());
-  return chosen;
+  auto const key = [&](std::uint32_t draw, FeatureIndex f) { return std::pair{FeatureKey(draw, weights_[f]), f}; };
+  return Smallest(from, count, stream, key, [](auto const& k) { return k.second; });
 }
 
 }  // namespace xgbgpu

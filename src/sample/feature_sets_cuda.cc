@@ -5,22 +5,30 @@
 
 namespace xgbgpu::cuda {
 
+namespace {
+
+constexpr char kPart[] = "feature sets";
+
+void FillSet(std::vector<FeatureIndex> const& features, std::uint32_t words, std::uint32_t* bits) {
+  std::fill_n(bits, words, 0U);
+  for (FeatureIndex f : features) bits[f / 32] |= 1U << (f % 32);
+}
+
+}  // namespace
+
 bool DeviceFeatureSets::Set(FeatureSampler const& sampler, std::vector<float> const& weights, std::size_t nodes,
                             Stream const& stream) {
-  constexpr char const* kPart = "feature sets";
-  std::uint32_t const words = View().words;
   has_tree_set_ = sampler.Tree().size() < features_;
+  has_level_sets_ = false;
   has_node_sets_ = sampler.per_level() || sampler.per_node();
   has_weights_ = has_node_sets_ && !weights.empty();
   bool changed = false;
   if (has_tree_set_) {
-    changed = Reserve(&tree_set_, arena_, kPart, words);
-    std::uint32_t* const bits = upload_.Begin(words);
-    std::fill_n(bits, words, 0U);
-    for (FeatureIndex f : sampler.Tree()) bits[f / 32] |= 1U << (f % 32);
-    upload_.Send(tree_set_.data(), stream, "choosing features");
+    changed = Reserve(&told_sets_, arena_, kPart, words());
+    FillSet(sampler.Tree(), words(), upload_.Begin(words()));
+    upload_.Send(told_sets_.data(), stream, "choosing features");
   }
-  if (has_node_sets_) changed = Reserve(&node_sets_, arena_, kPart, nodes * words) || changed;
+  if (has_node_sets_) changed = Reserve(&node_sets_, arena_, kPart, nodes * words()) || changed;
   if (has_weights_ && weights != uploaded_) {
     changed = Reserve(&weights_, arena_, kPart, weights.size()) || changed;
     uploaded_ = weights;
@@ -29,9 +37,24 @@ bool DeviceFeatureSets::Set(FeatureSampler const& sampler, std::vector<float> co
   return changed;
 }
 
-FeatureSetsView DeviceFeatureSets::View() const {
-  return {has_tree_set_ ? tree_set_.data() : nullptr, has_node_sets_ ? node_sets_.data() : nullptr,
-          has_weights_ ? weights_.data() : nullptr, (features_ + 31) / 32};
+bool DeviceFeatureSets::SetLevels(FeatureSampler const& sampler, std::vector<std::vector<FeatureIndex>> const& levels,
+                                  Stream const& stream) {
+  has_tree_set_ = has_level_sets_ = true;
+  has_node_sets_ = has_weights_ = false;
+  std::size_t const all = (1 + levels.size()) * words();
+  bool const changed = Reserve(&told_sets_, arena_, kPart, all);
+  std::uint32_t* bits = upload_.Begin(all);
+  FillSet(sampler.Tree(), words(), bits);
+  for (auto const& level : levels) FillSet(level, words(), bits += words());
+  upload_.Send(told_sets_.data(), stream, "choosing features");
+  return changed;
+}
+
+FeatureSetsView DeviceFeatureSets::View(int level) const {
+  std::uint32_t* const of_level = told_sets_.data() + (1 + static_cast<std::size_t>(level)) * words();
+  std::uint32_t* const of_nodes = has_level_sets_ ? of_level : has_node_sets_ ? node_sets_.data() : nullptr;
+  return {has_tree_set_ ? told_sets_.data() : nullptr, of_nodes, has_weights_ ? weights_.data() : nullptr, words(),
+          has_level_sets_ ? 0 : words()};
 }
 
 }  // namespace xgbgpu::cuda

@@ -18,13 +18,16 @@ namespace xgbgpu::cuda {
 /// A view of sets of features: bit sets of `words` words.
 struct FeatureSetsView {
   std::uint32_t const* of_tree;  ///< nullptr: all features
-  /// [2 · families of a level, words] set 2 · family + (1 for the right child); nullptr: all nodes have the tree's set.
+  /// [2 · families of a level, apart] set 2 · family + (1 for the right child); nullptr: all nodes have the tree's set.
   std::uint32_t* of_nodes;
   float const* weights;  ///< [features] if of_nodes are chosen by weights, else nullptr
   std::uint32_t words;
+  std::uint32_t apart;  ///< words from one of of_nodes to the next; 0: there is one, which the host has told
 
+  bool are_chosen() const { return of_nodes != nullptr && apart != 0; }  ///< ChooseFeatures has to make of_nodes
   bool operator==(FeatureSetsView const& other) const {
-    return of_tree == other.of_tree && of_nodes == other.of_nodes && weights == other.weights && words == other.words;
+    return of_tree == other.of_tree && of_nodes == other.of_nodes && weights == other.weights && words == other.words &&
+           apart == other.apart;
   }
 };
 
@@ -50,13 +53,21 @@ class DeviceFeatureSets {
   /// Copies the next tree's set, and makes room for the sets of `nodes` nodes, which kernels choose. `weights`: of the
   /// features, or empty. Returns true if the memory has moved.
   bool Set(FeatureSampler const& sampler, std::vector<float> const& weights, std::size_t nodes, Stream const& stream);
-  FeatureSetsView View() const;
+  /// Copies the next tree's set and the sets of its levels. Nodes have the set of their level. Returns true if the
+  /// memory has moved.
+  bool SetLevels(FeatureSampler const& sampler, std::vector<std::vector<FeatureIndex>> const& levels,
+                 Stream const& stream);
+  /// Returns the sets of the nodes of this level, or of any level if nodes have sets of their own.
+  FeatureSetsView View(int level = 0) const;
 
  private:
+  std::uint32_t words() const { return (features_ + 31) / 32; }
+
   FeatureIndex features_;
   DeviceArena* arena_;
-  bool has_tree_set_{false}, has_node_sets_{false}, has_weights_{false};
-  DeviceBuffer<std::uint32_t> tree_set_, node_sets_;
+  bool has_tree_set_{false}, has_level_sets_{false}, has_node_sets_{false}, has_weights_{false};
+  DeviceBuffer<std::uint32_t> told_sets_;  ///< the tree's, then those of levels
+  DeviceBuffer<std::uint32_t> node_sets_;
   DeviceBuffer<float> weights_;
   PinnedUpload<std::uint32_t> upload_;
   std::vector<float> uploaded_;  ///< weights on the device

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 
 namespace xgbgpu {
 
@@ -35,17 +36,20 @@ LevelColumns::LevelColumns(TrainParams const& params, FeatureIndex features, int
 }
 
 void LevelColumns::Take(FeatureSampler const& sampler) {
-  order_ = sampler.Tree();
-  std::vector<int> last(order_.empty() ? 0 : std::size_t{order_.back()} + 1, -1);
+  constexpr int kNone = -1;
+  std::vector<FeatureIndex> const& all = sampler.Tree();
+  std::vector<int> last(std::size_t{all.back()} + 1, kNone);
+  sets_.clear();
   for (int level = 0; level < levels(); ++level) {
-    for (FeatureIndex f : sampler.Level(level)) last[f] = level;
+    sets_.push_back(sampler.Level(level));
+    for (FeatureIndex f : sets_.back()) last[f] = level;
   }
-  std::stable_sort(order_.begin(), order_.end(), [&](FeatureIndex a, FeatureIndex b) { return last[a] > last[b]; });
-  auto end = order_.begin();
-  for (int level = levels() - 1; level >= 0; --level) {
-    while (end != order_.end() && last[*end] >= level) ++end;
+  order_.clear();
+  for (int level = levels() - 1; level >= kNone; --level) {
+    std::copy_if(all.begin(), all.end(), std::back_inserter(order_), [&](FeatureIndex f) { return last[f] == level; });
+    if (level == kNone) break;
     FeatureIndex& size = sizes_[static_cast<std::size_t>(level)];
-    size = std::max(size, static_cast<FeatureIndex>(end - order_.begin()));
+    size = std::max(size, static_cast<FeatureIndex>(order_.size()));
   }
 }
 

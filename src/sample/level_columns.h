@@ -29,6 +29,8 @@ class LevelColumns {
   /// Returns how many of the first columns the nodes of this level need.
   FeatureIndex columns(int level) const { return sizes_[static_cast<std::size_t>(level)]; }
   int levels() const { return static_cast<int>(sizes_.size()); }
+  /// [levels] The features of the levels of the tree that was taken last.
+  std::vector<std::vector<FeatureIndex>> const& sets() const { return sets_; }
   /// Returns the features of the columns of the tree that was taken last. They ascend within each run of `run` columns.
   std::vector<FeatureIndex> Order(FeatureIndex run) const;
 
@@ -37,7 +39,8 @@ class LevelColumns {
   FeatureIndex of_level_;
   std::vector<FeatureIndex> expected_;  ///< [levels] sizes at first
   std::vector<FeatureIndex> sizes_;     ///< [levels]
-  std::vector<FeatureIndex> order_;     ///< features of the tree: the last level's first
+  std::vector<std::vector<FeatureIndex>> sets_;
+  std::vector<FeatureIndex> order_;  ///< features of the tree: the last level's first
 };
 
 }  // namespace xgbgpu

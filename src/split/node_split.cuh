@@ -30,7 +30,7 @@ __device__ inline void BestOfNode(SplitCandidate const* candidates, std::uint32_
 /// Returns the features that a child may be split by; nullptr: all.
 __device__ inline std::uint32_t const* SetOf(SplitView const& view, std::uint32_t family, bool right) {
   if (view.features.of_nodes == nullptr) return nullptr;
-  return view.features.of_nodes + std::uint64_t{2 * family + right} * view.features.words;
+  return view.features.of_nodes + std::uint64_t{2 * family + right} * view.features.apart;
 }
 
 /// Returns the work for a child, numbered over all families. `family` is its own.

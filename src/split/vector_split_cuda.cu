@@ -36,7 +36,7 @@ __device__ VectorChild ChildOf(VectorSplitView const& view, std::uint32_t child)
   own.allowed = view.of.features.of_nodes == nullptr
                     ? nullptr
                     : view.of.features.of_nodes +
-                          std::uint64_t{child / 2 * 2 + (own.node != family.left ? 1 : 0)} * view.of.features.words;
+                          std::uint64_t{child / 2 * 2 + (own.node != family.left ? 1 : 0)} * view.of.features.apart;
   return own;
 }
 

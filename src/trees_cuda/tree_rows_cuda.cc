@@ -303,7 +303,8 @@ void TreeRows::CopyRecords(SampleView const* sample) const {
     if (copies_columns_ && !page.matrix.dense) {
       CopyLists(columns_.lists(), matrix(), records, limits, device_.stream);
     } else if (copies_columns_) {
-      CopyColumns(page.matrix, page.first_row, sample, matrix(), records, limits, device_.stream);
+      auto* const copy = by_levels() ? CopyScatteredColumns : CopyColumns;
+      copy(page.matrix, page.first_row, sample, matrix(), records, limits, device_.stream);
     } else {
       CopySampledRecords(page.matrix, page.first_row, *sample, limits, device_.stream);
     }

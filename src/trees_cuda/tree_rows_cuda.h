@@ -96,6 +96,7 @@ class TreeRows {
   DeviceMatrixView AtLevel(DeviceMatrixView page, int level) const;
   /// Tells whether levels need fewer columns than the copy has. Features of columns do not ascend then.
   bool by_levels() const { return !tiles_of_levels_.empty(); }
+  LevelColumns const& level_columns() const { return *level_columns_; }  ///< by_levels
   /// Returns the pages of all rows.
   Pages<DeviceMatrixView> pages_of_all() const {
     return pages_ ? Pages<DeviceMatrixView>{*pages_} : Pages<DeviceMatrixView>{matrix_.view};

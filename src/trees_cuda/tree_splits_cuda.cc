@@ -59,9 +59,11 @@ void TreeSplits::ReserveLevels(std::size_t tree_nodes, std::size_t widest) {
 void TreeSplits::SetFeatures(std::size_t nodes, int levels) {
   FeatureSampler const& features = *request_.features;
   device_.workspace.Note([&] {
-    return request_.symmetric()
-               ? level_search_.SetFeatures(features, levels)
-               : workspace_.features().Set(features, request_.params.feature_weights, nodes, device_.stream);
+    if (request_.symmetric()) return level_search_.SetFeatures(features, levels);
+    if (rows_.by_levels() && !features.per_node()) {
+      return workspace_.features().SetLevels(features, rows_.level_columns().sets(), device_.stream);
+    }
+    return workspace_.features().Set(features, request_.params.feature_weights, nodes, device_.stream);
   });
 }
 
@@ -89,7 +91,9 @@ SplitView TreeSplits::View() const {
 
 SplitView TreeSplits::AtLevel(int level) const {
   SplitView view = View();
-  if (!rows_.by_levels() || searches_share()) return view;
+  if (!rows_.by_levels()) return view;
+  view.features = workspace_.features().View(level);
+  if (searches_share()) return view;
   FeatureIndex const columns = rows_.AtLevel(rows_.matrix(), level).columns();
   auto const& groups = workspace_.groups();
   auto const end = std::partition_point(groups.begin(), groups.end(),

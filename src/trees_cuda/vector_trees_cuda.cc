@@ -233,7 +233,7 @@ void VectorTrees::Evaluate(std::uint32_t families, bool root, int batch) {
   device_.timer.Run(kSum, batch, [&] { Sum(bounds); });
   device_.timer.Run(kSplit, batch, [&] {
     SplitView const view = parts_.splits.View();
-    if (view.features.of_nodes != nullptr) {
+    if (view.features.are_chosen()) {
       TreeSettings const* const settings = parts_.memory.settings();
       ChooseFeatures({view.tree, &settings->draw, &settings->features, view.matrix.features, view.features}, bounds,
                      device_.limits, device_.stream);
