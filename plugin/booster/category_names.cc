@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -61,6 +62,17 @@ std::vector<std::string> ReadNumbers(ArrayView const& values) {
     ForEach(values, [&](std::int64_t at) { names.push_back(Message(+values.Read<decltype(type)>(at))); });
   });
   return names;
+}
+
+std::string CountsDiffer(std::size_t column, std::size_t from, std::string const& here, std::size_t to,
+                         std::string const& there) {
+  return Message("Column ", column, " has ", from, " categories ", here, " and ", to, " ", there);
+}
+
+/// Says of which kind names of this type are. Numbers are of one kind, whatever their width.
+std::string_view KindOf(std::string const& type) {
+  if (type.empty()) return "no categories";
+  return type == kText ? "categories of text" : "categories of numbers";
 }
 
 }  // namespace
@@ -151,17 +163,35 @@ void CategoryNames::CheckGoesOn(CategoryNames const& model) const {
       "; allowed: the categories of the model in their order, as DMatrix(…, feature_types=booster.get_categories()) "
       "has them";
   for (std::size_t f = 0; f < columns_.size(); ++f) {
-    auto const &from = columns_[f].names, &to = model.columns_[f].names;
-    auto const differ = std::mismatch(from.cbegin(), from.cend(), to.cbegin(), to.cend());
-    if (differ.first != from.cend()) {
-      Throw<InvalidArgument>("Category ", differ.first - from.cbegin(), " of column ", f, " is ", Quoted(*differ.first),
-                             " in the data and ", Quoted(*differ.second), " in the model", kAllowed);
+    Column const &from = columns_[f], &to = model.columns_[f];
+    std::string difference = Difference(f, from, to, "in the data", "in the model");
+    if (difference.empty() && from.names.size() < to.names.size()) {
+      difference = CountsDiffer(f, from.names.size(), "in the data", to.names.size(), "in the model");
     }
-    if (differ.second != to.cend()) {
-      Throw<InvalidArgument>("Column ", f, " has ", from.size(), " categories in the data and ", to.size(),
-                             " in the model", kAllowed);
-    }
+    if (!difference.empty()) throw InvalidArgument{difference + kAllowed};
   }
+}
+
+std::string CategoryNames::Difference(std::size_t column, Column const& from, Column const& to, std::string const& here,
+                                      std::string const& there) {
+  auto const differ = std::mismatch(from.names.cbegin(), from.names.cend(), to.names.cbegin(), to.names.cend());
+  if (differ.first == from.names.cend()) return {};
+  if (differ.second == to.names.cend()) return CountsDiffer(column, from.names.size(), here, to.names.size(), there);
+  return Message("Category ", differ.first - from.names.cbegin(), " of column ", column, " is ", Quoted(*differ.first),
+                 " ", here, " and ", Quoted(*differ.second), " ", there);
+}
+
+std::string CategoryNames::UnlikeFirst(CategoryNames const& first, std::uint64_t batch) const {
+  std::string const here = Message("in batch ", batch), there = "in batch 0";
+  Column const none;
+  for (std::size_t f = 0; f < std::max(columns_.size(), first.columns_.size()); ++f) {
+    Column const& from = f < columns_.size() ? columns_[f] : none;
+    Column const& to = f < first.columns_.size() ? first.columns_[f] : none;
+    auto const of_from = KindOf(from.type), of_to = KindOf(to.type);
+    if (of_from != of_to) return Message("Column ", f, " has ", of_from, " ", here, " and ", of_to, " ", there);
+    if (auto difference = Difference(f, from, to, here, there); !difference.empty()) return difference;
+  }
+  return {};
 }
 
 void CategoryNames::Give(LearnerView const& model, xgboost::GradientBooster* slice) {

@@ -5,6 +5,8 @@
 #include <xgboost/data.h>
 #include <xgboost/json.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,9 @@ class CategoryNames {
   static void Give(LearnerView const& model, xgboost::GradientBooster* slice);
   /// Throws InvalidArgument unless a training goes on with the codes of `model`, which is not none.
   void CheckGoesOn(CategoryNames const& model) const;
+  /// Returns which code is another category in batch number `batch`, whose names these are, than in `first`, those of
+  /// batch 0; empty: none is.
+  std::string UnlikeFirst(CategoryNames const& first, std::uint64_t batch) const;
 
  private:
   struct Column {
@@ -48,6 +53,10 @@ class CategoryNames {
   /// Returns the names of the model of a stock booster that has `columns` columns.
   static CategoryNames Of(xgboost::GradientBooster const& model, FeatureIndex columns);
   static Column Read(xgboost::Json const& names);
+  /// Returns which name of `from` stands where `to` has another one, or none; empty: `to` begins with those of `from`.
+  /// `here` and `there` say where the names are, "in the data" for instance.
+  static std::string Difference(std::size_t column, Column const& from, Column const& to, std::string const& here,
+                                std::string const& there);
 
   std::vector<Column> columns_;
 };

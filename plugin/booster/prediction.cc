@@ -56,9 +56,10 @@ void Prediction::CheckRounds(RoundRange rounds) const {
 std::optional<Recoding> Prediction::RecodingOf(xgboost::DMatrix const& data) const {
   auto const of_data = CategoryNames::Of(data);
   if (of_data.none()) return Recoding{};
-  auto const of_model = CategoryNames::Of(learner_);
-  if (of_model.none()) return Recoding{};
   try {
+    CheckNotMixed(data);
+    auto const of_model = CategoryNames::Of(learner_);
+    if (of_model.none()) return Recoding{};
     Recoding recoding = of_data.To(of_model);
     if (!recoding.empty() && IsCoded(data)) of_data.CheckGoesOn(of_model);
     return recoding;

@@ -18,6 +18,7 @@
 #include "errors/notice.h"
 #include "group/process_group.h"
 #include "matrix/adapt_input.h"
+#include "matrix/coded_matrices.h"
 #include "matrix/held_bins.h"
 #include "matrix/held_matrix.h"
 #include "matrix/matrix_rows.h"
@@ -115,10 +116,12 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
   });
 }
 
-/// Throws InvalidArgument if codes of the data are other categories than in the model. Stock code counts them only.
+/// Throws InvalidArgument if codes of the data are other categories than in the model, or in another batch. Stock code
+/// counts them only.
 void Rounds::CheckNames(xgboost::DMatrix* data, XgbCache const& cache) {
   DataKey key = KeyOf(data, cache);
   if (key == named_) return;
+  CheckNotMixed(*data);
   auto const of_data = CategoryNames::Of(*data);
   if (of_data.none()) return;
   auto const of_model = CategoryNames::Of(learner());

@@ -102,7 +102,6 @@ void Batches::Note(std::string values, std::string indptr, std::string indices, 
 void Batches::NoteDense(char const* values) { Note(values, {}, {}, 0); }
 
 void Batches::NoteColumns(char const* columns) {
-  columns_ = columns;
   Note(columns, {}, {}, 0);
   arrays_ = ByColumns(values_.c_str());
 }

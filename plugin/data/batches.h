@@ -62,9 +62,6 @@ class Batches {
   /// Returns the arrays of this batch as XGBoost reads them; null if they were set past our functions, or are on a GPU.
   InPlaceArrays const* arrays() const { return has_arrays_ ? &arrays_ : nullptr; }
 
-  /// Returns the last batch that was a table of columns, as JSON; empty: there was none.
-  std::string const& columns() const { return columns_; }
-
   /// From now on copies the values of the batches of XGBoost's first pass.
   void Record(float missing, int threads) { recording_ = Recording{missing, threads, 0, {}}; }
   /// Returns the rows that were copied; null if there were none, or a batch could not be copied (HoldRows).
@@ -97,7 +94,6 @@ class Batches {
   std::unique_ptr<AscendingRows> ascending_;
   std::string problem_;  ///< what is wrong with the batch, at which XGBoost would end the process
   std::string values_, indptr_, indices_;
-  std::string columns_;     ///< of the last batch that was a list of columns (JSON)
   InPlaceArrays arrays_{};  ///< points to the texts above
   bool has_arrays_{false};
   std::optional<Recording> recording_;  ///< nothing: not asked for, or given up

@@ -10,13 +10,13 @@
 #include <string>
 #include <utility>
 
+#include "booster/batch_names.h"
 #include "data/batches.h"
 #include "data/per_proxy.h"
 #include "data/plain_array.h"
 #include "data/record_batches.h"
 #include "errors/fail.h"
 #include "group/process_group.h"
-#include "matrix/coded_matrices.h"
 #include "matrix/held_bins.h"
 #include "matrix/held_matrix.h"
 #include "matrix/hold_batches.h"
@@ -69,6 +69,16 @@ int MakeFromBatches(Batches* batches, std::optional<BinsConfig> config, DMatrixH
   if (held == nullptr) return ProcessGroup::HasEntered() ? in_group() : stock();  // one worker has the model of several
   *out = held;
   return 0;
+}
+
+/// Has XGBoost make a matrix of batches by stock(), and notes in it what their names of categories say of its codes.
+template <typename F>
+int MakeOfNamed(DMatrixHandle proxy, DMatrixHandle* out, F&& stock) {
+  if (!WhyNotRegistered().empty()) return stock();
+  BatchNames names{proxy};
+  int const status = stock();
+  if (status == 0) names.NoteIn(**static_cast<std::shared_ptr<xgboost::DMatrix>*>(*out));
+  return status;
 }
 
 /// Calls set(arrays), by which arrays that stock code can read become the batch of a proxy. A copy is kept, because
@@ -148,6 +158,22 @@ XGBGPU_EXPORT int XGImportArrowRecordBatch(DataIterHandle importer, void* batch,
   return batches->Import(static_cast<arrow::Array*>(batch), static_cast<arrow::Schema*>(schema));
 }
 
+XGBGPU_EXPORT int XGDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy, DataIterResetCallback* reset,
+                                              XGDMatrixCallbackNext* next, char const* config, DMatrixHandle* out) {
+  XGBGPU_CHECK_CALLER(-1);
+  static auto* const kNext = XGBGPU_NEXT(XGDMatrixCreateFromCallback);
+  return MakeOfNamed(proxy, out, [&] { return kNext(iter, proxy, reset, next, config, out); });
+}
+
+XGBGPU_EXPORT int XGExtMemQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy,
+                                                            DataIterHandle ref, DataIterResetCallback* reset,
+                                                            XGDMatrixCallbackNext* next, char const* config,
+                                                            DMatrixHandle* out) {
+  XGBGPU_CHECK_CALLER(-1);
+  static auto* const kNext = XGBGPU_NEXT(XGExtMemQuantileDMatrixCreateFromCallback);
+  return MakeOfNamed(proxy, out, [&] { return kNext(iter, proxy, ref, reset, next, config, out); });
+}
+
 XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy, DataIterHandle ref,
                                                       DataIterResetCallback* reset, XGDMatrixCallbackNext* next,
                                                       char const* config, DMatrixHandle* out) {
@@ -159,13 +185,11 @@ XGBGPU_EXPORT int XGQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatr
     return kNext(iter, proxy, ref, reset, next, config, out);
   }
   Batches batches{iter, proxy, ref != nullptr, reset, next, config};
-  int const status = MakeFromBatches(&batches, ReadBinsConfig(config), ref, out, [&] {
-    return kNext(&batches, proxy, ref, Batches::ResetForXGBoost, Batches::NextForXGBoost, config, out);
+  return MakeFromBatches(&batches, ReadBinsConfig(config), ref, out, [&] {
+    return MakeOfNamed(proxy, out, [&] {
+      return kNext(&batches, proxy, ref, Batches::ResetForXGBoost, Batches::NextForXGBoost, config, out);
+    });
   });
-  if (status == 0 && HaveReference(batches.columns().c_str())) {
-    NoteCoded(**static_cast<std::shared_ptr<xgboost::DMatrix>*>(*out));
-  }
-  return status;
 }
 
 XGBGPU_EXPORT int XGDeviceQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy,
@@ -219,7 +243,10 @@ XGBGPU_EXPORT int XGProxyDMatrixSetDataColumnar(DMatrixHandle proxy, char const*
   static auto* const kNext = XGBGPU_NEXT(XGProxyDMatrixSetDataColumnar);
   Batches* const batches = Batches::Of(proxy);
   if (batches != nullptr && columns != nullptr) batches->NoteColumns(columns);
-  return kNext(proxy, columns);
+  int const status = kNext(proxy, columns);
+  BatchNames* const names = BatchNames::Of(proxy);
+  if (status == 0 && names != nullptr) names->Add(columns);
+  return status;
 }
 
 }  // extern "C"

@@ -21,6 +21,7 @@ struct Place;        // xgbgpu/dataset.h
 
 namespace xgbgpu::plugin {
 
+class BatchNames;       // booster/batch_names.h
 class Batches;          // data/batches.h
 class CurrentRound;     // booster/current_round.h
 class MatricesOfCall;   // below
@@ -67,6 +68,7 @@ struct CallState {
   MatricesOfCall const* matrices{nullptr};        ///< that XGBoost was given, or null
   InPlaceArrays const* in_place_arrays{nullptr};  ///< of an in-place prediction, or null
   Batches* batches{nullptr};                      ///< of which a matrix is being made, or null
+  BatchNames* batch_names{nullptr};               ///< of batches of which XGBoost makes a matrix, or null
   RecordBatches* record_batches{nullptr};         ///< of which a matrix is being made, or null
   CurrentRound* round{nullptr};                   ///< for which XGBoost asks for trees, or null
   TreeWatch* tree_watch{nullptr};                 ///< sees the trees that stock code predicts, or null

@@ -39,6 +39,9 @@ XGB_DLL int XGBoosterPredictFromColumnar(BoosterHandle booster, char const* colu
                                          float const** out);
 // Since 3.0.
 XGB_DLL int XGBoosterReset(BoosterHandle booster);
+XGB_DLL int XGExtMemQuantileDMatrixCreateFromCallback(DataIterHandle iter, DMatrixHandle proxy, DataIterHandle ref,
+                                                      DataIterResetCallback* reset, XGDMatrixCallbackNext* next,
+                                                      char const* config, DMatrixHandle* out);
 // Since 3.2. No header has it.
 XGB_DLL int XGBoosterTrainOneIterWithSplitGrad(BoosterHandle booster, DMatrixHandle data, int iteration,
                                                char const* split_gradients, char const* split_hessians,

@@ -13,7 +13,7 @@ import subprocess
 import threading
 import time
 import warnings
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 import pandas as pd
@@ -428,6 +428,29 @@ def goes_on_with_other_categories(shares: List[float]) -> str:
     is_last = collective.get_rank() + 1 == collective.get_world_size()
     try:
         xgb.train(settings({}), matrix(names[::-1] if is_last else names), 1, xgb_model=booster)
+    except xgb.core.XGBoostError as error:
+        return str(error)
+    return "trained"
+
+
+def trains_on_batches_of_other_categories(shares: List[float]) -> str:
+    """Returns what a training says whose last worker has a batch with categories in another order than its first."""
+    names = ["b", "d", "f"]
+    is_last = collective.get_rank() + 1 == collective.get_world_size()
+
+    class Frames(Batches):
+        def next(self, input_data: Callable) -> int:
+            order = names[::-1] if is_last and self.at == 2 else names
+
+            def give(data: pd.DataFrame, **info: Any) -> None:
+                input_data(data=data.assign(c=data["c"].cat.set_categories(order)), **info)
+
+            return super().next(give)
+
+    frame = pd.DataFrame({"c": pd.Categorical(names * 40)})
+    matrix = xgb.QuantileDMatrix(Frames(frame, np.tile(np.arange(3.0), 40), [40, 80]), enable_categorical=True)
+    try:
+        xgb.train(settings({}), matrix, 1)
     except xgb.core.XGBoostError as error:
         return str(error)
     return "trained"

@@ -147,6 +147,13 @@ def test_categories_in_another_order_on_one_worker_stop_all(groups: Dict[int, Gr
     assert "All stop because worker 1 of 2 failed" in first and "Category 0 of column 0" in first
 
 
+@pytest.mark.skipif(SERIES < 302, reason="XGBoost knows no names of categories")
+def test_batches_of_other_categories_on_one_worker_stop_all(groups: Dict[int, Group]) -> None:
+    first, last = groups[2].results(group_scenarios.trains_on_batches_of_other_categories, SHARES[2])
+    assert "Category 0 of column 0 is 'f' in batch 2 and 'b' in batch 0" in last
+    assert "All stop because worker 1 of 2 failed" in first and "Category 0 of column 0" in first
+
+
 def test_evaluated_rows_that_one_worker_changes(groups: Dict[int, Group]) -> None:
     for workers in (2, 3):
         expected = group_scenarios.evaluated_rows_of_one_change(SHARES[workers], in_one_process=True)
