@@ -41,7 +41,7 @@ void BatchNames::Add(char const* columns) {
     first_has_reference_ = has_reference;
   } else if (has_reference != first_has_reference_) {
     why_mixed_ = ReferencesDiffer(has_reference, batch);
-  } else if (auto difference = names.UnlikeFirst(first_, batch); !difference.empty()) {
+  } else if (auto difference = names.Unlike(first_, Message("in batch ", batch), "in batch 0"); !difference.empty()) {
     why_mixed_ = difference +
                  "; allowed: the categories of batch 0 in their order in every batch, as column.cat.set_categories(…) "
                  "lists them";

@@ -26,6 +26,7 @@ namespace xgbgpu::plugin {
 namespace {
 
 constexpr char kText[] = "text";
+constexpr char kNumbers[] = "numbers";  // of any width
 
 std::string Dumped(xgboost::Json const& json) {
   std::string text;
@@ -163,35 +164,72 @@ void CategoryNames::CheckGoesOn(CategoryNames const& model) const {
       "; allowed: the categories of the model in their order, as DMatrix(…, feature_types=booster.get_categories()) "
       "has them";
   for (std::size_t f = 0; f < columns_.size(); ++f) {
-    Column const &from = columns_[f], &to = model.columns_[f];
-    std::string difference = Difference(f, from, to, "in the data", "in the model");
-    if (difference.empty() && from.names.size() < to.names.size()) {
-      difference = CountsDiffer(f, from.names.size(), "in the data", to.names.size(), "in the model");
-    }
+    auto const difference = Difference(f, columns_[f], model.columns_[f], "in the data", "in the model");
     if (!difference.empty()) throw InvalidArgument{difference + kAllowed};
   }
 }
 
 std::string CategoryNames::Difference(std::size_t column, Column const& from, Column const& to, std::string const& here,
                                       std::string const& there) {
+  if (from.names == to.names) return {};
   auto const differ = std::mismatch(from.names.cbegin(), from.names.cend(), to.names.cbegin(), to.names.cend());
-  if (differ.first == from.names.cend()) return {};
-  if (differ.second == to.names.cend()) return CountsDiffer(column, from.names.size(), here, to.names.size(), there);
+  if (differ.first == from.names.cend() || differ.second == to.names.cend()) {
+    return CountsDiffer(column, from.names.size(), here, to.names.size(), there);
+  }
   return Message("Category ", differ.first - from.names.cbegin(), " of column ", column, " is ", Quoted(*differ.first),
                  " ", here, " and ", Quoted(*differ.second), " ", there);
 }
 
-std::string CategoryNames::UnlikeFirst(CategoryNames const& first, std::uint64_t batch) const {
-  std::string const here = Message("in batch ", batch), there = "in batch 0";
+std::string CategoryNames::Unlike(CategoryNames const& other, std::string const& here, std::string const& there) const {
   Column const none;
-  for (std::size_t f = 0; f < std::max(columns_.size(), first.columns_.size()); ++f) {
+  for (std::size_t f = 0; f < std::max(columns_.size(), other.columns_.size()); ++f) {
     Column const& from = f < columns_.size() ? columns_[f] : none;
-    Column const& to = f < first.columns_.size() ? first.columns_[f] : none;
+    Column const& to = f < other.columns_.size() ? other.columns_[f] : none;
     auto const of_from = KindOf(from.type), of_to = KindOf(to.type);
     if (of_from != of_to) return Message("Column ", f, " has ", of_from, " ", here, " and ", of_to, " ", there);
     if (auto difference = Difference(f, from, to, here, there); !difference.empty()) return difference;
   }
   return {};
+}
+
+// For each column with categories its number, whether its names are text, their number, and each with its length.
+
+std::string CategoryNames::ToText() const {
+  std::string text;
+  auto const add = [&](std::string const& word) { text += word + ' '; };
+  for (std::size_t f = 0; f < columns_.size(); ++f) {
+    auto const& [type, names] = columns_[f];
+    if (type.empty()) continue;
+    add(std::to_string(f));
+    add(type == kText ? kText : kNumbers);
+    add(std::to_string(names.size()));
+    for (std::string const& name : names) {
+      add(std::to_string(name.size()));
+      text += name;
+    }
+  }
+  return text;
+}
+
+CategoryNames CategoryNames::OfText(std::string const& text) {
+  CategoryNames all;
+  std::size_t at = 0;
+  auto const read_word = [&] {
+    std::size_t const begin = std::exchange(at, text.find(' ', at) + 1);
+    return text.substr(begin, at - 1 - begin);
+  };
+  auto const read_number = [&] { return std::size_t{std::stoull(read_word())}; };
+  while (at < text.size()) {
+    all.columns_.resize(read_number() + 1);
+    auto& [type, names] = all.columns_.back();
+    type = read_word();
+    names.resize(read_number());
+    for (std::string& name : names) {
+      std::size_t const size = read_number();
+      name = text.substr(std::exchange(at, at + size), size);
+    }
+  }
+  return all;
 }
 
 void CategoryNames::Give(LearnerView const& model, xgboost::GradientBooster* slice) {

@@ -6,7 +6,6 @@
 #include <xgboost/json.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -37,9 +36,14 @@ class CategoryNames {
   static void Give(LearnerView const& model, xgboost::GradientBooster* slice);
   /// Throws InvalidArgument unless a training goes on with the codes of `model`, which is not none.
   void CheckGoesOn(CategoryNames const& model) const;
-  /// Returns which code is another category in batch number `batch`, whose names these are, than in `first`, those of
-  /// batch 0; empty: none is.
-  std::string UnlikeFirst(CategoryNames const& first, std::uint64_t batch) const;
+  /// Returns which code is another category, or none, in `other`; empty: none is. `here` and `there` say where the names
+  /// are, "in batch 1" and "in batch 0" for instance.
+  std::string Unlike(CategoryNames const& other, std::string const& here, std::string const& there) const;
+
+  /// Returns a text that is the same for names that are not unlike, and only for these; empty: none().
+  std::string ToText() const;
+  /// Returns names that are not unlike those that gave the text.
+  static CategoryNames OfText(std::string const& text);
 
  private:
   struct Column {
@@ -53,8 +57,7 @@ class CategoryNames {
   /// Returns the names of the model of a stock booster that has `columns` columns.
   static CategoryNames Of(xgboost::GradientBooster const& model, FeatureIndex columns);
   static Column Read(xgboost::Json const& names);
-  /// Returns which name of `from` stands where `to` has another one, or none; empty: `to` begins with those of `from`.
-  /// `here` and `there` say where the names are, "in the data" for instance.
+  /// Returns which name of `from` stands where `to` has another one, or that one has more; empty: the names are the same.
   static std::string Difference(std::size_t column, Column const& from, Column const& to, std::string const& here,
                                 std::string const& there);
 

@@ -26,6 +26,9 @@ namespace xgbgpu::plugin {
 
 namespace {
 
+/// In a maximum: of a worker that has nothing to say.
+constexpr std::int64_t kNoOpinion = std::numeric_limits<std::int64_t>::min();
+
 /// Returns a text that is different for different bits.
 std::string BitsOf(float value) {
   std::string digits = std::to_string(value);
@@ -88,7 +91,6 @@ std::string NamesOf(std::vector<std::uint8_t> const& categorical) {
 /// first worker that has some: Dask makes such a matrix for a worker that has rows of an evaluation alone, and cannot
 /// know the frame of another worker. A QuantileDMatrix gets none, since it has been made with other types already.
 void AgreeOnTypes(ProcessGroup* group, bool is_binned, xgboost::MetaInfo* info) {
-  constexpr std::int64_t kNoOpinion = std::numeric_limits<std::int64_t>::min();
   bool const lacks = info->num_row_ == 0 && info->feature_types.Empty() && !is_binned;
   auto const number = static_cast<std::int64_t>(HashText(NamesOf(CategoricalFeatures(*info))) >> 1);
   std::int64_t most[] = {lacks ? kNoOpinion : number, lacks ? kNoOpinion : -number, lacks ? 1 : 0,
@@ -112,7 +114,6 @@ void AgreeOnTypes(ProcessGroup* group, bool is_binned, xgboost::MetaInfo* info) 
 /// them, and otherwise XGBoost's bins. max_bin: the training's.
 BinsOf AgreeOnBins(ProcessGroup* group, SharedMatrix const& matrix, int max_bin) {
   if (!matrix.is_binned) return {matrix.bins, false};
-  constexpr std::int64_t kNoOpinion = std::numeric_limits<std::int64_t>::min();
   bool const has_say = matrix.bins != 0;
   std::int64_t most[] = {matrix.has_values ? 0 : 1, has_say ? matrix.bins : kNoOpinion,
                          has_say ? -std::int64_t{matrix.bins} : kNoOpinion};
@@ -155,6 +156,28 @@ std::vector<Fact> FactsOf(ObjectiveParams const& p) {
           {"parameter lambdarank_normalization", p.lambdarank.normalizes ? "1" : "0"},
           {"parameter lambdarank_score_normalization", p.lambdarank.normalizes_by_score ? "1" : "0"},
           {"parameter ndcg_exp_gain", p.lambdarank.has_exp_gain ? "1" : "0"}};
+}
+
+/// Compares the names of categories of all workers whose matrices have names. XGBoost takes codes of others for its own.
+void GroupRounds::AgreeOnNames(ProcessGroup* group, CategoryNames const& names) const {
+  int const own = group->shard();
+  std::string const text = names.ToText();
+  bool const lacks = text.empty();
+  auto const number = static_cast<std::int64_t>(HashText(text) >> 1);
+  std::int64_t most[] = {lacks ? kNoOpinion : number, lacks ? kNoOpinion : -number, lacks ? -group->shards() : -own};
+  group->Max({most, 3});
+  if (most[1] == kNoOpinion || most[0] == -most[1]) return;
+  Agree(*group, {}, [&] {  // a model with names tells which worker is wrong
+    auto const of_model = CategoryNames::Of(learner_);
+    if (!lacks && !of_model.none()) names.CheckGoesOn(of_model);
+  });
+  auto const first = static_cast<int>(-most[2]);
+  auto const of_first = CategoryNames::OfText(FirstText(*group, own == first ? text : ""));
+  auto const on = [](int worker) { return Message("on worker ", worker); };
+  std::string const difference = lacks ? "" : names.Unlike(of_first, on(own), on(first));
+  Throw<InvalidArgument>(FirstText(*group, difference),
+                         "; allowed: the same categories in the same order on every worker, as "
+                         "column.cat.set_categories(…) lists them");
 }
 
 std::vector<float> GroupRounds::AgreeOnFeatureWeights(ProcessGroup* group, bool has_rows,
@@ -205,7 +228,7 @@ std::vector<Fact> GroupRounds::FactsOfRound(SharedMatrix const& matrix, std::str
       {"base score", BitsOf(learner_.base_scores())},
       {"number of outputs (num_class, or label columns)", std::to_string(learner_.outputs())},
       {"parameter multi_strategy", learner_.grows_vector_leaves() ? "multi_output_tree" : "one_output_per_tree"},
-      {"number of columns", std::to_string(matrix.info->num_col_)},
+      {"number of columns", std::to_string(matrix.data->Info().num_col_)},
       {"kind of matrix", matrix.is_binned ? "QuantileDMatrix" : "DMatrix"},
   };
   all.insert(all.end(), facts.begin(), facts.end());
@@ -217,21 +240,26 @@ std::vector<Fact> GroupRounds::FactsOfRound(SharedMatrix const& matrix, std::str
 Place GroupRounds::AgreeOnRound(ProcessGroup* group, SharedMatrix const& matrix, std::string const& step,
                                 std::vector<Fact> const& facts) {
   known_.reset();
-  Agree(*group, FactsOfRound(matrix, step, facts), [&] { CheckRound(group); });
-  AgreeOnTypes(group, matrix.is_binned, matrix.info);
+  xgboost::MetaInfo& info = matrix.data->Info();
+  CategoryNames names;
+  Agree(*group, FactsOfRound(matrix, step, facts), [&] {
+    CheckRound(group);
+    names = CategoryNames::Of(*matrix.data);
+  });
+  AgreeOnTypes(group, matrix.is_binned, &info);
+  AgreeOnNames(group, names);
   BinsOf const bins = AgreeOnBins(group, matrix, settings_.config().tree().max_bin);
   DeviceParam const& device = settings_.config().device();
-  std::uint64_t const rows = matrix.info->num_row_;
-  Place const place = PlaceInGroup(group, device, rows);
+  Place const place = PlaceInGroup(group, device, info.num_row_);
   known_ =
-      Known{group, matrix.key, rows, NamesOf(CategoricalFeatures(*matrix.info)), device.__DICT__(), place, bins, {}};
+      Known{group, matrix.key, info.num_row_, NamesOf(CategoricalFeatures(info)), device.__DICT__(), place, bins, {}};
   return place;
 }
 
 std::optional<Place> GroupRounds::KnownPlace(ProcessGroup const* group, SharedMatrix const& matrix) const {
+  xgboost::MetaInfo const& info = matrix.data->Info();
   bool const is_known = known_ && known_->group == group && known_->key == matrix.key &&
-                        known_->rows == matrix.info->num_row_ &&
-                        known_->categorical == NamesOf(CategoricalFeatures(*matrix.info)) &&
+                        known_->rows == info.num_row_ && known_->categorical == NamesOf(CategoricalFeatures(info)) &&
                         known_->device == settings_.config().device().__DICT__();
   if (!is_known) return {};
   return known_->place;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "booster/booster_trace.h"
+#include "booster/category_names.h"
 #include "booster/last_prediction.h"
 #include "booster/learner_view.h"
 #include "booster/settings.h"
@@ -29,7 +30,7 @@ namespace xgbgpu::plugin {
 /// What workers compare of their training matrices.
 struct SharedMatrix {
   DataKey key;
-  xgboost::MetaInfo* info;
+  xgboost::DMatrix* data;
   bool is_binned;   ///< a QuantileDMatrix
   bool has_values;  ///< from which cuts may be made: always of a DMatrix, and of a QuantileDMatrix without rows
   int bins;         ///< of a column, at most; 0: a QuantileDMatrix without rows has no say
@@ -116,6 +117,7 @@ class GroupRounds {
     std::optional<std::vector<float>> feature_weights;  ///< empty: not asked for
   };
 
+  void AgreeOnNames(ProcessGroup* group, CategoryNames const& names) const;
   Evaluated* FindEvaluated(ProcessGroup const* group, DataKey const& key, std::string const& what);
   std::vector<Fact> FactsOfRound(SharedMatrix const& matrix, std::string const& step, std::vector<Fact> const& facts);
 

@@ -164,7 +164,7 @@ SharedMatrix Rounds::Shared(std::shared_ptr<xgboost::DMatrix> const& data) const
   bool const is_binned = IsBinned(*data), is_empty = data->Info().num_row_ == 0;
   bool const has_values = !is_binned || is_empty || (held != nullptr && held->ref() == nullptr);
   int const bins = is_binned && held == nullptr ? 0 : BinsFor(*data, config().tree().max_bin);
-  return {DataKey{data}, &data->Info(), is_binned, has_values, bins};
+  return {DataKey{data}, data.get(), is_binned, has_values, bins};
 }
 
 /// Returns the training on `data`, once workers agree on the round and parameters allow it. `step` names the part of

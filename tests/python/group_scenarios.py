@@ -456,6 +456,43 @@ def trains_on_batches_of_other_categories(shares: List[float]) -> str:
     return "trained"
 
 
+def matrix_of_towns(kind: str, rows: slice, towns: Optional[Sequence[Any]], **more: Any) -> xgb.DMatrix:
+    """Returns rows of a number and of a town. `towns`: its categories, in their order; None: codes without names."""
+    rng = np.random.default_rng(7)
+    number, town = rng.normal(size=300).astype(np.float32)[rows], rng.integers(0, 3, 300)[rows]
+    frame = pd.DataFrame({"number": number, "town": town.astype(np.float32)})
+    if towns is None:
+        more["feature_types"] = ["float", "c"]
+    else:
+        frame["town"] = pd.Categorical(np.array(sorted(towns)[:3])[town], towns)
+    make = xgb.QuantileDMatrix if kind == "QuantileDMatrix" else xgb.DMatrix
+    return make(frame, np.array([3, -2, 1])[town] + number, enable_categorical=True, **more)
+
+
+def rows_of_towns(shares: Optional[List[float]]) -> slice:
+    if shares is None:
+        return slice(0, 300)
+    return slice(*[int(300 * share) for share in shares[collective.get_rank() :][:2]])
+
+
+def trains_on_towns(shares: Optional[List[float]], kind: str, lists: List[Any], how: Dict[str, Any] = {}) -> str:
+    """Trains on frames, with the list of towns of this worker. Returns the trees."""
+    towns = lists[collective.get_rank() if shares else 0]
+    booster = xgb.train(settings(how), matrix_of_towns(kind, rows_of_towns(shares), towns), 3)
+    return "".join(booster.get_dump(with_stats=True))
+
+
+def evaluates_towns(shares: Optional[List[float]], kind: str, lists: List[List[str]]) -> List[str]:
+    """Trains on frames of one order, and evaluates frames with the list of towns of this worker."""
+    rows = rows_of_towns(shares)
+    data = matrix_of_towns(kind, rows, ["a", "b", "c"])
+    ref = {"ref": data} if kind == "QuantileDMatrix" else {}
+    evaluated = matrix_of_towns(kind, rows, lists[collective.get_rank() if shares else 0], **ref)
+    evaluations = Evaluations([(data, "own"), (evaluated, "other")])
+    xgb.train(settings({}), data, 3, callbacks=[evaluations])
+    return evaluations.lines
+
+
 def evaluated_rows_of_one_change(shares: List[float], in_one_process: bool = False) -> List[str]:
     """Evaluates matrices in each round. Before some rounds the last worker's matrix is another one of fewer rows, or all
     workers' rows get weights."""

@@ -16,6 +16,8 @@ from support import BACKEND, OURS, SERIES
 
 pytestmark = pytest.mark.skipif(not OURS or BACKEND != "host", reason="process groups train on the host")
 
+only_with_names = pytest.mark.skipif(SERIES < 302, reason="XGBoost knows no names of categories")
+
 #: Where the rows of each worker begin, as shares of all: uneven, and the second of three and of four has none.
 SHARES = {1: [0, 1], 2: [0, 0.3, 1], 3: [0, 0.55, 0.55, 1], 4: [0, 0.1, 0.1, 0.6, 1]}
 
@@ -140,18 +142,86 @@ def test_labels_that_one_worker_changes_and_all_evaluate(groups: Dict[int, Group
     assert groups[2].results(group_scenarios.labels_of_one_change, SHARES[2]) == [expected] * 2
 
 
-@pytest.mark.skipif(SERIES < 302, reason="XGBoost knows no names of categories")
+@only_with_names
 def test_categories_in_another_order_on_one_worker_stop_all(groups: Dict[int, Group]) -> None:
     first, last = groups[2].results(group_scenarios.goes_on_with_other_categories, SHARES[2])
     assert "Category 0 of column 0 is 'f' in the data and 'b' in the model" in last
     assert "All stop because worker 1 of 2 failed" in first and "Category 0 of column 0" in first
 
 
-@pytest.mark.skipif(SERIES < 302, reason="XGBoost knows no names of categories")
+@only_with_names
 def test_batches_of_other_categories_on_one_worker_stop_all(groups: Dict[int, Group]) -> None:
     first, last = groups[2].results(group_scenarios.trains_on_batches_of_other_categories, SHARES[2])
     assert "Category 0 of column 0 is 'f' in batch 2 and 'b' in batch 0" in last
     assert "All stop because worker 1 of 2 failed" in first and "Category 0 of column 0" in first
+
+
+kinds_of_matrices = pytest.mark.parametrize("kind", ["DMatrix", "QuantileDMatrix"])
+TOWNS = ["a", "b", "c"]
+#: A worker of codes without names has nothing to say. With a DMatrix XGBoost's own messages would not fit.
+NO_NAMES = {"QuantileDMatrix": None}
+
+
+@only_with_names
+@pytest.mark.parametrize(
+    "first, other, words",
+    [
+        (TOWNS, ["b", "a", "c"], "Category 0 of column 1 is 'b' on worker {} and 'a' on worker {}"),
+        (TOWNS, ["a", "b", "x"], "Category 2 of column 1 is 'x' on worker {} and 'c' on worker {}"),
+        (TOWNS, [*TOWNS, "d"], "Column 1 has 4 categories on worker {} and 3 on worker {}"),
+        ([*TOWNS, "d"], TOWNS, "Column 1 has 3 categories on worker {} and 4 on worker {}"),
+        (["a", "b 1", "c"], ["a", "c", "b 1"], "Category 1 of column 1 is 'c' on worker {} and 'b 1' on worker {}"),
+        ([10, 20, 30], [20, 10, 30], "Category 0 of column 1 is '20' on worker {} and '10' on worker {}"),
+        (
+            [10, 20, 30],
+            ["10", "20", "30"],
+            "Column 1 has categories of text on worker {} and categories of numbers on worker {}",
+        ),
+    ],
+    ids=["order", "another", "more", "fewer", "spaces", "numbers", "text"],
+)
+@kinds_of_matrices
+def test_workers_that_list_other_categories_stop_all(
+    groups: Dict[int, Group], kind: str, first: List[Any], other: List[Any], words: str
+) -> None:
+    allowed = "allowed: the same categories in the same order on every worker, as column.cat.set_categories(…) lists them"
+    answers = groups[2].run(group_scenarios.trains_on_towns, [0, 0.5, 1], kind, [first, other])
+    say(answers, words.format(1, 0), allowed)
+    lists = [NO_NAMES.get(kind, first), first, first, other]
+    answers = groups[4].run(group_scenarios.trains_on_towns, [0, 0.2, 0.5, 0.7, 1], kind, lists)
+    say(answers, words.format(3, 1 if kind in NO_NAMES else 0), allowed)
+    assert max(groups[4].seconds) < SOON
+
+
+@only_with_names
+@pytest.mark.parametrize("how", [dict(booster="dart", rate_drop=0.5), dict(grow_policy="symmetric")], ids=str)
+def test_other_categories_stop_every_kind_of_trees(groups: Dict[int, Group], how: Dict[str, Any]) -> None:
+    lists = [TOWNS, TOWNS[::-1]]
+    answers = groups[2].run(group_scenarios.trains_on_towns, SHARES[2], "DMatrix", lists, how)
+    say(answers, "Category 0 of column 1 is 'c' on worker 1 and 'a' on worker 0")
+
+
+@only_with_names
+@kinds_of_matrices
+def test_workers_that_list_the_same_categories_train_the_model_of_one_process(
+    groups: Dict[int, Group], kind: str
+) -> None:
+    expected = group_scenarios.trains_on_towns(None, kind, [TOWNS])
+    found = groups[2].results(group_scenarios.trains_on_towns, SHARES[2], kind, [TOWNS, TOWNS])
+    assert found == [expected] * 2
+    found = groups[2].results(group_scenarios.trains_on_towns, SHARES[2], kind, [NO_NAMES.get(kind, TOWNS), TOWNS])
+    assert found == [expected] * 2
+    numbers = [np.array([10, 20, 30], dtype) for dtype in (np.int64, np.int16)]
+    assert groups[2].results(group_scenarios.trains_on_towns, SHARES[2], kind, numbers) == [expected] * 2
+
+
+@only_with_names
+@kinds_of_matrices
+def test_evaluated_frames_may_list_categories_in_another_order(groups: Dict[int, Group], kind: str) -> None:
+    """A worker knows the names of its training, and translates codes."""
+    expected = group_scenarios.evaluates_towns(None, kind, [TOWNS])
+    found = groups[2].results(group_scenarios.evaluates_towns, SHARES[2], kind, [TOWNS, TOWNS[::-1]])
+    assert found == [expected] * 2
 
 
 def test_evaluated_rows_that_one_worker_changes(groups: Dict[int, Group]) -> None:
