@@ -39,7 +39,7 @@ struct DeviceTile {
 struct CopiedColumns {
   FeatureIndex columns{0};
   FeatureIndex const* column_of{nullptr};   ///< [features] of each feature that has a column
-  FeatureIndex const* feature_of{nullptr};  ///< [columns], ascending
+  FeatureIndex const* feature_of{nullptr};  ///< [columns], ascending within each tile
   DeviceTile const* tile{nullptr};          ///< the tiles of the whole matrix, whose symbols the copy has
   std::uint32_t tile_columns{0};            ///< columns of such a tile
 };

@@ -51,10 +51,13 @@ bool DeviceFeatureSets::SetLevels(FeatureSampler const& sampler, std::vector<std
 }
 
 FeatureSetsView DeviceFeatureSets::View(int level) const {
-  std::uint32_t* const of_level = told_sets_.data() + (1 + static_cast<std::size_t>(level)) * words();
-  std::uint32_t* const of_nodes = has_level_sets_ ? of_level : has_node_sets_ ? node_sets_.data() : nullptr;
-  return {has_tree_set_ ? told_sets_.data() : nullptr, of_nodes, has_weights_ ? weights_.data() : nullptr, words(),
-          has_level_sets_ ? 0 : words()};
+  FeatureSetsView view{has_tree_set_ ? told_sets_.data() : nullptr, has_node_sets_ ? node_sets_.data() : nullptr,
+                       has_weights_ ? weights_.data() : nullptr, words(), words()};
+  if (has_level_sets_) {
+    view.of_nodes = told_sets_.data() + (1 + static_cast<std::size_t>(level)) * words();
+    view.apart = 0;
+  }
+  return view;
 }
 
 }  // namespace xgbgpu::cuda

@@ -35,7 +35,7 @@ LevelColumns::LevelColumns(TrainParams const& params, FeatureIndex features, int
   sizes_ = expected_;
 }
 
-void LevelColumns::Take(FeatureSampler const& sampler) {
+bool LevelColumns::Take(FeatureSampler const& sampler) {
   constexpr int kNone = -1;
   std::vector<FeatureIndex> const& all = sampler.Tree();
   std::vector<int> last(std::size_t{all.back()} + 1, kNone);
@@ -45,12 +45,16 @@ void LevelColumns::Take(FeatureSampler const& sampler) {
     for (FeatureIndex f : sets_.back()) last[f] = level;
   }
   order_.clear();
+  bool grows = false;
   for (int level = levels() - 1; level >= kNone; --level) {
     std::copy_if(all.begin(), all.end(), std::back_inserter(order_), [&](FeatureIndex f) { return last[f] == level; });
     if (level == kNone) break;
     FeatureIndex& size = sizes_[static_cast<std::size_t>(level)];
-    size = std::max(size, static_cast<FeatureIndex>(order_.size()));
+    auto const needed = static_cast<FeatureIndex>(order_.size());
+    grows = grows || needed > size;
+    size = std::max(size, needed);
   }
+  return grows;
 }
 
 std::vector<FeatureIndex> LevelColumns::Order(FeatureIndex run) const {

@@ -22,8 +22,9 @@ class LevelColumns {
   bool IsLike(LevelColumns const& other) const {
     return of_tree_ == other.of_tree_ && of_level_ == other.of_level_ && expected_ == other.expected_;
   }
-  /// Takes the features of a tree. Sizes grow to what it needs. Cost  a draw for each feature and level
-  void Take(FeatureSampler const& sampler);
+  /// Takes the features of a tree. Sizes grow to what it needs. Returns true if they have grown.
+  /// Cost  a draw for each feature and level
+  bool Take(FeatureSampler const& sampler);
   /// The number of columns.
   FeatureIndex columns() const { return sizes_.front(); }
   /// Returns how many of the first columns the nodes of this level need.

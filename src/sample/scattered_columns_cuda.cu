@@ -168,7 +168,6 @@ void CopyScatteredColumns(DeviceMatrixView const& page, std::uint64_t first_row,
   auto const resident = static_cast<int>(std::min<std::size_t>(kMostResident, limits.processor_bytes / of_block));
   WithRecord(copy, [&](auto symbol, auto words) {
     auto* const kernel = CopyColumnsKernel<decltype(symbol), decltype(words)::value>;
-    AllowShared(kernel, bytes);
     LaunchNext("copying columns", kernel, Blocks(most, kRows, limits, std::max(1, resident)), kThreads, bytes, limits,
                stream, page, first_row, rows, copy, records, room);
   });

@@ -64,7 +64,7 @@ void DeviceDrivenTree::Reserve(SpeculativeMargins const& speculative) {
   parts_.splits.ReserveLevels(nodes, widest);
   parts_.order.Reserve(shape_, nodes);
   leaves_.BeginDeviceDriven(shape_, speculative);
-  parts_.rows.ReserveLevels(shape_, leaves_.WalksLate());
+  parts_.rows.ReserveLevels(shape_);
 }
 
 void DeviceDrivenTree::SetFeatures() {

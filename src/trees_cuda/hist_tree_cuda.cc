@@ -70,7 +70,8 @@ void HistTree::Start(Constraints constraints) {
   TrainParams const& params = parts_.request.params;
   DeviceShard const& shard = parts_.device.shard;
   growth_ = GrowthOf(params);
-  bool const like_before = before_ == params;
+  bool const takes_more = growth_ == &device_driven_ && parts_.rows.TakeLevels();
+  bool const like_before = before_ == params && !takes_more;
   auto const reserve = [&] {
     growth_->Reserve(speculative_);
     parts_.splits.SetConstraints(std::move(constraints));

@@ -161,7 +161,6 @@ float const* TreeLeaves::SpreadValues(float const* node_values) const {
 
 NodeIndex const* TreeLeaves::positions() const {
   if (WalksLate()) {
-    parts_.rows.ReservePositions();
     WriteLeaves();
     if (IsCutLate()) Renumber();
   }

@@ -56,12 +56,21 @@ FeatureIndex TreeRows::ColumnsFor(TrainParams const& params) const {
   return levels ? levels->columns() : FeaturesOfTree(params, matrix_.view.features);
 }
 
+/// Returns the layout of the largest copy that trees of `params` are expected to have: with a tile more, where levels
+/// sample features, for trees that need more columns than most.
+DeviceMatrixView TreeRows::LargestLayoutFor(TrainParams const& params) const {
+  FeatureIndex const columns = ColumnsFor(params);
+  DeviceMatrixView const layout = columns_.LayoutOf(columns);
+  if (!LevelsFor(params)) return layout;
+  return columns_.LayoutOf(std::min(matrix_.view.features, columns + layout.tile_columns));
+}
+
 bool TreeRows::CopiesColumns(TrainParams const& params) const {
   FeatureIndex const columns = ColumnsFor(params);
   if (columns == matrix_.view.features || !columns_.Serves(columns, params.SamplesRows())) return false;
   return fits_columns_.Answer(params, [&] {
     if (!columns_.Pays(columns)) return AllDevicesHave(kNoMemoryHas);  // shards of a sparse matrix differ
-    return AllDevicesHave(BytesOf(columns_.LayoutOf(columns), params) + columns_.ListBytes());
+    return AllDevicesHave(BytesOf(LargestLayoutFor(params), params) + columns_.ListBytes());
   });
 }
 
@@ -98,7 +107,9 @@ std::uint32_t TreeRows::LikelyRows(TrainParams const& params) const {
   return SampleCapacity(of_all * share, shard.rows);
 }
 
-std::uint64_t TreeRows::BytesOfCopy(TrainParams const& params) const { return BytesOf(LayoutFor(params), params); }
+std::uint64_t TreeRows::BytesOfCopy(TrainParams const& params) const {
+  return BytesOf(CopiesColumns(params) ? LargestLayoutFor(params) : matrix_.view, params);
+}
 
 /// BytesOfCopy of this layout.
 std::uint64_t TreeRows::BytesOf(DeviceMatrixView const& m, TrainParams const& params) const {
@@ -118,6 +129,13 @@ std::uint64_t TreeRows::BytesOf(DeviceMatrixView const& m, TrainParams const& pa
          (CanUsePaths(m) ? 0 : m.rows * sizeof(NodeIndex));
 }
 
+bool TreeRows::TakeLevels() {
+  TrainParams const& params = request_.params;
+  auto levels = CopiesColumns(params) ? LevelsFor(params) : std::nullopt;
+  if (!levels || !level_columns_ || !level_columns_->IsLike(*levels)) level_columns_ = std::move(levels);
+  return level_columns_ && level_columns_->Take(*request_.features);
+}
+
 void TreeRows::ReserveCopy() {
   TrainParams const& params = request_.params;
   by_paths_ = CanUsePaths(params);
@@ -130,14 +148,7 @@ void TreeRows::ReserveCopy() {
 void TreeRows::ReserveColumns() {
   tiles_of_levels_.clear();
   if (!copies_columns_) return;
-  TrainParams const& params = request_.params;
-  if (auto levels = LevelsFor(params); !levels) {
-    level_columns_.reset();
-  } else {
-    if (!level_columns_ || !level_columns_->IsLike(*levels)) level_columns_ = std::move(levels);
-    level_columns_->Take(*request_.features);
-  }
-  columns_.Reserve(level_columns_ ? level_columns_->columns() : ColumnsFor(params),
+  columns_.Reserve(level_columns_ ? level_columns_->columns() : ColumnsFor(request_.params),
                    request_.sampled() ? 0 : matrix_.view.rows);
   for (int level = 0; level_columns_ && level < level_columns_->levels(); ++level) {
     FeatureIndex const of_tile = columns_.view().tile_columns;
@@ -169,17 +180,27 @@ void TreeRows::ReserveSampleOf(std::uint32_t rows) {
   if (in_pages() && weighted) paged_rows_.ReserveWeighed();
 }
 
-void TreeRows::ReserveLevels(TreeShape const& shape, bool walks_late) {
+void TreeRows::ReserveLevels(TreeShape const& shape) {
   if (by_paths_) {
     paths_.Reserve(shape, matrix(), copies_sample_, MayMove(matrix(), request_.params, shape));
   } else {
     std::size_t const widest = shape.WidestNodes();
     lists_.Reserve(matrix().rows, widest, widest);
   }
-  if (!walks_late) ReservePositions();
+  bool const all_rows_of_pages = pages_ != nullptr && by_paths_ && !request_.sampled();
+  if (!all_rows_of_pages || paths_.narrow() == nullptr) ReservePositions();
 }
 
-void TreeRows::ReservePositions() { device_.workspace.Reserve(&positions_, "positions", matrix_.view.rows); }
+void TreeRows::ReservePositions() {
+  device_.workspace.Reserve(&positions_, "positions", matrix_.view.rows);
+  keeps_positions_ = true;
+}
+
+Span<NodeIndex> TreeRows::positions() const {
+  static_assert(sizeof(NodeIndex) == sizeof(NarrowGradient) && alignof(NodeIndex) >= alignof(NarrowGradient));
+  NodeIndex* const left = reinterpret_cast<NodeIndex*>(paths_.narrow());
+  return {keeps_positions_ ? positions_.data() : left, static_cast<std::size_t>(matrix_.view.rows)};
+}
 
 void TreeRows::ReserveBatches(std::size_t families) {
   by_paths_ = copies_sample_ = copies_columns_ = false;
@@ -211,7 +232,7 @@ bool TreeRows::ReserveMore(TreeHeader const& returned, TreeShape const& shape) {
     paths_.SetMoveWide(true);  // the first tree of the wide format on moved rows
   }
   try {
-    ReserveLevels(shape, true);
+    ReserveLevels(shape);
   } catch (OutOfDeviceMemory const&) {
     if (!sample) paths_.SetMoveWide(false);  // narrow trees still fit
     throw;

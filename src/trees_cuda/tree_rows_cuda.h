@@ -23,6 +23,7 @@
 #include "trees_cuda/tree_device_cuda.h"
 #include "trees_cuda/tree_gradients_cuda.h"
 #include "trees_cuda/tree_request.h"
+#include "xgbgpu/span.h"
 
 namespace xgbgpu::cuda {
 
@@ -46,12 +47,15 @@ class TreeRows {
   /// Tells whether all devices have `bytes`, beside their pages or in core. All devices call this at the same time.
   bool AllDevicesHave(std::uint64_t bytes) const;
 
-  /// The next tree is device-driven: chooses how its rows go, and reserves its copy.
+  /// The next tree is device-driven: takes the features of its levels, if they are copied. Returns true if it needs a
+  /// larger copy than trees alike before it: memory that no device has reserved. All devices call this at the same time.
+  bool TakeLevels();
+  /// Chooses how the rows of the next tree go, and reserves its copy. TakeLevels has been called.
   void ReserveCopy();
   /// Tells the device the columns of the next tree, if they are copied. Enqueued.
   void TellColumns();
-  /// Reserves what its rows take in levels of this shape, and, unless leaves are written late, positions.
-  void ReserveLevels(TreeShape const& shape, bool walks_late);
+  /// Reserves what its rows take in levels of this shape.
+  void ReserveLevels(TreeShape const& shape);
   /// The next tree is host-driven, with at most `families` families at a time: its rows go in lists, or are in pages.
   void ReserveBatches(std::size_t families);
   /// Reserves lists of all rows, which `jobs` jobs divide.
@@ -105,11 +109,9 @@ class TreeRows {
   Pages<DeviceMatrixView> walked_pages() const {
     return copies_columns_ && !copies_sample_ ? Pages<DeviceMatrixView>{matrix()} : pages_of_all();
   }
-  /// Reserves positions.
-  void ReservePositions();
-  /// Returns [rows] on the device, if reserved: the leaf of each row, where it has been written; in pages the node of
-  /// each row.
-  DeviceBuffer<NodeIndex> const& positions() const { return positions_; }
+  /// Returns [rows] on the device: the leaf of each row, where it has been written; in pages the node of each row. All
+  /// rows of pages that go by paths have no memory of their own for it, but what the grown tree has left.
+  Span<NodeIndex> positions() const;
 
   SampleView Sample() const;
   RowLists Lists() const;
@@ -126,7 +128,9 @@ class TreeRows {
  private:
   std::optional<LevelColumns> LevelsFor(TrainParams const& params) const;
   FeatureIndex ColumnsFor(TrainParams const& params) const;
+  DeviceMatrixView LargestLayoutFor(TrainParams const& params) const;
   void ReserveColumns();
+  void ReservePositions();
   DeviceMatrixView LayoutFor(TrainParams const& params) const;
   bool CanUsePaths(DeviceMatrixView const& layout) const;
   bool MayMove(DeviceMatrixView const& layout, TrainParams const& params, TreeShape const& shape) const;
@@ -148,6 +152,7 @@ class TreeRows {
   bool by_paths_{false};
   bool copies_sample_{false};
   bool copies_columns_{false};
+  bool keeps_positions_{false};
   mutable AnswerFor fits_columns_;
 
   ListWorkspace lists_;

@@ -65,13 +65,15 @@ TEST_P(LevelColumnsTest, SizesSettle) {
   for (std::uint32_t tree = 0; tree < 400; ++tree) {
     std::vector<FeatureIndex> before;
     for (int level = 0; level < kLevels; ++level) before.push_back(columns.columns(level));
-    columns.Take({params_, kFeatures, tree});
+    bool const grows = columns.Take({params_, kFeatures, tree});
+    int const changes_before = changes;
     for (int level = 0; level < kLevels; ++level) {
       FeatureIndex const size = columns.columns(level);
       ASSERT_GE(size, before[static_cast<std::size_t>(level)]);
       ASSERT_LE(size, columns.columns(std::max(0, level - 1)));
       changes += size != before[static_cast<std::size_t>(level)] ? 1 : 0;
     }
+    ASSERT_EQ(grows, changes != changes_before);
   }
   EXPECT_LE(changes, kLevels * 400 / 10);
   EXPECT_LE(columns.columns(), FeaturesOfTree(params_, kFeatures));
