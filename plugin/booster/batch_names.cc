@@ -28,7 +28,7 @@ void BatchNames::Add(char const* columns) {
   std::uint64_t const batch = batches_++;
   if (!why_mixed_.empty()) return;
   bool const has_reference = HaveReference(columns);
-  CategoryNames names;  // codes with a reference are those of its names, whatever the frame lists
+  CategoryNames names;  // none with a reference, whose names count whatever the frame lists
   try {
     if (!has_reference) names = CategoryNames::OfColumns(columns);
   } catch (std::exception const& error) {  // XGBoost takes the batch, and a round must not

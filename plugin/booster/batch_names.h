@@ -1,4 +1,5 @@
-/// Names of categories in the batches of a matrix. XGBoost takes those of the first batch, and the codes of all.
+/// Names of categories in the batches of a matrix. XGBoost takes the names of the first batch, and the
+/// codes of all batches.
 #ifndef XGBGPU_PLUGIN_BOOSTER_BATCH_NAMES_H_
 #define XGBGPU_PLUGIN_BOOSTER_BATCH_NAMES_H_
 
@@ -13,7 +14,7 @@
 
 namespace xgbgpu::plugin {
 
-/// Compares the names of each batch with those of the first one while XGBoost makes a matrix of them.
+/// Compares the names of each batch with the names of the first one while XGBoost makes a matrix of them.
 class BatchNames {
  public:
   explicit BatchNames(DMatrixHandle proxy) : proxy_{proxy}, scope_{this} {}

@@ -40,9 +40,9 @@ class CategoryNames {
   /// are, "in batch 1" and "in batch 0" for instance.
   std::string Unlike(CategoryNames const& other, std::string const& here, std::string const& there) const;
 
-  /// Returns a text that is the same for names that are not unlike, and only for these; empty: none().
+  /// Returns a text of all names. Two texts are equal exactly if Unlike finds no difference; empty: none().
   std::string ToText() const;
-  /// Returns names that are not unlike those that gave the text.
+  /// Reads a text of ToText. Numbers have lost their width.
   static CategoryNames OfText(std::string const& text);
 
  private:

@@ -1,4 +1,4 @@
-// Keeps lists of the names of categories of matrices: of those made with a reference, and of those of unlike batches.
+// Keeps the names of categories of two kinds of matrices: matrices made with a reference, and matrices of unlike batches.
 #include "matrix/coded_matrices.h"
 
 #include <algorithm>

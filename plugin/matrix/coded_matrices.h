@@ -1,7 +1,7 @@
 /// What is known of the codes of categories in a matrix beside their names.
 ///
-/// Codes of a frame may have been translated when the matrix was made, into those of the categories that the caller gave
-/// as a reference (feature_types=booster.get_categories()). XGBoost does not translate them again, for no model.
+/// Codes of a frame may have been translated when the matrix was made, into the codes of a reference that the caller gave
+/// (feature_types=booster.get_categories()). XGBoost does not translate them again, for no model.
 /// Codes of batches may mean other categories than the names say, which XGBoost takes from the first batch.
 #ifndef XGBGPU_PLUGIN_MATRIX_CODED_MATRICES_H_
 #define XGBGPU_PLUGIN_MATRIX_CODED_MATRICES_H_

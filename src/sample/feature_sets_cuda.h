@@ -66,7 +66,7 @@ class DeviceFeatureSets {
   FeatureIndex features_;
   DeviceArena* arena_;
   bool has_tree_set_{false}, has_level_sets_{false}, has_node_sets_{false}, has_weights_{false};
-  DeviceBuffer<std::uint32_t> told_sets_;  ///< the tree's, then those of levels
+  DeviceBuffer<std::uint32_t> told_sets_;  ///< the tree's set, then the sets of its levels
   DeviceBuffer<std::uint32_t> node_sets_;
   DeviceBuffer<float> weights_;
   PinnedUpload<std::uint32_t> upload_;

@@ -425,7 +425,7 @@ TEST_F(WideSampleTest, TreesOfSomeColumnsVisitThePagesOnce) {
   }
 }
 
-// So are the columns of all levels.
+// The columns of all levels of a tree are copied in one visit.
 TEST_F(WideSampleTest, LevelsOfSomeColumnsVisitThePagesOnce) {
   TreeCase const c = MakeWide(WithParams("", [](TrainParams* p) {
     *p = {};
