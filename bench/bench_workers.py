@@ -11,8 +11,9 @@ the models are equal. One process trains with as many GPUs as there are workers,
         [--one-gpu] [--nccl]
 
 Cases: plain; eval (a quarter as many other rows are evaluated by logloss and auc in each round); auc (by auc alone);
-sample (subsample=.2); classes (seven, multi:softprob); rank (rank:ndcg, groups of 100 rows). With --nccl each worker
-takes itself for a host of its own, sees one GPU, and GPUs talk by NCCL.
+sample (subsample=.2); classes (seven, multi:softprob); rank (rank:ndcg, groups of 100 rows); absolute
+(reg:absoluteerror); quantiles (reg:quantileerror of three alphas, if asked for: XGBoost 2.0 and later). With --nccl
+each worker takes itself for a host of its own, sees one GPU, and GPUs talk by NCCL.
 """
 
 import argparse
@@ -31,6 +32,8 @@ CASES = {
     "sample": {"objective": "binary:logistic", "subsample": 0.2},
     "classes": {"objective": "multi:softprob", "num_class": 7},
     "rank": {"objective": "rank:ndcg"},
+    "absolute": {"objective": "reg:absoluteerror"},
+    "quantiles": {"objective": "reg:quantileerror", "quantile_alpha": [0.1, 0.5, 0.9]},
 }
 
 
@@ -43,6 +46,8 @@ def train(args, case, share, gpus):
         x, y = make_data("workers", seed_rows + rows, args.columns)
         if case in ("classes", "rank"):
             y = np.clip(np.floor(x[:, 0] * 2 + y + 3), 0, 4 if case == "rank" else 6)
+        if case in ("absolute", "quantiles"):
+            y = y + x[:, 0] * x[:, 1]
         first, last = (seed_rows + rows * s // share[1] // 100 * 100 for s in (share[0], share[0] + 1))
         groups = {"qid": np.arange(first, last) // 100} if case == "rank" else {}
         return xgb.DMatrix(x[first:last], y[first:last], **groups)
@@ -69,7 +74,8 @@ def work(args, case, worker, addresses, results):
     try:
         import xgboost as xgb
 
-        with xgb.collective.CommunicatorContext(**addresses, DMLC_TASK_ID=str(worker), dmlc_task_id=str(worker)):
+        name = "DMLC_TASK_ID" if int(xgb.__version__.split(".")[0]) < 2 else "dmlc_task_id"
+        with xgb.collective.CommunicatorContext(**addresses, **{name: str(worker)}):
             results.put((worker, *train(args, case, (xgb.collective.get_rank(), args.workers), 1)))
     except Exception as error:  # whatever it is, the process that waits for results is told
         results.put((worker, None, repr(error)))
@@ -107,7 +113,7 @@ def train_in_group(args, case):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("cases", nargs="*", default=list(CASES))
+    parser.add_argument("cases", nargs="*", default=[case for case in CASES if case != "quantiles"])
     for name, value in dict(workers=2, rows=8_000_000, columns=28, depth=8, rounds=40).items():
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--backend", default="cuda")

@@ -58,9 +58,9 @@ inline bool HasScale(Objective kind) {
   return kind == Objective::kSmoothAbsoluteError || kind == Objective::kSmoothQuantile;
 }
 inline bool IsRanking(Objective kind) { return kind >= Objective::kRankPairwise; }
-/// Returns true if gradients and leaves are computed from the rows of one shard, and from what shards tell each other
-/// once of their labels (GroupTotals). Groups of a ranking each lie in one shard.
-inline bool StaysInShard(Objective kind) { return !AdaptsLeaves(kind) && !HasScale(kind) && kind != Objective::kCox; }
+/// Returns true if no shard needs the rows of others for gradients and leaves: shards tell each other sums and maxima.
+/// Groups of a ranking each lie in one shard, and leaves that adapt (AdaptsLeaves) are of rows without weights.
+inline bool StaysInShard(Objective kind) { return kind != Objective::kCox; }
 
 /// LambdaRank, the meaning of ranking objectives in XGBoost 2.0 and later. Defaults are XGBoost 3's.
 struct LambdaRank {

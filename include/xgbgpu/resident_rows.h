@@ -49,6 +49,9 @@ class XGBGPU_API ResidentRows : public LeafColumns {
   /// Returns false if margins or targets were set since the last ShareBounds.
   virtual bool bounds_are_shared() const { return true; }
 
+  /// Takes the memory without which ComputeGradients and AdaptLeaves would fail while other processes wait for them, if
+  /// this objective makes them exchange numbers. Targets must be set.
+  virtual void ReserveGradients(ObjectiveParams const& /*objective*/) {}
   /// Computes gradients from margins and targets, which must be set, for the trees that are started next. They are
   /// valid until margins or targets change, and for all trees that are started together. Trees may compute them later,
   /// so they cannot be had after a change of margins or targets.

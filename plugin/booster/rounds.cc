@@ -2,6 +2,7 @@
 #include "booster/rounds.h"
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -467,15 +468,19 @@ bool Rounds::AgreeOnDevice(ProcessGroup* group, Training* training, ObjectivePar
   // A tree that is timed computes its gradients in another place, which changes what devices exchange.
   bool const traces = !config().device().gpu_trace.empty();
   std::int64_t any[] = {has_room && !targets ? 1 : 0, has_room ? 0 : 1, traces ? 1 : 0, traces ? 0 : 1,
-                        ranks && info.group_ptr_.empty() ? 1 : 0};
-  group->Max({any, 5});
-  training->rounds_on_host = any[1] != 0 || (any[2] != 0 && any[3] != 0) || any[4] != 0;
+                        ranks && info.group_ptr_.empty() ? 1 : 0,
+                        AdaptsLeaves(objective.kind) && info.weights_.Size() != 0 ? 1 : 0};
+  group->Max({any, std::size(any)});
+  training->rounds_on_host = any[1] != 0 || (any[2] != 0 && any[3] != 0) || any[4] != 0 || any[5] != 0;
   if (any[0] != 0 || training->rounds_on_host) return false;
   if (ranks) {
     targets->view.all_groups = host::AddUpGroups(targets->view, info.num_row_, *group);
     training->own.targets.reset();  // an evaluation may have set targets with this mark and without the totals
   }
-  try_to({}, [&] { training->own.SetTargets(targets->view, targets->mark); });
+  try_to({}, [&] {
+    training->own.SetTargets(targets->view, targets->mark);
+    training->own.rows->ReserveGradients(objective);
+  });
   training->rounds_on_host = group->AnyOf(!has_room);
   if (training->rounds_on_host) return false;
   training->own.rows->ShareBounds();

@@ -17,6 +17,7 @@ constexpr int kWarp = 32;
 constexpr int kVector = 4;                   // floats in one load
 constexpr int kLaneWeights = 8;              // weights that a lane loads for each step of the sum
 constexpr int kStep = kWarp * kLaneWeights;  // weights of a step
+constexpr int kDigitBits = 4, kDigits = 1 << kDigitBits;  // of a key, which several devices search digit by digit
 constexpr char const* kWhat = "setting leaves to quantiles";
 
 __device__ std::uint64_t FirstIndex() { return std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; }
@@ -51,8 +52,10 @@ struct SortedKeys {
   std::uint64_t rows;
 
   /// Returns the index of the first row of `leaf` or of a later leaf.
-  __device__ std::uint64_t Begin(std::uint64_t leaf) const {
-    return FirstWhere(std::uint64_t{0}, rows, [&](std::uint64_t i) { return keys[i] >> 32 >= leaf; });
+  __device__ std::uint64_t Begin(std::uint64_t leaf) const { return FirstFrom(leaf << 32); }
+  /// Returns the index of the first row with this key or a larger one.
+  __device__ std::uint64_t FirstFrom(std::uint64_t key) const {
+    return FirstWhere(std::uint64_t{0}, rows, [&](std::uint64_t i) { return keys[i] >= key; });
   }
   __device__ float Residual(std::uint64_t i) const { return ValueOfKey(static_cast<std::uint32_t>(keys[i])); }
 };
@@ -120,6 +123,98 @@ __global__ void __launch_bounds__(kWarp)
     node_values[leaf] = residuals[row_of[begin + ShareOfWeight(weights + begin, end - begin, alpha)]];
 }
 
+// Without weights, of the rows of several devices: the keys of two residuals of each leaf are found from their highest
+// digit on. For each digit every device counts its rows with the digits known so far and each next digit.
+
+/// Counts this device's rows of each leaf.
+__global__ void __launch_bounds__(kThreads)
+    LeafRowsKernel(SortedKeys sorted, std::uint32_t nodes, std::int64_t* counts) {
+  for (std::uint64_t leaf = FirstIndex(); leaf < nodes; leaf += IndexStep())
+    counts[leaf] = static_cast<std::int64_t>(sorted.Begin(leaf + 1) - sorted.Begin(leaf));
+}
+
+/// `counts`: the rows of each leaf on all devices.
+__global__ void __launch_bounds__(kThreads)
+    BeginSearchKernel(std::int64_t const* counts, double alpha, std::uint32_t nodes, LeafSearch* searches) {
+  for (std::uint64_t leaf = FirstIndex(); leaf < nodes; leaf += IndexStep()) {
+    auto const n = static_cast<std::uint64_t>(counts[leaf]);
+    LeafSearch search{{}, {0, 0}, {0, 0}, n != 0};
+    if (n != 0) search.place = PlaceOfQuantile(n, alpha);
+    search.rank[0] = search.place.low;
+    search.rank[1] = search.place.low + (search.place.is_end ? 0 : 1);
+    searches[leaf] = search;
+  }
+}
+
+/// Counts this device's rows: counts[leaf][key of the search][digit]. A thread takes a count.
+__global__ void __launch_bounds__(kThreads)
+    CountDigitsKernel(SortedKeys sorted, LeafSearch const* searches, std::uint32_t nodes, int shift,
+                      std::int64_t* counts) {
+  std::uint64_t const n = std::uint64_t{nodes} * 2 * kDigits;
+  for (std::uint64_t i = FirstIndex(); i < n; i += IndexStep()) {
+    std::uint64_t const digit = i % kDigits, which = i / kDigits % 2, leaf = i / kDigits / 2;
+    LeafSearch const& search = searches[leaf];
+    if (!search.has_rows) {
+      counts[i] = 0;
+      continue;
+    }
+    std::uint64_t const first = leaf << 32 | search.key[which] | digit << shift;
+    std::uint64_t const next = first + (std::uint64_t{1} << shift);
+    counts[i] = static_cast<std::int64_t>(sorted.FirstFrom(next) - sorted.FirstFrom(first));
+  }
+}
+
+/// Appends a digit to each key of the searches. `counts`: of CountDigitsKernel, added up over all devices.
+__global__ void __launch_bounds__(kThreads)
+    AppendDigitsKernel(std::int64_t const* counts, std::uint32_t nodes, int shift, LeafSearch* searches) {
+  for (std::uint64_t i = FirstIndex(); i < std::uint64_t{nodes} * 2; i += IndexStep()) {
+    LeafSearch& search = searches[i / 2];
+    std::uint64_t rank = search.rank[i % 2];
+    std::uint32_t digit = 0;
+    for (; digit + 1 < kDigits; ++digit) {
+      auto const count = static_cast<std::uint64_t>(counts[i * kDigits + digit]);
+      if (rank < count) break;
+      rank -= count;
+    }
+    search.rank[i % 2] = rank;
+    search.key[i % 2] |= digit << shift;
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    EndSearchKernel(LeafSearch const* searches, std::uint32_t nodes, float* node_values) {
+  for (std::uint64_t leaf = FirstIndex(); leaf < nodes; leaf += IndexStep()) {
+    LeafSearch const& search = searches[leaf];
+    if (!search.has_rows) continue;
+    node_values[leaf] = QuantileOf(search.place, ValueOfKey(search.key[0]), ValueOfKey(search.key[1]));
+  }
+}
+
+/// Finds quantiles without weights, of the rows of all devices.
+void SearchQuantiles(SortedKeys const& sorted, double alpha, std::uint32_t nodes, float* node_values,
+                     LeafQuantileScratch* scratch, DeviceLimits const& limits, cudaStream_t stream,
+                     DeviceCollective* devices) {
+  std::uint64_t const digits = std::uint64_t{nodes} * 2 * kDigits;
+  Reserve(&scratch->searches, scratch->arena, "quantiles", nodes);
+  Reserve(&scratch->counts, scratch->arena, "quantiles", digits);
+  LeafSearch* const searches = scratch->searches.data();
+  std::int64_t* const counts = scratch->counts.data();
+  auto const blocks = [&](std::uint64_t n) { return Blocks(n, kThreads, limits, kResident); };
+  FillBytes(counts, 0, nodes + 1, stream, kWhat);  // the collective sums pairs
+  LeafRowsKernel<<<blocks(nodes), kThreads, 0, stream>>>(sorted, nodes, counts);
+  CheckLaunch(kWhat);
+  devices->Sum(counts, (nodes + 1) / 2 * 2, stream);
+  BeginSearchKernel<<<blocks(nodes), kThreads, 0, stream>>>(counts, alpha, nodes, searches);
+  for (int shift = 32 - kDigitBits; shift >= 0; shift -= kDigitBits) {
+    CountDigitsKernel<<<blocks(digits), kThreads, 0, stream>>>(sorted, searches, nodes, shift, counts);
+    CheckLaunch(kWhat);
+    devices->Sum(counts, digits, stream);
+    AppendDigitsKernel<<<blocks(2 * std::uint64_t{nodes}), kThreads, 0, stream>>>(counts, nodes, shift, searches);
+  }
+  EndSearchKernel<<<blocks(nodes), kThreads, 0, stream>>>(searches, nodes, node_values);
+  CheckLaunch(kWhat);
+}
+
 /// Returns the number of bits of a key: 32 of a residual, and the bits of leaves 0 … nodes.
 int KeyBits(std::size_t nodes) {
   int bits = 32;
@@ -135,15 +230,19 @@ void ComputeResiduals(float const* labels, float const* margins, std::uint64_t r
   CheckLaunch("computing residuals");
 }
 
+void LeafQuantileScratch::ReserveFor(std::uint64_t row_count, bool weighted) {
+  for (auto& buffer : keys) Reserve(&buffer, arena, "quantiles", row_count);
+  if (weighted) {
+    for (auto& buffer : rows) Reserve(&buffer, arena, "quantiles", row_count);
+  }
+}
+
 void QuantileLeaves(NodeIndex const* positions, float const* residuals, float const* weights, double alpha,
                     std::uint64_t rows, float* node_values, std::size_t nodes, LeafQuantileScratch* scratch,
-                    DeviceLimits const& limits, cudaStream_t stream) {
+                    DeviceLimits const& limits, cudaStream_t stream, DeviceCollective* devices) {
   if (rows == 0) return;
   bool const weighted = weights != nullptr;
-  for (auto& keys : scratch->keys) Reserve(&keys, scratch->arena, "quantiles", rows);
-  if (weighted) {
-    for (auto& row_of : scratch->rows) Reserve(&row_of, scratch->arena, "quantiles", rows);
-  }
+  scratch->ReserveFor(rows, weighted);
   cub::DoubleBuffer<std::uint64_t> keys{scratch->keys[0].data(), scratch->keys[1].data()};
   cub::DoubleBuffer<std::uint32_t> row_of{scratch->rows[0].data(), scratch->rows[1].data()};
   auto const node_count = static_cast<std::uint32_t>(nodes);
@@ -170,6 +269,8 @@ void QuantileLeaves(NodeIndex const* positions, float const* residuals, float co
     CheckLaunch(kWhat);
     WeightedQuantilesKernel<<<node_count, kWarp, 0, stream>>>(sorted, row_of.Current(), residuals, sorted_weights,
                                                               alpha, node_values);
+  } else if (!devices->alone()) {
+    SearchQuantiles(sorted, alpha, node_count, node_values, scratch, limits, stream, devices);
   } else {
     QuantilesKernel<<<Blocks(nodes, kThreads, limits, kResident), kThreads, 0, stream>>>(sorted, alpha, node_count,
                                                                                          node_values);

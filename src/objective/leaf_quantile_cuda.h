@@ -5,13 +5,23 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "collective/collective_cuda.h"
 #include "cuda/device.h"
 #include "objective/leaf_quantile.h"
+#include "objective/leaf_quantile_ops.h"
 
 namespace xgbgpu::cuda {
 
-/// Memory of quantiles, reused by every tree: 16 bytes a row, 24 with weights, and the scratch of the sort. Later calls
-/// do not read its contents. `arena` must outlive it.
+/// Where the search for the quantile of a leaf stands, whose rows several devices have.
+struct LeafSearch {
+  QuantilePlace place;
+  std::uint64_t rank[2];  ///< of the residual at `place.low`, and of the next one, among those with the key's bits
+  std::uint32_t key[2];   ///< the upper bits of both, as far as they are known
+  bool has_rows;
+};
+
+/// Memory of quantiles, reused by every tree: 16 bytes a row, 24 with weights, and the scratch of the sort; with other
+/// devices 312 bytes a node. Later calls do not read its contents. `arena` must outlive it.
 struct LeafQuantileScratch {
   explicit LeafQuantileScratch(DeviceArena* owner) : arena{owner} {}
 
@@ -19,6 +29,11 @@ struct LeafQuantileScratch {
   DeviceBuffer<std::uint64_t> keys[2];
   DeviceBuffer<std::uint32_t> rows[2];
   DeviceBuffer<char> sort;
+  DeviceBuffer<LeafSearch> searches;
+  DeviceBuffer<std::int64_t> counts;
+
+  /// Takes memory for so many rows.
+  void ReserveFor(std::uint64_t row_count, bool weighted);
 };
 
 /// Enqueues host::ComputeResiduals for margins without gaps. All arrays are on the device.
@@ -26,12 +41,16 @@ void ComputeResiduals(float const* labels, float const* margins, std::uint64_t r
                       DeviceLimits const& limits, cudaStream_t stream);
 
 /// Enqueues host::QuantileLeaves. Only the first call, which takes memory, may wait. All arrays are on the device.
+/// The rows are those of all `devices`, which call this at the same time, each for its own rows. With other devices
+/// every device has rows, and none has weights.
 ///
 /// Cost  A radix sort of all rows by leaf and residual, and a search for each node. With weights, whose sums stock
-///       rounds one after another, a lane adds the weights of its leaf: about 2 ms for a million rows in one leaf.
+///       rounds one after another, a lane adds the weights of its leaf: about 2 ms for a million rows in one leaf. With
+///       other devices nine exchanges, the largest of 256 bytes a node.
 void QuantileLeaves(NodeIndex const* positions, float const* residuals, float const* weights, double alpha,
                     std::uint64_t rows, float* node_values, std::size_t nodes, LeafQuantileScratch* scratch,
-                    DeviceLimits const& limits, cudaStream_t stream);
+                    DeviceLimits const& limits, cudaStream_t stream,
+                    DeviceCollective* devices = NoOtherDevices::Instance());
 
 }  // namespace xgbgpu::cuda
 

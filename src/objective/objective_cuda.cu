@@ -183,9 +183,10 @@ GradientMaxima const* EnqueueLoss(Loss loss, TargetView const& targets, OutputVi
 /// Enqueues the gradients of an objective with a scale. Returns as ComputeGradients.
 GradientMaxima const* EnqueueScaled(ObjectiveParams const& params, TargetView const& targets,
                                     OutputView<float const> const& margins, OutputView<GradientPair> const& gradients,
-                                    DeviceLimits const& limits, cudaStream_t stream, ObjectiveScratch* scratch) {
+                                    DeviceLimits const& limits, cudaStream_t stream, ObjectiveScratch* scratch,
+                                    DeviceCollective* devices) {
   float const* const scales =
-      ScalesOfLoss(params, targets, margins, scratch == nullptr ? nullptr : &scratch->smooth, limits, stream);
+      ScalesOfLoss(params, targets, margins, scratch == nullptr ? nullptr : &scratch->smooth, limits, stream, devices);
   bool const is_single = margins.outputs == 1;  // a maximum is of one output
   if (HasAlphas(params.kind)) {
     GradientMaxima const* maxima = nullptr;
@@ -204,7 +205,8 @@ GradientMaxima const* EnqueueScaled(ObjectiveParams const& params, TargetView co
 
 GradientMaxima const* ComputeGradients(ObjectiveParams const& params, TargetView const& targets,
                                        OutputView<float const> margins, OutputView<GradientPair> gradients,
-                                       DeviceLimits const& limits, cudaStream_t stream, ObjectiveScratch* scratch) {
+                                       DeviceLimits const& limits, cudaStream_t stream, ObjectiveScratch* scratch,
+                                       DeviceCollective* devices) {
   if (HasAlphas(params.kind) && !HasScale(params.kind) && margins.outputs > 1) {
     for (std::uint32_t k = 0; k < margins.outputs; ++k) {
       ComputeGradients(OfOutput(params, k), targets, ColumnOf(margins, k), ColumnOf(gradients, k), limits, stream);
@@ -225,7 +227,7 @@ GradientMaxima const* ComputeGradients(ObjectiveParams const& params, TargetView
     VisitAft(params,
              [&](auto loss) { AftGradientKernel<<<blocks, kThreads, 0, stream>>>(loss, targets, margins, gradients); });
   } else if (HasScale(params.kind)) {
-    maxima = EnqueueScaled(params, targets, margins, gradients, limits, stream, scratch);
+    maxima = EnqueueScaled(params, targets, margins, gradients, limits, stream, scratch, devices);
   } else {
     VisitLoss(params,
               [&](auto loss) { maxima = EnqueueLoss(loss, targets, margins, gradients, limits, stream, scratch); });

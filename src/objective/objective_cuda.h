@@ -2,6 +2,7 @@
 #ifndef XGBGPU_OBJECTIVE_OBJECTIVE_CUDA_H_
 #define XGBGPU_OBJECTIVE_OBJECTIVE_CUDA_H_
 
+#include "collective/collective_cuda.h"
 #include "cuda/device.h"
 #include "gradient/gradient_cuda.h"
 #include "objective/cox_cuda.h"
@@ -39,7 +40,8 @@ struct RowLosses {
   GradientPair* pairs;   ///< for all gradients, if needed; nullptr: the gradients of some rows suffice
 };
 
-/// Enqueues host::ComputeGradients. All arrays are on the device.
+/// Enqueues host::ComputeGradients. All arrays are on the device. HasScale: the scale is of the rows of all `devices`,
+/// which call this at the same time, each for its own rows. Other objectives use no other device.
 ///
 /// Cost  One output: 16 bytes a row, 20 with weights. Fastest if every array without gaps is aligned to 16 bytes, as
 ///       device memory is. Several outputs: fastest with views by output (OutputMajor). Ranking: a radix sort by group
@@ -52,7 +54,8 @@ struct RowLosses {
 GradientMaxima const* ComputeGradients(ObjectiveParams const& params, TargetView const& targets,
                                        OutputView<float const> margins, OutputView<GradientPair> gradients,
                                        DeviceLimits const& limits, cudaStream_t stream,
-                                       ObjectiveScratch* scratch = nullptr);
+                                       ObjectiveScratch* scratch = nullptr,
+                                       DeviceCollective* devices = NoOtherDevices::Instance());
 
 /// Enqueues host::Transform. Both arrays are on the device.
 void Transform(ObjectiveParams const& params, OutputView<float const> margins, OutputView<float> out,

@@ -4,28 +4,33 @@
 
 #include <cstdint>
 
+#include "collective/collective_cuda.h"
 #include "cuda/device.h"
 #include "objective/smooth_ops.h"
 #include "xgbgpu/objective.h"
 
 namespace xgbgpu::cuda {
 
-/// Memory of smooth losses, reused in every round: 28 bytes an output. Later calls do not read its contents. `arena`
+/// Memory of smooth losses, reused in every round: 24 bytes an output. Later calls do not read its contents. `arena`
 /// must outlive it.
 struct SmoothScratch {
   explicit SmoothScratch(DeviceArena* owner) : arena{owner} {}
 
   DeviceArena* arena;
-  DeviceBuffer<std::int64_t> largest;  ///< [outputs + 1] order of the largest term; the last is of weights
-  DeviceBuffer<TermSum> sums;          ///< [outputs + 1]
-  DeviceBuffer<float> scales;          ///< [outputs]
+  DeviceBuffer<std::uint32_t> largest;  ///< [outputs + 1] exponent of the largest term; the last is of weights
+  DeviceBuffer<TermSum> sums;           ///< [outputs + 1]
+  DeviceBuffer<float> scales;           ///< [outputs]
+
+  /// Takes memory for so many outputs.
+  void ReserveFor(std::uint32_t outputs);
 };
 
-/// Enqueues host::ScalesOfLoss for the rows of one device. Returns [outputs] scales on the device, valid until the next
-/// call with this scratch.
+/// Enqueues host::ScalesOfLoss for the rows of `devices`, which all call it at the same time, each for its own rows.
+/// Returns [outputs] scales on the device, valid until the next call with this scratch.
 /// Throws  InvalidArgument if scratch is nullptr
 float const* ScalesOfLoss(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
-                          SmoothScratch* scratch, DeviceLimits const& limits, cudaStream_t stream);
+                          SmoothScratch* scratch, DeviceLimits const& limits, cudaStream_t stream,
+                          DeviceCollective* devices);
 
 }  // namespace xgbgpu::cuda
 

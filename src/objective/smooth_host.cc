@@ -44,13 +44,17 @@ std::vector<float> ScalesOfLoss(ObjectiveParams const& params, TargetView const&
   ParallelChunks(threads, margins.rows, grain, [&](std::size_t begin, std::size_t end) {
     std::vector<std::int64_t> own(kinds);
     ForTerms(params, targets, margins, begin, end,
-             [&](std::uint32_t k, double term) { own[k] = std::max(own[k], OrderOf(term)); });
+             [&](std::uint32_t k, double term) { own[k] = std::max(own[k], std::int64_t{ExponentOf(term)}); });
     for (std::size_t k = 0; k < kinds; ++k) RaiseTo(&most[k], own[k]);
   });
   std::vector<std::int64_t> largest(most.begin(), most.end());
   collective.Max(Span<std::int64_t>{largest});
+  std::vector<int> shifts;
   std::vector<double> powers;
-  for (std::int64_t const order : largest) powers.push_back(ScaleByPowerOfTwo(1.0, TermShift(order)));
+  for (std::int64_t const exponent : largest) {
+    shifts.push_back(TermShift(static_cast<std::uint32_t>(exponent)));
+    powers.push_back(ScaleByPowerOfTwo(1.0, shifts.back()));
+  }
   ParallelChunks(threads, margins.rows, grain, [&](std::size_t begin, std::size_t end) {
     std::vector<TermSum> own(kinds);
     ForTerms(params, targets, margins, begin, end,
@@ -62,7 +66,7 @@ std::vector<float> ScalesOfLoss(ObjectiveParams const& params, TargetView const&
   });
   std::vector<std::int64_t> sums(halves.begin(), halves.end());
   collective.Sum(Span<std::int64_t>{sums});
-  auto const value = [&](std::size_t k) { return ValueOf({sums[2 * k], sums[2 * k + 1]}, TermShift(largest[k])); };
+  auto const value = [&](std::size_t k) { return ValueOf({sums[2 * k], sums[2 * k + 1]}, shifts[k]); };
   std::vector<float> scales;
   for (std::size_t k = 0; k < margins.outputs; ++k) scales.push_back(ScaleOf(value(k), value(margins.outputs)));
   return scales;

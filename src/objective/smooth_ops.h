@@ -33,13 +33,13 @@ XGBGPU_HD double TermOf(float margin, float label, float weight) {
   return TermOf(term <= FLT_MAX ? static_cast<double>(term) : static_cast<double>(weight) * root);
 }
 
-/// Returns an integer that is larger for a larger term, and 0 for 0.
-XGBGPU_HD std::int64_t OrderOf(double term) { return static_cast<std::int64_t>(detail::ToBits(term)); }
+/// Returns the exponent of a term as its bits have it: one more for twice the term, and 0 for 0. Terms are 0 or at least
+/// 2^-149, and below 2^192.
+XGBGPU_HD std::uint32_t ExponentOf(double term) { return static_cast<std::uint32_t>(detail::ToBits(term) >> 52); }
 
-/// Returns the shift for terms whose largest has this order. Terms are 0 or at least 2^-149, and below 2^192.
-XGBGPU_HD int TermShift(std::int64_t largest) {
-  int const exponent = static_cast<int>(largest >> 52) - 1023;
-  return largest == 0 ? 0 : kTermBits - 1 - exponent;
+/// Returns the shift for terms whose largest has this exponent.
+XGBGPU_HD int TermShift(std::uint32_t exponent) {
+  return exponent == 0 ? 0 : kTermBits - 1 + 1023 - static_cast<int>(exponent);
 }
 
 /// `power`: 2^shift.

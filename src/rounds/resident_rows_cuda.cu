@@ -303,7 +303,7 @@ bool DeviceResidentRows::AreFinite(ObjectiveParams const& objective) const {
 std::optional<RowLosses> DeviceResidentRows::losses(bool of_sample) {
   if (state_ == Gradients::kComputed || state_ == Gradients::kGone) return std::nullopt;
   if (of_sample && !AreFinite(deferred_)) return std::nullopt;
-  if (!of_sample) ReserveGradients();
+  if (!of_sample) ReserveGradientPairs();
   state_ = Gradients::kLent;
   ObjectiveParams objective = deferred_;
   objective.iteration = 0;
@@ -312,8 +312,17 @@ std::optional<RowLosses> DeviceResidentRows::losses(bool of_sample) {
                    of_sample ? nullptr : gradients_.data()};
 }
 
-void DeviceResidentRows::ReserveGradients() {
+void DeviceResidentRows::ReserveGradientPairs() {
   if (gradients_.size() == 0) gradients_ = {arena_, "gradients", outputs_ * stride()};
+}
+
+void DeviceResidentRows::ReserveGradients(ObjectiveParams const& objective) {
+  if (!HasScale(objective.kind) && !AdaptsLeaves(objective.kind)) return;
+  DeviceScope const scope{limits_.device};
+  ReserveGradientPairs();
+  if (HasScale(objective.kind)) return scratch_.smooth.ReserveFor(outputs_);
+  Reserve(&residuals_, arena_, "residuals", outputs_ * stride());
+  quantiles_.ReserveFor(rows_, targets_.weights != nullptr);
 }
 
 DeviceGradients DeviceResidentRows::gradients(std::uint32_t output) {
@@ -335,10 +344,10 @@ void DeviceResidentRows::ComputeGradients(ObjectiveParams const& objective) {
 void DeviceResidentRows::ComputeAll(ObjectiveParams const& objective) {
   DeviceScope scope{limits_.device};
   if (objective.kind == Objective::kCox) SortByTime();
-  ReserveGradients();
+  ReserveGradientPairs();
   timer_->Run(kObjective, kNoLevel, [&] {
     maxima_ = cuda::ComputeGradients(objective, targets_, View<float const>(margins_.data()), View(gradients_.data()),
-                                     limits_, stream_, &scratch_);
+                                     limits_, stream_, &scratch_, devices_);
   });
   if (AdaptsLeaves(objective.kind)) {
     // When the second tree of a forest asks for residuals, the margins will have moved on.
@@ -364,7 +373,7 @@ void DeviceResidentRows::QuantileLeaves(std::uint32_t output, NodeIndex const* p
   CheckHasResiduals();
   DeviceScope scope{limits_.device};
   cuda::QuantileLeaves(positions, residuals_.data() + output * stride(), targets_.weights, alphas_.at(output), rows_,
-                       node_values, nodes, &quantiles_, limits_, stream);
+                       node_values, nodes, &quantiles_, limits_, stream, devices_);
 }
 
 SpeculativeMargins DeviceResidentRows::BeginSpeculative() {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "collective/collective_cuda.h"
 #include "cuda/device.h"
 #include "cuda/timeline.h"
 #include "gradient/vector_gradients_cuda.h"
@@ -81,6 +82,7 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   void AddTrees(std::size_t first, std::size_t last) override;
   double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) override;
   void ReservePredictions() override;
+  void ReserveGradients(ObjectiveParams const& objective) override;
   bool ReserveShared(SharedRows const& shared) override;
   bool bounds_are_shared() const override { return bounds_are_shared_; }
 
@@ -118,6 +120,9 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
 
   // For rows of several processes, which all make each call at the same time. (rows_between_processes_cuda.cc)
 
+  /// From now on ComputeGradients of an objective with HasScale, and QuantileLeaves, are of the rows of all `devices`,
+  /// and all processes call these at the same time. With QuantileLeaves no process has weights.
+  void JoinDevices(DeviceCollective* devices) { devices_ = devices; }
   /// Replaces bounds of margins, labels and weights by the largest of all processes.
   void ShareBoundsOver(Collective* group);
   /// Does what EvaluateInGroup does. `gather` combines words of the devices of all processes.
@@ -176,7 +181,7 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   /// Tells whether gradients are finite in all rows for sure. Where a tree needs few of them, nobody looks at the
   /// others.
   bool AreFinite(ObjectiveParams const& objective) const;
-  void ReserveGradients();
+  void ReserveGradientPairs();
   /// Returns the predictions that the objective makes of the margins, on the device.
   OutputView<float const> Predictions(ObjectiveParams const& objective);
   void ComputeAll(ObjectiveParams const& objective);
@@ -216,6 +221,7 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   DeviceBuffer<float> residuals_;  ///< of the gradients, if their objective has adaptive leaves; else empty
   std::vector<float> alphas_;      ///< of these residuals: [outputs]
   LeafQuantileScratch quantiles_;
+  DeviceCollective* devices_{NoOtherDevices::Instance()};
 };
 
 }  // namespace xgbgpu::cuda

@@ -71,7 +71,7 @@ void DeviceResidentRows::TakeMargins(DeviceResidentRows* part, std::uint64_t fir
 
 void DeviceResidentRows::TakeGradients(DeviceResidentRows* whole, std::uint64_t first) {
   DeviceScope const scope{limits_.device};
-  ReserveGradients();
+  ReserveGradientPairs();
   Follow(whole->limits_.device, whole->stream_, stream_);
   for (std::uint32_t output = 0; output < outputs_; ++output) {
     CopyBetween(gradients_.data() + output * stride(), limits_.device, whole->gradients(output).pairs + first,

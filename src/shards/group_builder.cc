@@ -39,6 +39,24 @@ Tree GroupBuilder::Grow(TrainParams const& params, Span<GradientPair const> grad
   return OrAbort([&] { return CudaTreeBuilder::Grow(params, gradients, key); });
 }
 
+std::unique_ptr<ResidentRows> GroupBuilder::MakeResidentRows(std::uint32_t outputs) {
+  auto rows = MakeRows(outputs);
+  rows->JoinDevices(devices->own());
+  return rows;
+}
+
+void GroupBuilder::ComputeGradients(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective) {
+  if (!HasScale(objective.kind)) return CudaTreeBuilder::ComputeGradients(rows, objective);
+  OrAbort([&] { CudaTreeBuilder::ComputeGradients(rows, objective); });
+}
+
+void GroupBuilder::AdaptLeaves(Tree* tree, cuda::DeviceResidentRows* rows, std::uint32_t output) {
+  OrAbort([&] {
+    CudaTreeBuilder::AdaptLeaves(tree, rows, output);
+    devices->own()->Check();
+  });
+}
+
 void GroupBuilder::Begin(TrainParams const& params, cuda::DeviceResidentRows* rows, std::vector<RoundTree> trees) {
   OrAbort([&] { CudaTreeBuilder::Begin(params, rows, std::move(trees)); });
 }

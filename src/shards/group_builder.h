@@ -19,7 +19,8 @@ struct HeldGroupDevices {
 
 /// The builder of this process. All processes grow the same trees at the same time. If one process fails, the other
 /// processes stop waiting for it. The rows of its rounds are the rows of this process: their calls concern no other
-/// process, except for Grow, Start, ShareBounds and EvaluateInGroup.
+/// process, except for Grow, Start, ShareBounds, EvaluateInGroup, AdaptLeaves, and ComputeGradients of an objective with
+/// HasScale.
 class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
  public:
   /// All processes make one at the same time. `place`: of this process among all.
@@ -32,6 +33,10 @@ class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
   /// which depends on the shared memory of a device.
   ResidentRounds* rounds() override { return are_alike_ ? this : nullptr; }
 
+  using CudaTreeBuilder::MakeResidentRows;
+  std::unique_ptr<ResidentRows> MakeResidentRows(std::uint32_t outputs) override;
+  void ComputeGradients(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective) override;
+  void AdaptLeaves(Tree* tree, cuda::DeviceResidentRows* rows, std::uint32_t output) override;
   void Begin(TrainParams const& params, cuda::DeviceResidentRows* rows, std::vector<RoundTree> trees) override;
   Tree FinishNext() override;
   void ShareBounds(cuda::DeviceResidentRows* rows) override;

@@ -22,6 +22,7 @@ class BuilderRows final : public cuda::DeviceResidentRows {
   explicit BuilderRows(CudaBuilder* builder, Args&&... args)
       : DeviceResidentRows{std::forward<Args>(args)...}, builder_{*builder} {}
 
+  void ComputeGradients(ObjectiveParams const& objective) override { builder_.ComputeGradients(this, objective); }
   void AdaptLeaves(Tree* tree, std::uint32_t output) override { builder_.AdaptLeaves(tree, this, output); }
   void AddLeafValues(Span<float const> node_values, std::uint32_t output) override {
     builder_.AddLeafValues(node_values, this, output);

@@ -43,7 +43,10 @@ class CudaBuilder : public TreeBuilder, public ResidentRounds {
   virtual void AddVectorLeaves(VectorTree const& tree, cuda::DeviceResidentRows* rows) {
     rows->ResidentRows::AddVectorLeaves(tree);
   }
-  void AdaptLeaves(Tree* tree, cuda::DeviceResidentRows* rows, std::uint32_t output);
+  virtual void ComputeGradients(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective) {
+    rows->DeviceResidentRows::ComputeGradients(objective);
+  }
+  virtual void AdaptLeaves(Tree* tree, cuda::DeviceResidentRows* rows, std::uint32_t output);
   virtual void AddLeafValues(Span<float const> node_values, cuda::DeviceResidentRows* rows, std::uint32_t output) = 0;
   virtual void ShareBounds(cuda::DeviceResidentRows* /*rows*/) {}
   virtual double EvaluateInGroup(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective,

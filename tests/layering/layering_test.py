@@ -37,7 +37,7 @@ ARROWS = {
     "growth": "core cuda collective gradient histogram matrix partition sample split tree",
     "predict": "core cuda matrix objective partition sample split tree",
     "exact": "core cuda gradient growth matrix predict quantile sample split tree",
-    "rounds": "core cuda gradient metric objective predict",
+    "rounds": "core cuda collective gradient metric objective predict",
     "encode": "core cuda",
     "backend": "collective core exact matrix predict quantile tree",
     "user_arrays": "backend collective core cuda",

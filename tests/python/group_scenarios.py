@@ -80,6 +80,7 @@ SCENARIOS: Dict[str, Dict[str, Any]] = {
 }  # fmt: skip
 if SERIES >= 200:  # most of these objectives are XGBoost's own
     SCENARIOS["quantiles"] = dict(objective="reg:quantileerror", quantile_alpha=[0.2, 0.7], weights=True)
+    SCENARIOS["quantiles without weights"] = dict(objective="reg:quantileerror", quantile_alpha=[0.2, 0.7], subsample=0.7)
     SCENARIOS["several medians"] = dict(objective="reg:absoluteerror", labels=3, subsample=0.7)
     SCENARIOS["drawn pairs"] = dict(objective="rank:ndcg", groups=True, lambdarank_pair_method="mean", weights="groups")
     SCENARIOS["unbiased pairs"] = dict(objective="rank:pairwise", groups=True, lambdarank_unbiased=True)

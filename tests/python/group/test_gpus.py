@@ -424,6 +424,9 @@ def test_processes_train_on_gpus(groups: Dict[int, Group]) -> None:
     assert [place["device"] for place in found] == [0, 1 % gpus()]
 
 
+QUANTILES_THAT_STAY = [(dict(objective="reg:quantileerror", quantile_alpha=[0.2, 0.7]), True)] if SERIES >= 200 else []
+
+
 @on_gpu
 @pytest.mark.parametrize(
     "scenario, stay",
@@ -432,6 +435,9 @@ def test_processes_train_on_gpus(groups: Dict[int, Group]) -> None:
         (dict(objective="rank:ndcg", groups=True, weights="groups"), True),
         (dict(objective="rank:ndcg"), False),
         (dict(objective="survival:cox"), False),
+        (dict(objective="reg:absoluteerror"), True),
+        (dict(objective="reg:absoluteerror", weights=True), SERIES >= 304),  # stock rounds sums of weights before
+        *QUANTILES_THAT_STAY,
     ],
     ids=str,
 )
