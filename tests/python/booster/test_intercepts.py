@@ -109,6 +109,25 @@ def test_it_is_stocks_for_every_kind(kind: str, how: str) -> None:
         assert np.array_equal(ours.predict(rows), stock.predict(rows))
 
 
+MANY = 100_003  # from 100,000 rows on labels are sorted before stock's estimate
+ROUNDED = np.round(np.random.default_rng(8).standard_normal((MANY, 3)) * 1000) / 3
+
+
+@pytest.mark.parametrize("how", ["plain", "ties", "weights", "margins"])
+@pytest.mark.parametrize("kind", [name for name in ("two medians", "quantiles") if name in KINDS] + ["a median"])
+def test_it_is_stocks_for_quantiles_of_many_labels(kind: str, how: str) -> None:
+    settings = KINDS[kind][1] if kind in KINDS else dict(objective="reg:absoluteerror")
+    label = ROUNDED[:, : 2 if kind == "two medians" else 1].astype(np.float32)
+    if how == "ties":
+        label = np.where(np.abs(label) < 300, np.copysign(0, label), label)
+    weight = np.where(label[:, 0] > 0, 3, 1) if how == "weights" else None
+    data = xgb.DMatrix(np.zeros((MANY, 1), np.float32), label, weight=weight)
+    if how == "margins":
+        data.set_base_margin(np.tile(np.linspace(0, 1, MANY)[:, None], (1, OUTPUTS.get(kind, label.shape[1]))))
+    ours, stock = (xgb.train(of(nthread=1, max_depth=1, **settings), data, 1) for of in (params, stock_params))
+    assert base_scores(ours).tobytes() == base_scores(stock).tobytes()
+
+
 @pytest.mark.parametrize("objective", ESTIMATED)
 def test_it_is_estimated(objective: str) -> None:
     how = dict(objective=objective, **OBJECTIVES[objective][1])
