@@ -144,7 +144,10 @@ def write_for_stock() -> None:
     read: MutableMapping[Any, Any] = weakref.WeakKeyDictionary()  # kwargs that an estimator has from a model file
 
     def reduce_ex(self: Any, protocol: int) -> Tuple:
-        function, arguments, state, *rest = super(XGBModel, self).__reduce_ex__(protocol)
+        made = super(XGBModel, self).__reduce_ex__(protocol)
+        if len(made) < 3 or not isinstance(made[2], dict):
+            return made  # a class of the user has a form of its own
+        function, arguments, state, *rest = made
         return (function, arguments, _with_process_of_trace(_with_stock_values(state)), *rest)
 
     def set_state(self: Any, state: Dict[str, Any]) -> None:

@@ -329,3 +329,49 @@ def test_a_file_of_a_booster_leaves_the_estimators_parameters(tmp_path: Path) ->
         assert {name: read.get_params()[name] for name in params(eta=0.5)} == params(eta=0.5)
         assert read.get_params().keys() == settings.keys()
         assert np.array_equal(read.predict_proba(X), model.predict_proba(X))
+
+
+class _SetsItsState(xgb.XGBRegressor):
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+
+class _HasAnotherState(xgb.XGBRegressor):
+    def __getstate__(self) -> Any:
+        return "state", vars(self).copy()
+
+    def __setstate__(self, state: Any) -> None:
+        self.__dict__.update(state[1])
+
+
+def _made(kind: Any, state: Dict[str, Any]) -> Any:
+    model = kind()
+    model.__dict__.update(state)
+    return model
+
+
+class _SaysHowItIsMade(xgb.XGBRegressor):
+    def __reduce__(self) -> Any:
+        return _made, (type(self), vars(self).copy())
+
+
+COPIES = {"copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": lambda model: pickle.loads(pickle.dumps(model))}
+
+
+@pytest.mark.parametrize("way", COPIES)
+@pytest.mark.parametrize("kind", [_SetsItsState, _HasAnotherState, _SaysHowItIsMade])
+def test_a_class_with_a_pickle_of_its_own_keeps_our_method(kind: Any, way: str) -> None:
+    x, y = make_data(200, 4)
+    model = kind(n_estimators=2, missing=0.0, **params())
+    before = model.get_params()
+    assert model.fit(x, y).get_params() == before
+    other = COPIES[way](model)
+    assert other.get_params() == before
+    assert_same_trees(model.get_booster(), other.fit(x, y).get_booster())
+    assert '"tree_method":"gpu_hist"' in other.get_booster().save_config()
+
+
+def test_a_class_with_a_pickle_of_its_own_goes_to_a_worker() -> None:
+    model = _SaysHowItIsMade(**params())
+    sent = joblib.Parallel(n_jobs=2)(joblib.delayed(type(model).get_params)(model) for _ in range(2))
+    assert [one["tree_method"] for one in sent] == ["gpu_hist"] * 2
