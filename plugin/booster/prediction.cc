@@ -21,6 +21,7 @@
 #include "matrix/matrix_rows.h"
 #include "matrix/value_matrix.h"
 #include "xgb/pages.h"
+#include "xgb/version.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -122,14 +123,31 @@ void Prediction::PredictMargins(xgboost::DMatrix* data, XgbCache* out, bool trai
       AtBoundary("predicting", [&] { return PredictMarginsByEngine(data, rounds, drops_trees, out, &values); });
   if (!done) {
     xgboost::DMatrix* const from = values == nullptr ? data : values.get();
-    PredictByStock(data->Info().num_row_, 1,
-                   [&] { learner_.stock()->PredictBatch(from, out, training, rounds.first, rounds.last); });
+    auto const wide = AtBoundary("predicting", [&] { return WithAbsentColumns(from); });
+    PredictByStock(data->Info().num_row_, 1, [&] {
+      learner_.stock()->PredictBatch(wide == nullptr ? from : wide.get(), out, training, rounds.first, rounds.last);
+    });
   }
   if (!config_.InCharge() || CurrentApiCall() == ApiCall::kUpdate) return;
   // XGBoost copies them next, and all that it says where there is no room is "std::bad_alloc".
   AtBoundary("predicting", [&] {
     WithMemoryFor("a copy of the predictions", [&] { Buffer<float> const room{out->predictions.Size()}; });
   });
+}
+
+/// Returns `data` as a matrix of all columns of the model, if it has fewer of them and no value is missing in these; null:
+/// read `data`. Stock predictors of XGBoost 3.1 and newer take such rows for rows without missing values, and send them
+/// right where they split by a column that is not there, whatever side the model has for missing values.
+std::shared_ptr<xgboost::DMatrix> Prediction::WithAbsentColumns(xgboost::DMatrix* data) const {
+  xgboost::MetaInfo const& info = std::as_const(*data).Info();
+  constexpr bool kTakesThemForComplete = kSeries >= 301;
+  bool const is_narrow = info.num_col_ < learner_.features() && data->IsDense() && info.num_row_ != 0;
+  if (!kTakesThemForComplete || !is_narrow || !config_.InCharge() || learner_.rounds() == 0) return nullptr;
+  if (HasPages(*data, PageKind::kRows)) return WithColumns(data, learner_.features());
+  Throw<InvalidArgument>(
+      "The data have ", info.num_col_, " columns, and the model has ", learner_.features(),
+      "; allowed: as many columns as the model has. A DMatrix, or a QuantileDMatrix of one array, may "
+      "have fewer");
 }
 
 /// Returns false if stock code has to predict. It then reads `*values`, or `data` if that is null.

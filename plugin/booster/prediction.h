@@ -71,6 +71,7 @@ class Prediction {
  private:
   /// Returns true if rounds change the weights of older trees, so that no cached margins are a beginning.
   bool RecomputesMargins() const { return learner_.is_dart() || config_.DropsTrees(); }
+  std::shared_ptr<xgboost::DMatrix> WithAbsentColumns(xgboost::DMatrix* data) const;
   bool PredictMarginsByEngine(xgboost::DMatrix* data, RoundRange rounds, bool drops_trees, XgbCache* out,
                               std::shared_ptr<xgboost::DMatrix>* values);
   template <typename Predict>

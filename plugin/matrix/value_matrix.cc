@@ -78,6 +78,34 @@ class ValueMatrix final : public XgbMatrix {
   std::function<std::shared_ptr<RowPages>()> read_;
 };
 
+/// Rows of another matrix, as rows of more columns.
+class WideMatrix final : public XgbMatrix {
+ public:
+  WideMatrix(xgboost::DMatrix* data, FeatureIndex columns) : data_{data} {
+    xgboost::MetaInfo const& info = std::as_const(*data).Info();
+    info_.Extend(info, true, false);
+    info_.num_col_ = columns;
+    info_.num_nonzero_ = info.num_nonzero_;
+  }
+
+  xgboost::MetaInfo& Info() override { return info_; }
+  xgboost::MetaInfo const& Info() const override { return info_; }
+  xgboost::Context const* Ctx() const override { return data_->Ctx(); }
+
+ private:
+  [[noreturn]] static void RowsOnly() { throw Unsupported{"A matrix of more columns can be read by rows only"}; }
+
+  std::shared_ptr<xgboost::DMatrix> LenderOf(PageKind kind) override {
+    if (!Lends(kind)) RowsOnly();
+    return {std::shared_ptr<void>{}, data_};
+  }
+  bool Lends(PageKind kind) const override { return kind == PageKind::kRows; }
+  xgboost::DMatrix* SliceRows(Span<std::int32_t const>) override { RowsOnly(); }
+
+  xgboost::DMatrix* data_;
+  xgboost::MetaInfo info_;
+};
+
 std::shared_ptr<xgboost::DMatrix> OfOnePage(xgboost::DMatrix* data, std::shared_ptr<xgboost::SparsePage const> page) {
   return std::make_shared<ValueMatrix>(data, [page = std::move(page)] { return std::make_shared<OnePage>(page); });
 }
@@ -119,6 +147,10 @@ std::shared_ptr<xgboost::DMatrix> ValuesOf(xgboost::DMatrix* data, std::shared_p
 
 std::shared_ptr<xgboost::DMatrix> WithoutRows(xgboost::DMatrix* data) {
   return OfOnePage(data, std::make_shared<xgboost::SparsePage>());
+}
+
+std::shared_ptr<xgboost::DMatrix> WithColumns(xgboost::DMatrix* data, FeatureIndex columns) {
+  return std::make_shared<WideMatrix>(data, columns);
 }
 
 }  // namespace xgbgpu::plugin

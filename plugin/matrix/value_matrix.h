@@ -35,6 +35,12 @@ std::shared_ptr<xgboost::DMatrix> ValuesOf(xgboost::DMatrix* data, std::shared_p
 /// need labels and margins alone.
 std::shared_ptr<xgboost::DMatrix> WithoutRows(xgboost::DMatrix* data);
 
+/// Returns `data`, which must outlive it and has fewer columns, as a matrix of `columns`: values of the others are missing.
+/// Only rows can be read from it.
+///
+/// Cost  a copy of labels, weights and margins
+std::shared_ptr<xgboost::DMatrix> WithColumns(xgboost::DMatrix* data, FeatureIndex columns);
+
 }  // namespace xgbgpu::plugin
 
 #endif  // XGBGPU_PLUGIN_MATRIX_VALUE_MATRIX_H_

@@ -1,13 +1,14 @@
 """Predictions that are large enough for a device are stock XGBoost's, bit for bit, however they are asked for."""
 
-from typing import Any, Callable, Dict
+from pathlib import Path
+from typing import Any, Callable, Dict, Optional
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 import xgboost as xgb
-from support import BACKEND, fresh, make_data, only_before, params
+from support import BACKEND, fresh, make_data, only_before, only_ours, only_since, ours_since, params
 
 ROUNDS = 70
 # Rows times rounds are more than the work from which any process uses a device, about 2^24, also with five rounds less.
@@ -177,3 +178,74 @@ def test_estimators() -> None:
     stock = fresh(estimator.get_booster())
     assert_same_bits(estimator.predict(X), stock.inplace_predict(X))
     assert_same_bits(estimator.apply(X), stock.predict(xgb.DMatrix(X), pred_leaf=True))
+
+
+#: Rows without missing values, and the same without their last two columns.
+COMPLETE = make_data(ROWS, 5, seed=2)[0]
+NARROW = np.ascontiguousarray(COMPLETE[:, :3])
+since_302 = ours_since(302, "it sends rows right at a split by a column that they do not have")
+
+
+def without_columns() -> np.ndarray:
+    x = COMPLETE.copy()
+    x[:, 3:] = np.nan
+    return x
+
+
+class _Batches(xgb.DataIter):
+    """Two batches of NARROW."""
+
+    def __init__(self, cache: Optional[str]) -> None:
+        self.next_batch = 0
+        super().__init__(cache_prefix=cache)
+
+    def next(self, input_data: Callable) -> int:
+        if self.next_batch == 2:
+            return 0
+        input_data(data=np.array_split(NARROW, 2)[self.next_batch])
+        self.next_batch += 1
+        return 1
+
+    def reset(self) -> None:
+        self.next_batch = 0
+
+
+NARROW_MATRICES: Dict[str, Callable[[str], xgb.DMatrix]] = {
+    "array": lambda _: xgb.DMatrix(NARROW),
+    "csr": lambda _: xgb.DMatrix(sp.csr_matrix(NARROW)),
+    "quantised": lambda _: xgb.QuantileDMatrix(NARROW),
+    "pages": lambda folder: xgb.DMatrix(_Batches(folder + "/cache")),
+}
+
+
+@since_302
+@pytest.mark.parametrize("matrix", NARROW_MATRICES)
+@pytest.mark.parametrize("case", CASES)
+def test_columns_that_are_not_there_are_missing(case: str, matrix: str, tmp_path: Path) -> None:
+    assert np.all(NARROW != 0)
+    booster = model(case)
+    data = NARROW_MATRICES[matrix](str(tmp_path))
+    for how in (dict(output_margin=True), dict(iteration_range=(3, ROUNDS - 1))):
+        assert_same_bits(booster.predict(data, **how), booster.predict(xgb.DMatrix(without_columns()), **how))
+    assert (data.num_col(), data.num_row()) == (3, ROWS)
+
+
+@since_302
+def test_an_evaluation_set_and_its_margins_may_have_fewer_columns() -> None:
+    rows = np.arange(ROWS, dtype=np.float32)
+    found: Dict[str, Any] = {}
+    sets = {}
+    for many in (20, ROWS):
+        for name, x in (("narrow", NARROW), ("missing", without_columns())):
+            sets[f"{name}_{many}"] = xgb.DMatrix(x[:many], rows[:many], weight=rows[:many] + 1, base_margin=rows[:many] % 7)
+    evals = [(data, name) for name, data in sets.items()]
+    xgb.train(params(max_depth=4), xgb.DMatrix(X_TRAIN, Y), 3, evals=evals, evals_result=found, verbose_eval=False)
+    for many in (20, ROWS):
+        assert found[f"narrow_{many}"] == found[f"missing_{many}"]
+
+
+@only_since(302, "an older XGBoost reads bins of fewer columns rightly")
+@only_ours
+def test_bins_of_fewer_columns_are_refused() -> None:
+    with pytest.raises(xgb.core.XGBoostError, match="The data have 3 columns, and the model has 5; allowed: as many"):
+        model("regression").predict(xgb.QuantileDMatrix(_Batches(None)))
