@@ -124,6 +124,12 @@ class Model:
             shape = learner["learner_model_param"]
             self.features = int(shape["num_feature"])
             self.names: List[str] = learner.get("feature_names", [])
+            sizes = [int(tree["tree_param"].get("size_leaf_vector", 0)) for tree in model["trees"]]
+            if max(sizes, default=0) > 1:
+                raise ValueError(
+                    f"{name} has trees of vectors (multi_strategy=multi_output_tree), with {max(sizes)} numbers in a "
+                    "leaf; allowed: one number"
+                )
             self.trees = [self._tree(number, tree, what) for number, tree in enumerate(model["trees"])]
             self.output_of = list(model["tree_info"])
             # The weights of a dart stand beside its trees, or, from XGBoost 3.1 on, with them.

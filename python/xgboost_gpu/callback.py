@@ -1,6 +1,7 @@
 """Callbacks for ``xgboost.train`` and the estimators of ``xgboost.sklearn``."""
 
 import inspect
+import numbers
 import sys
 import time
 from typing import Any, Dict, List, Optional, TextIO
@@ -37,8 +38,8 @@ class ProgressBar(xgboost.callback.TrainingCallback):
         self, rounds: Optional[int] = None, file: Optional[TextIO] = None, seconds: Optional[float] = None
     ) -> None:
         super().__init__()
-        if rounds is not None and rounds < 1:
-            raise ValueError(f"rounds is {rounds}; allowed: 1 or more, or None")
+        if rounds is not None and not (isinstance(rounds, numbers.Integral) and rounds >= 1):
+            raise ValueError(f"rounds is {rounds!r}; allowed: a whole number from 1 on, or None")
         if seconds is not None and not seconds >= 0:
             raise ValueError(f"seconds is {seconds}; allowed: 0 or more, or None")
         self._rounds = rounds

@@ -15,7 +15,7 @@ import scipy.sparse
 import xgboost as xgb
 from equal_trees import GRADIENT_ERROR, compare_models
 from sklearn import datasets
-from support import BACKEND, LIBRARY, make_data, only_ours, raw, train
+from support import BACKEND, LIBRARY, make_data, only_ours, only_since, params, raw, train
 
 pytestmark = only_ours
 PACKAGE = Path(__file__).resolve().parents[3] / "python"
@@ -206,6 +206,16 @@ def test_what_cannot_be_compared(other: Callable, error: type, words: str) -> No
     with pytest.raises(error) as raised:
         compare_models(booster, other(booster, data))
     assert words in str(raised.value)
+
+
+@only_since(302, "gpu_hist has no trees of vectors")
+def test_trees_of_vectors_are_no_broken_model() -> None:
+    x, y = make_data(50, 3)
+    data = xgb.DMatrix(x, np.stack([y, -y], axis=1))
+    booster = xgb.train(params(multi_strategy="multi_output_tree"), data, 2)
+    words = r"a has trees of vectors \(multi_strategy=multi_output_tree\), with 2 numbers in a leaf; allowed: one number$"
+    with pytest.raises(ValueError, match=words):
+        compare_models(booster, booster)
 
 
 def test_data_that_do_not_fit(small) -> None:

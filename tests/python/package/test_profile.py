@@ -465,7 +465,15 @@ def test_progress_of_cross_validation(matrices: List[xgb.DMatrix], monkeypatch: 
     assert "2/2 rounds, " in output.getvalue() and f"test-logloss {value:.5g}" in output.getvalue()
 
 
-@pytest.mark.parametrize("bad, message", [({"rounds": 0}, "rounds is 0"), ({"seconds": -1.0}, "seconds is -1.0")])
+@pytest.mark.parametrize(
+    "bad, message",
+    [
+        ({"rounds": 0}, "rounds is 0"),
+        ({"rounds": 2.5}, "rounds is 2.5"),
+        ({"rounds": "3"}, "rounds is '3'"),
+        ({"seconds": -1.0}, "seconds is -1.0"),
+    ],
+)
 def test_what_the_progress_bar_refuses(bad: Dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         xgboost_gpu.callback.ProgressBar(**bad)
