@@ -52,6 +52,7 @@ def write_encoder(encoder: OrderedTargetEncoder, file: Any) -> None:
             {"place": place, "kind": levels.kind, "categories": [_named(value) for value in levels.values()]}
             for place, levels in encoder._levels.items()
         ],
+        "plain": encoder._plain,
         "keys": [{"columns": list(columns), "keys": keys.tolist()} for columns, keys in encoder._known.items()],
         "sets": [
             {
@@ -78,6 +79,9 @@ class _Reader:
     def refuse(self, key: str, allowed: str) -> None:
         shown = quoted(json.dumps(self._data.get(key)))
         raise ValueError(f"{self.what} has {quoted(key)}: {shown}; allowed: {allowed}")
+
+    def has(self, key: str) -> bool:
+        return key in self._data
 
     def get(self, key: str, is_allowed: Any, allowed: str) -> Any:
         value = self._data.get(key)
@@ -140,6 +144,7 @@ def read_encoder(kind: Any, file: Any) -> OrderedTargetEncoder:
     _read_shape(encoder, reader)
     _read_targets(encoder, reader)
     _read_levels(encoder, reader)
+    _read_plain(encoder, reader)
     _read_sets(encoder, reader)
     return encoder
 
@@ -233,6 +238,24 @@ def _read_levels(encoder: OrderedTargetEncoder, reader: _Reader) -> None:
             raise ValueError(f"{of_column.what} {error}; allowed: what OrderedTargetEncoder.save writes") from error
 
 
+def _has_search(encoder: OrderedTargetEncoder) -> bool:
+    return isinstance(encoder.combinations, str) and encoder.combinations == "auto"
+
+
+def _read_plain(encoder: OrderedTargetEncoder, reader: _Reader) -> None:
+    """Columns whose numbers of categories are in the result. Older files do not have the key: all are, or none."""
+    encoder._plain = list(encoder._levels) if encoder.keep_codes else []
+    if not reader.has("plain"):
+        return
+    plain = reader.wholes("plain", 0, encoder.n_features_in_ - 1)
+    is_choice = _has_search(encoder) and not encoder.keep_codes
+    if is_choice and not (set(plain) <= set(encoder._levels) and _is_ascending(plain)):
+        reader.refuse("plain", "encoded columns, ascending")
+    if not is_choice and plain != encoder._plain:
+        reader.refuse("plain", f"{encoder._plain} with keep_codes={encoder.keep_codes} and these combinations")
+    encoder._plain = plain
+
+
 def _read_columns(encoder: OrderedTargetEncoder, reader: _Reader, least: int) -> Tuple[int, ...]:
     columns = tuple(reader.wholes("columns", 0, encoder.n_features_in_ - 1))
     if not (least <= len(columns) <= MOST_COLUMNS and _is_ascending(list(columns)) and set(columns) <= set(encoder._levels)):
@@ -265,13 +288,10 @@ def _read_sets(encoder: OrderedTargetEncoder, reader: _Reader) -> None:
             of_set.refuse("weights", f"numbers whose sum is the total weight, {encoder._total_weight}")
         if sums[-1] != sums[0]:
             of_set.refuse("mean", "numbers whose sum is that of the other sets, and likewise of borders")
-    missing = [column for column in encoder._levels if (column,) not in encoder._sets]
+    may_lack = encoder._plain if _has_search(encoder) else []
+    missing = [column for column in encoder._levels if (column,) not in encoder._sets and column not in may_lack]
     if missing:
         raise ValueError(f"{reader.what} has no set for the column at place {missing[0]}; allowed: one for each column")
-    combined = [columns for columns in encoder._sets if len(columns) > 1]
-    encoder.combinations_ = [
-        tuple(encoder._names[c] if encoder._has_names else c for c in columns) for columns in combined
-    ]
     encoder._lay_out(list(encoder._sets))
 
 

@@ -1,4 +1,5 @@
-"""The search for combinations of categories, and for how to count their rows, by short trainings of this library.
+"""The search for combinations of categories, for how to count their rows, and for columns to leave plain, by short trainings of
+this library.
 
 It asks what CatBoost's trees ask when they split: which categories, with those that a path has used already, tell more of
 the target? Here short trainings on a part of the training rows answer once, and what they find becomes columns.
@@ -7,7 +8,7 @@ the target? Here short trainings on a part of the training rows answer once, and
 import itertools
 import math
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 import numpy as np
 import xgboost
@@ -18,6 +19,8 @@ from ._encode_targets import Labels, make_targets
 from ._models import Model
 
 ColumnSet = Tuple[int, ...]
+#: The losses of the rows held out, and the booster.
+Trained = Tuple[np.ndarray, Any]
 
 #: Rows that trainings of the search see at most, a fifth of them to measure the loss.
 MOST_ROWS = 60_000
@@ -25,10 +28,12 @@ MOST_ROWS = 60_000
 MOST_CANDIDATES = 64
 ROUNDS = 60
 PARAMETERS = {"eta": 0.15, "max_depth": 6, "tree_method": "gpu_hist"}
-#: Rows from which on a category may count as settled: one statistic in all its rows. None: no category does.
-SETTLED_ROWS: Tuple[Optional[int], ...] = (None, 1000, 100, 10)
-#: By how many of its standard errors the loss must fall for combinations to be taken.
+#: Rows from which on a category may count as settled: one statistic in all its rows.
+SETTLED_ROWS = (1000, 100, 10)
+#: By how many of its standard errors the loss must fall for a choice to be better.
 LEAST_GAIN = 1.0
+#: The same for numbers of categories beside statistics. Their order says nothing most often, and much where it says something.
+LEAST_GAIN_OF_NUMBERS = 2.0
 
 
 def _hash(rows: int, seed: int, purpose: int) -> np.ndarray:
@@ -64,6 +69,7 @@ class Trials:
     settings: Dict[str, Any]
     train: np.ndarray
     held_out: np.ndarray
+    plain: List[int]  #: columns whose numbers of categories are features
     settled_rows: Optional[int] = None
     _features: Dict[ColumnSet, np.ndarray] = field(default_factory=dict)
 
@@ -111,28 +117,44 @@ class Trials:
     def forget(self, columns: ColumnSet) -> None:
         self._features.pop(columns, None)
 
-    def settle(self, sets: List[ColumnSet]) -> Tuple[np.ndarray, Any]:
-        """Chooses `settled_rows`, by the mean loss of trainings on these sets. Gives what `learn` gives for the choice."""
-        tried = []
-        for rows in SETTLED_ROWS if not self.settings["is_given"] else [None]:  # later rows may not count
+    def settle(self, sets: List[ColumnSet]) -> Trained:
+        """Chooses `settled_rows`, by trainings on these sets. Gives what `learn` gives for the choice.
+
+        It is the number with the least mean loss, or None, if that is better.
+        """
+
+        def learn(rows: Optional[int]) -> Trained:
             self.settled_rows = rows
             self._features.clear()
-            losses, booster = self.learn(sets)
-            tried.append((self._mean(losses), rows, losses, booster))
-        _, self.settled_rows, losses, booster = min(tried, key=lambda one: one[0])
+            return self.learn(sets)
+
+        train = len(self.train)
+        most = max(int(np.bincount(codes[:train]).max()) for codes in self.codes.values())
+        chosen: Optional[int] = None
+        best = learn(None)
+        choices = [rows for rows in SETTLED_ROWS if rows <= most]
+        if choices and not self.settings["is_given"]:  # else later rows may not count
+            tried = [(rows, learn(rows)) for rows in choices]
+            least = min(tried, key=lambda one: self._mean(one[1][0]))
+            if not self.is_better(best[0], least[1][0], LEAST_GAIN):
+                chosen, best = least
+        self.settled_rows = chosen
         self._features.clear()
-        return losses, booster
+        return best
 
     def _matrix(self, features: np.ndarray, rows: np.ndarray) -> Any:
         weights = None if self.weights is None else self.weights[rows]
         return xgboost.DMatrix(features, self.labels.values[rows], weight=weights)
 
-    def learn(self, sets: List[ColumnSet]) -> Tuple[np.ndarray, Any]:
-        """Trains on the statistics of the sets; gives the losses of the rows held out, and the booster.
+    def learn(self, sets: List[ColumnSet]) -> Trained:
+        """Trains on the numbers of plain columns and the statistics of the sets; gives the losses of the rows held out, and
+        the booster.
 
         The losses are those after the round with the least mean.
         """
-        features = np.concatenate([self.passed] + [self.features_of(columns) for columns in sets], axis=1)
+        numbers = [self.codes[column][:, None].astype(np.float32) for column in self.plain]
+        statistics = [self.features_of(columns) for columns in sets]
+        features = np.concatenate([self.passed] + numbers + statistics, axis=1)
         cut = len(self.train)
         parameters = {**PARAMETERS, "gpu_backend": self.settings["backend"], "seed": 0}
         if self.labels.kind == "numbers":
@@ -174,8 +196,8 @@ class Trials:
         total = weights.sum()
         return float((losses * weights).sum() / total) if total > 0 else 0.0
 
-    def is_better(self, losses: np.ndarray, than: np.ndarray) -> bool:
-        """Whether the mean loss is less by more than LEAST_GAIN standard errors of the difference, row by row."""
+    def is_better(self, losses: np.ndarray, than: np.ndarray, errors: float) -> bool:
+        """Whether the mean loss is less by more than so many standard errors of the difference, row by row."""
         weights = self._held_out_weights()
         total = weights.sum()
         if total == 0:
@@ -183,21 +205,48 @@ class Trials:
         falls = than - losses
         mean = self._mean(falls)
         error = float(np.sqrt(((falls - mean) ** 2 * weights**2).sum()) / total)
-        return mean > LEAST_GAIN * error
+        return mean > errors * error
 
-    def gains(self, sets: List[ColumnSet], booster: Any) -> Dict[ColumnSet, float]:
-        """The gain that splits by each set's features have in a model that `learn` has trained on these sets."""
-        width, first = len(self._targets.priors) + 1, self.passed.shape[1]
-        found = {columns: 0.0 for columns in sets}
+    def grow(
+        self, most: int, best: Trained, learn: Callable[[int], Trained], errors: float = LEAST_GAIN
+    ) -> Tuple[int, Trained]:
+        """How many of a ranking to take: 0, 1, 2, 4 … or `most`. A number is taken instead of a smaller one if it is better.
+
+        `best`: the training with 0; `learn` trains with so many.
+        """
+        taken = 0
+        for count in sorted({min(2**power, most) for power in range(most.bit_length() + 1)} - {0}):
+            tried = learn(count)
+            if self.is_better(tried[0], best[0], errors):
+                taken, best = count, tried
+        return taken, best
+
+    def _owners(self, sets: List[ColumnSet]) -> List[Optional[ColumnSet]]:
+        """The columns of each feature of `learn`; None: a column that is passed on."""
+        width = len(self._targets.priors) + 1
+        numbers: List[Optional[ColumnSet]] = [(column,) for column in self.plain]
+        passed: List[Optional[ColumnSet]] = [None] * self.passed.shape[1]
+        return passed + numbers + [columns for columns in sets for _ in range(width)]
+
+    def gains(self, sets: List[ColumnSet], booster: Any) -> Tuple[Dict[int, float], Dict[ColumnSet, float]]:
+        """The gain that splits have in a model that `learn` has trained on these sets: those by the numbers of each plain
+        column, and those by the statistics of each set.
+        """
+        owners, first = self._owners(sets), self.passed.shape[1] + len(self.plain)
+        of_plain = {column: 0.0 for column in self.plain}
+        of_sets = {columns: 0.0 for columns in sets}
         for name, gain in booster.get_score(importance_type="total_gain").items():
-            place = int(name[1:]) - first
-            if place >= 0:
-                found[sets[place // width]] += gain
-        return found
+            place = int(name[1:])
+            owner = owners[place]
+            if owner is not None and place >= first:
+                of_sets[owner] += gain
+            elif owner is not None:
+                of_plain[owner[0]] += gain
+        return of_plain, of_sets
 
     def used_together(self, sets: List[ColumnSet], booster: Any) -> Dict[ColumnSet, float]:
-        """Unions of a split's set with one that the path to it has used, and the gain of such splits."""
-        width, first = len(self._targets.priors) + 1, self.passed.shape[1]
+        """Unions of a split's columns with some that the path to it has used, and the gain of such splits."""
+        owners = self._owners(sets)
         found: Dict[ColumnSet, float] = {}
         for tree in Model(booster, "the model of a search").trees:
             pending: List[Tuple[int, frozenset]] = [(0, frozenset())]
@@ -205,9 +254,8 @@ class Trials:
                 node, path = pending.pop()
                 if tree.left[node] == -1:
                     continue
-                place = int(tree.feature[node]) - first
-                if place >= 0:
-                    own = sets[place // width]
+                own = owners[int(tree.feature[node])]
+                if own is not None:
                     for other in path:
                         union = tuple(sorted({*own, *other}))
                         found[union] = found.get(union, 0.0) + float(tree.gain[node])
@@ -238,52 +286,92 @@ def _candidates(
     return ranked[:MOST_CANDIDATES]
 
 
-def find_combinations(
+def _choose_plain(trials: Trials, columns: List[int], best: Trained) -> Tuple[List[ColumnSet], Trained]:
+    """Chooses `trials.plain`, and gives the columns that keep their statistics, and the training with this choice.
+
+    The numbers of the columns that gain most by them are added to the statistics. Of columns with numbers, the statistics
+    that gain least are then left out. `best`: the training on the statistics of all columns.
+    """
+    singles: List[ColumnSet] = [(column,) for column in columns]
+    if not trials.plain:
+        trials.plain = columns
+        gains = trials.gains(singles, trials.learn(singles)[1])[0]
+        ranked = sorted((column for column in columns if gains[column] > 0), key=lambda column: (-gains[column], column))
+
+        def learn_beside(count: int) -> Trained:
+            trials.plain = sorted(ranked[:count])
+            return trials.learn(singles)
+
+        count, best = trials.grow(len(ranked), best, learn_beside, LEAST_GAIN_OF_NUMBERS)
+        trials.plain = sorted(ranked[:count])
+    of_sets = trials.gains(singles, best[1])[1]
+    spare = sorted(((column,) for column in trials.plain), key=lambda columns: (of_sets[columns], columns))
+
+    def without(count: int) -> List[ColumnSet]:
+        return [columns for columns in singles if columns not in spare[:count]]
+
+    count, best = trials.grow(len(spare), best, lambda count: trials.learn(without(count)))
+    return without(count), best
+
+
+@dataclass
+class Found:
+    """What a search has chosen."""
+
+    sets: List[ColumnSet]  #: sets that have statistics: columns of their own, and combinations
+    plain: List[int]  #: columns whose numbers of categories are features, ascending
+    settled_rows: Optional[int]  #: rows from which on a category is settled; None: never
+
+
+def search(
     levels: Dict[int, Levels],
     codes: Dict[int, np.ndarray],
     passed: Dict[int, np.ndarray],
     labels: Labels,
     weights: Optional[np.ndarray],
     settings: Dict[str, Any],
-) -> Tuple[List[ColumnSet], Optional[int]]:
-    """Sets of two to four columns whose statistics make a short training better, at most settings["most"]; and the rows
-    from which on a category is settled, or None.
+) -> Found:
+    """Chooses what makes a short training better, in this order.
 
-    The latter is chosen first, by trainings on the columns alone.
+    1. The rows from which on a category is settled, by trainings on the columns alone.
+    2. For each column whether its statistics are features, the numbers of its categories, or both. With
+       settings["keep_codes"] the numbers are.
+    3. Sets of two to four columns, at most settings["most"]. For each size, one training on the columns so far and all
+       candidates ranks these by their gain, and the first of the ranking are taken.
 
-    For each size, one training on the columns so far and all candidates ranks these by their gain. The first 1, 2, 4 …
-    are added to the columns so far. A number is taken instead of a smaller one if the loss on rows held out falls by more
-    than its standard error.
-    Cost: four trainings of 60 rounds, and up to 5 + log2(most) more a size, on 60,000 rows at most. The result is a function of the data
-    and the parameters.
+    How many of a ranking are taken, Trials.grow says. A choice is better than another if the loss on rows held out is less
+    by more than its standard error, or by twice that for numbers of categories.
+    Cost: four trainings of 60 rounds, up to 5 + 2 log2(columns) for plain columns, and up to 5 + log2(most) a size, on
+    60,000 rows at most. The result is a function of the data and the parameters.
     """
     rows = len(labels.values)
     train, held_out = _choose_rows(rows, settings["is_given"], settings["seed"])
     columns = sorted(levels)
+    kept = columns if settings["keep_codes"] else []
     if not len(train) or not len(held_out):
-        return [], None
+        return Found([(column,) for column in columns], kept, None)
     others = [np.asarray(passed[column], np.float32)[:, None] for column in sorted(passed)]
     numbers = np.concatenate(others, axis=1) if others else np.empty((rows, 0), np.float32)
     sizes = {column: len(levels[column]) for column in columns}
-    trials = Trials(sizes, codes, numbers, labels, weights, settings, train, held_out)
-    taken: List[ColumnSet] = [(column,) for column in columns]
-    losses, booster = trials.settle(taken)
+    trials = Trials(sizes, codes, numbers, labels, weights, settings, train, held_out, kept)
+    best = trials.settle([(column,) for column in columns])
+    singles, best = _choose_plain(trials, columns, best)
+    taken = singles
     for size in range(2, min(4, len(columns)) + 1):
-        candidates = _candidates(size, columns, trials.gains(taken, booster), trials.used_together(taken, booster))
-        room = settings["most"] - (len(taken) - len(columns))
+        of_plain, of_sets = trials.gains(taken, best[1])
+        for column in columns:
+            of_sets[(column,)] = of_sets.get((column,), 0.0) + of_plain.get(column, 0.0)
+        candidates = _candidates(size, columns, of_sets, trials.used_together(taken, best[1]))
+        room = settings["most"] - (len(taken) - len(singles))
         if not candidates or room <= 0:
             break
-        gains = trials.gains(taken + candidates, trials.learn(taken + candidates)[1])
+        gains = trials.gains(taken + candidates, trials.learn(taken + candidates)[1])[1]
         ranked = sorted((c for c in candidates if gains[c] > 0), key=lambda c: (-gains[c], c))[:room]
-        counts = sorted({min(2**power, len(ranked)) for power in range(len(ranked).bit_length() + 1)} - {0})
-        best: Tuple[np.ndarray, int, Any] = (losses, 0, booster)
-        for count in counts:
-            tried, model = trials.learn(taken + ranked[:count])
-            if trials.is_better(tried, best[0]):
-                best = tried, count, model
+        so_far = taken
+        count, best = trials.grow(len(ranked), best, lambda count: trials.learn(so_far + ranked[:count]))
         for candidate in candidates:
-            if candidate not in ranked[: best[1]]:
+            if candidate not in ranked[:count]:
                 trials.forget(candidate)
-        losses, booster = best[0], best[2]
-        taken = taken + ranked[: best[1]]
-    return sorted(taken[len(columns) :], key=lambda c: (len(c), c)), trials.settled_rows
+        taken = so_far + ranked[:count]
+    combined = sorted(taken[len(singles) :], key=lambda c: (len(c), c))
+    return Found(singles + combined, trials.plain, trials.settled_rows)

@@ -119,7 +119,9 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         1 (default): each column by itself. 2, 3, 4: also all combinations of up to so many columns. A list of lists of
         names or places: also these. "auto": also those that a search finds; it trains some short models, with
         ``gpu_backend`` as their backend. It also chooses from how many rows on a category has one statistic, that of all
-        its training rows, in all of them, unless rows come in time (``settled_rows_``).
+        its training rows, in all of them, unless rows come in time (``settled_rows_``). It also chooses for each column
+        whether its statistics stand in the result (``encoded_columns_``), the numbers of its categories, as of
+        ``keep_codes`` (``plain_columns_``), or both.
     statistic
         What a set of columns gives: "mean" of the target, or for more than two classes the share of each class but the
         first; "frequency", the share of training rows; "borders", for a target of numbers the shares of rows above borders.
@@ -137,7 +139,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         The weight of the prior, in rows; above 0.
     keep_codes
         Whether a column of the numbers of the categories (ascending; NaN for those that did not occur) stands before the
-        statistics of each column.
+        statistics of each column. ``combinations="auto"`` may choose it for some columns without it.
     order
         "random", or "given": rows come in time, and only earlier rows may count.
     random_state
@@ -152,6 +154,8 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     combinations_ : list of tuples of names (of an array: places) that are combined
+    encoded_columns_ : list of names (of an array: places) of columns whose statistics are in the result
+    plain_columns_ : likewise of columns whose numbers of categories are in the result
     settled_rows_ : rows from which on a category has one statistic in its training rows; None: never; not in files
     classes_ : the classes, ascending, or None
     target_type_ : "classes" or "numbers"
@@ -429,25 +433,29 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
             border_targets = make_targets(above, fixed_weights, None, self._prior_weight, weights)
         self.settled_rows_ = None
         if isinstance(self.combinations, str) and self.combinations == "auto":
-            from ._encode_search import find_combinations
+            from ._encode_search import search
 
             passed = {
                 column: read_numbers(table.column(column), table.name(column))
                 for column in range(table.columns)
                 if column not in levels
             }
-            combined, self.settled_rows_ = find_combinations(levels, codes, passed, labels, weights, self._search_settings())
+            found = search(levels, codes, passed, labels, weights, self._search_settings())
+            sets, self._plain, self.settled_rows_ = found.sets, found.plain, found.settled_rows
         else:
             width = len(self._statistic_names(labels.classes, borders))
-            combined = self._combinations(table, encoded, width)
-        self._set_shape(table, labels, levels, borders, combined)
+            sets = [(column,) for column in encoded] + self._combinations(table, encoded, width)
+            self._plain = encoded if self.keep_codes else []
+        self._set_shape(table, labels, levels, borders)
+        self._lay_out(sets)
         self._take_targets(mean, border_targets, table.rows)
-        self._check_memory(table.rows * max(orders, 1), len(encoded) + len(combined), self._width)
+        self._check_memory(table.rows * max(orders, 1), len(sets), self._width)
         return self._sum(table, codes, mean, border_targets, orders)
 
     def _search_settings(self) -> Dict[str, Any]:
         return dict(
             most=int(self.most_combinations),
+            keep_codes=bool(self.keep_codes),
             prior_weight=self._prior_weight,
             is_given=self.order == "given",
             seed=int(self.random_state),
@@ -455,10 +463,8 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
             backend=self.gpu_backend,
         )
 
-    def _set_shape(
-        self, table: Table, labels: Labels, levels: Dict[int, Levels], borders: Any, combined: List[ColumnSet]
-    ) -> None:
-        """What the fitted encoder is but for its sums."""
+    def _set_shape(self, table: Table, labels: Labels, levels: Dict[int, Levels], borders: Any) -> None:
+        """What the fitted encoder is but for its sets and their sums."""
         self.n_features_in_ = table.columns
         self._has_names = table.is_frame
         self._names = [table.name(column) for column in range(table.columns)]
@@ -468,11 +474,16 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
             del self.feature_names_in_
         self.target_type_, self.classes_, self.borders_ = labels.kind, labels.classes, borders
         self._levels, self._known = levels, {}
-        self.combinations_ = [tuple(self._names[c] if table.is_frame else c for c in columns) for columns in combined]
-        self._lay_out([(column,) for column in levels] + combined)
+
+    def _given_names(self, columns: Iterable[int]) -> List[Any]:
+        """Columns as the user has them: names of a frame, places of an array."""
+        return [self._names[column] if self._has_names else column for column in columns]
 
     def _lay_out(self, sets: List[ColumnSet]) -> None:
         """Gives features their places: columns of X in their order, then combinations."""
+        self.plain_columns_ = self._given_names(self._plain)
+        self.encoded_columns_ = self._given_names(columns[0] for columns in sets if len(columns) == 1)
+        self.combinations_ = [tuple(self._given_names(columns)) for columns in sets if len(columns) > 1]
         self._width = len(self._statistic_names(self.classes_, self.borders_))
         self._passed: Dict[int, int] = {}
         self._code_place: Dict[int, int] = {}
@@ -483,11 +494,12 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
                 self._passed[column] = place
                 place += 1
                 continue
-            if self.keep_codes:
+            if column in self._plain:
                 self._code_place[column] = place
                 place += 1
-            self._place[(column,)] = place
-            place += self._width
+            if (column,) in sets:
+                self._place[(column,)] = place
+                place += self._width
         for columns in sets:
             if len(columns) > 1:
                 self._place[columns] = place

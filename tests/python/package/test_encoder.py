@@ -360,8 +360,10 @@ def test_the_search_finds_a_planted_combination() -> None:
     found = Encoder(combinations="auto").fit(x, y).combinations_
     assert (1, 3) in found and len(found) <= 32
     assert Encoder(combinations="auto", n_jobs=1).fit(x, y).combinations_ == found
-    frozen = Encoder(combinations=encoder.combinations_)
-    assert np.array_equal(frozen.fit(x, y).transform(x), encoder.transform(x))
+    frozen = Encoder(combinations=encoder.combinations_, keep_codes=True).fit(x, y)
+    names = list(frozen.get_feature_names_out())
+    chosen = [names.index(name) for name in encoder.get_feature_names_out()]
+    assert np.array_equal(frozen.transform(x)[:, chosen], encoder.transform(x))
 
 
 def few_and_many(rows: int = 6000) -> Tuple[pd.DataFrame, np.ndarray]:
@@ -401,11 +403,131 @@ def test_auto_lets_no_later_row_count_where_rows_come_in_time() -> None:
     assert np.array_equal(made[:, :5], Encoder(order="given").fit_transform(frame, y))  # combinations are last
 
 
+def test_auto_settles_unless_earlier_rows_are_better(monkeypatch: Any) -> None:
+    """At first sight the levels of 100 rows of these data are better with earlier rows, within the noise."""
+    from xgboost_gpu import _encode_search
+
+    rng = np.random.default_rng(0)
+    level, number = rng.integers(0, 6, 600), rng.normal(size=600)
+    margin = 2 * number + np.array([-2.0, 0.4, 0.5, -0.3, 0.6, 1.5])[level]
+    frame = pd.DataFrame({"few": pd.Categorical(level), "number": number})
+    y = (rng.random(600) < 1 / (1 + np.exp(-margin))).astype(int)
+    assert Encoder(combinations="auto").fit(frame, y).settled_rows_ == 10  # no level has 100 rows in the search
+    monkeypatch.setattr(_encode_search, "LEAST_GAIN", 0.0)
+    assert Encoder(combinations="auto").fit(frame, y).settled_rows_ is None
+
+
 def test_auto_settles_a_column_on_its_own() -> None:
     frame, y = few_and_many()
     encoder = Encoder(combinations="auto")
     made = encoder.fit_transform(frame[["few", "number"]], y)
     assert encoder.combinations_ == [] and len(np.unique(made[:, 0])) == 6
+
+
+def scale_and_names(rows: int = 6000) -> Tuple[pd.DataFrame, np.ndarray]:
+    """Neighbours among the 1,500 levels of "scale" are alike, and its levels have four rows each; those of "name" are
+    unlike, and have 100. "number" is noise.
+    """
+    rng = np.random.default_rng(2)
+    scale, name = rng.integers(0, 1500, rows), rng.integers(0, 60, rows)
+    margin = 3 * np.sin(scale / 125) + 1.5 * rng.normal(size=60)[name]
+    frame = pd.DataFrame({"scale": pd.Categorical(scale), "name": pd.Categorical(name), "number": rng.normal(size=rows)})
+    return frame, (rng.random(rows) < 1 / (1 + np.exp(-margin))).astype(int)
+
+
+SCALE_AND_NAMES = ["scale__code", "name__mean", "name__frequency", "number"]
+
+
+def test_auto_chooses_for_each_column_whether_it_is_encoded(tmp_path: Any) -> None:
+    frame, y = scale_and_names()
+    encoder = Encoder(combinations="auto")
+    made = encoder.fit_transform(frame, y)
+    assert encoder.plain_columns_ == ["scale"] and encoder.encoded_columns_ == ["name"] and encoder.combinations_ == []
+    assert list(encoder.get_feature_names_out()) == SCALE_AND_NAMES and made.shape == (6000, 4)
+    assert np.array_equal(made[:, 0], np.unique(frame["scale"].to_numpy(int), return_inverse=True)[1])
+    new = frame.assign(scale=pd.Categorical([-1] * 6000))
+    expected = encoder.transform(frame)
+    expected[:, 0] = np.nan
+    assert np.array_equal(encoder.transform(new), expected, equal_nan=True)
+
+    other = Encoder(combinations="auto", n_jobs=1)
+    assert np.array_equal(other.fit_transform(frame, y), made) and other.plain_columns_ == ["scale"]
+    stacked = other.expand(frame, y, permutations=2)[0]
+    assert np.array_equal(stacked[:6000], made) and np.array_equal(stacked[6000:, 0], made[:, 0])
+    as_frame = clone(encoder).set_output(transform="pandas").fit_transform(frame, y)
+    assert list(as_frame.columns) == SCALE_AND_NAMES and np.array_equal(as_frame.to_numpy(), made)
+    of_array = Encoder([0, 1], "auto").fit(frame.to_numpy(float), y)
+    assert of_array.plain_columns_ == [0] and of_array.encoded_columns_ == [1]
+    assert np.array_equal(of_array.transform(frame.to_numpy(float)), encoder.transform(frame))
+
+    encoder.save(tmp_path / "e.json")
+    again = Encoder.load(tmp_path / "e.json")
+    assert again.plain_columns_ == ["scale"] and again.encoded_columns_ == ["name"]
+    assert np.array_equal(again.transform(frame), encoder.transform(frame))
+    again.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "e.json").read_bytes()
+
+
+@pytest.mark.parametrize("make", ["polars", "pyarrow"])
+def test_other_frames_are_left_plain_likewise(make: str) -> None:
+    frame, y = scale_and_names()
+    text = frame.astype({"scale": int, "name": str})
+    package = pytest.importorskip(make)
+    data = package.DataFrame(text.to_dict("list")) if make == "polars" else package.Table.from_pandas(text)
+    encoder = Encoder(["scale", "name"], "auto")
+    made = encoder.fit_transform(data, y)
+    assert encoder.plain_columns_ == ["scale"] and list(encoder.get_feature_names_out()) == SCALE_AND_NAMES
+    assert np.array_equal(made[:, 0], np.unique(text["scale"], return_inverse=True)[1])
+    assert np.array_equal(encoder.transform(data)[:, 0], made[:, 0])
+
+
+def test_codes_that_are_kept_are_no_choice_of_auto() -> None:
+    frame, y = scale_and_names()
+    encoder = Encoder(combinations="auto", keep_codes=True).fit(frame, y)
+    assert encoder.plain_columns_ == ["scale", "name"] and "name" in encoder.encoded_columns_
+
+
+def test_only_auto_chooses_plain_columns() -> None:
+    frame, y = scale_and_names()
+    for combinations in (1, 2, [["scale", "name"]]):
+        encoder = Encoder(combinations=combinations).fit(frame, y)
+        assert encoder.plain_columns_ == [] and encoder.encoded_columns_ == ["scale", "name"]
+        assert Encoder(combinations=combinations, keep_codes=True).fit(frame, y).plain_columns_ == ["scale", "name"]
+
+
+def test_files_without_plain_columns_load(tmp_path: Any) -> None:
+    """Files of the version before do not have the key."""
+    for keep_codes in (False, True):
+        encoder = Encoder(combinations=2, keep_codes=keep_codes).fit(X, Y)
+        encoder.save(tmp_path / "e.json")
+        data = json.loads((tmp_path / "e.json").read_text())
+        assert data.pop("plain") == ([0, 1] if keep_codes else [])
+        (tmp_path / "e.json").write_text(json.dumps(data))
+        again = Encoder.load(tmp_path / "e.json")
+        assert again.plain_columns_ == encoder.plain_columns_
+        assert np.array_equal(again.transform(X), encoder.transform(X))
+
+
+@pytest.mark.parametrize("change, message", [
+    (lambda d: d.update(plain=None), "has 'plain': 'null'; allowed: a list of"),
+    (lambda d: d.update(plain=[3]), "has 'plain': '[3]'; allowed: a list of"),
+    (lambda d: d.update(plain=[2]), "has 'plain': '[2]'; allowed: encoded columns, ascending"),
+    (lambda d: d.update(plain=[1, 0]), "has 'plain': '[1, 0]'; allowed: encoded columns, ascending"),
+    (lambda d: d.update(plain=[]), "has no set for the column at place 0; allowed: one for each column"),
+    (lambda d: d["parameters"].update(keep_codes=True), "has 'plain': '[0]'; allowed: [0, 1] with keep_codes=True"),
+    (lambda d: d["parameters"].update(combinations=1), "has 'plain': '[0]'; allowed: [] with keep_codes=False"),
+    (lambda d: (d.update(plain=[]), d["parameters"].update(combinations=1)), "has no set for the column at place 0"),
+])  # fmt: skip
+def test_broken_files_of_plain_columns_are_refused(change: Callable, message: str, tmp_path: Any) -> None:
+    frame, y = scale_and_names()
+    Encoder(combinations="auto").fit(frame, y).save(tmp_path / "e.json")
+    data = json.loads((tmp_path / "e.json").read_text())
+    assert data["plain"] == [0]
+    change(data)
+    (tmp_path / "e.json").write_text(json.dumps(data))
+    with pytest.raises(ValueError) as error:
+        Encoder.load(tmp_path / "e.json")
+    assert message in str(error.value) and "e.json" in str(error.value)
 
 
 def test_the_search_finds_nothing_in_noise() -> None:
