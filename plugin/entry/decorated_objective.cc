@@ -16,7 +16,9 @@
 #include "booster/group_rounds.h"
 #include "errors/boundary.h"
 #include "group/all_labels.h"
+#include "matrix/adapt_input.h"
 #include "params/saved_params.h"
+#include "xgb/api_call.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/host_span.h"
 
@@ -120,17 +122,37 @@ void DecoratedObjective::ComputeGradients(xgboost::HostDeviceVector<float> const
     if (booster == nullptr) return false;
     if (params() && booster->ComputeGradients(*params(), info, out)) return true;
     booster->FillMargins();
-    ProcessGroup* const group = params() || !Booster::TrainsFor(context()) ? nullptr : ProcessGroup::OfThisThread();
-    return group != nullptr && ComputeOfAll(group, margins, info, out, by_stock);
+    if (params() || !Booster::TrainsFor(context())) return false;
+    ProcessGroup* const group = ProcessGroup::OfThisThread();
+    if (group != nullptr) return ComputeOfAll(group, margins, info, out, by_stock);
+    by_stock(margins, Moved(info), out);
+    return true;
   });
   if (!done) by_stock(margins, info, out);
 }
 
-bool DecoratedObjective::NeedsFirstRow() const {
-  if (!Booster::TrainsFor(context())) return false;
+std::string DecoratedObjective::Name() const {
   xgboost::Json config{xgboost::Object{}};
   SaveConfig(&config);
-  return xgboost::get<xgboost::String const>(config["name"]) == "rank:map";
+  return xgboost::get<xgboost::String const>(config["name"]);
+}
+
+bool DecoratedObjective::NeedsFirstRow() const { return Booster::TrainsFor(context()) && Name() == "rank:map"; }
+
+xgboost::MetaInfo const& DecoratedObjective::Moved(xgboost::MetaInfo const& info) {
+  if (kSeries < 200 || Name().rfind("rank:", 0) != 0) return info;
+  auto const mark =
+      TargetMark::Of(ViewTargets(info), info.num_row_, Objective::kRankNdcg, KnownEpoch(), context()->Threads());
+  if (ranked_ != &info) {
+    moved_.reset();
+  } else if (ranked_mark_ != mark) {
+    auto copy = std::make_unique<xgboost::MetaInfo>();
+    copy->Extend(info, true, false);
+    moved_ = std::move(copy);  // the one before goes only now, so that this one lies elsewhere
+  }
+  ranked_ = &info;
+  ranked_mark_ = mark;
+  return moved_ == nullptr ? info : *moved_;
 }
 
 bool DecoratedObjective::ComputeOfAll(ProcessGroup* group, xgboost::HostDeviceVector<float> const& margins,

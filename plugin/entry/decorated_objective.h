@@ -14,6 +14,7 @@
 #include "xgb/registry.h"
 #include "xgb/types.h"
 #include "xgbgpu/objective.h"
+#include "xgbgpu/training.h"
 
 namespace xgbgpu::plugin {
 
@@ -46,6 +47,11 @@ class DecoratedObjective final : public XgbObjective {
   void SetLeaves(LeafRows const& rows, StockLeaves const& by_stock) const override;
   bool LeavesAreDone() const override;
 
+  /// Returns the name of the objective.
+  std::string Name() const;
+  /// Returns labels, weights and groups for a ranking that XGBoost computes: a copy, if they have changed since the last
+  /// round on the same matrix. XGBoost keeps what it computed of labels for as long as their address stays.
+  xgboost::MetaInfo const& Moved(xgboost::MetaInfo const& info);
   /// Returns true if gpu_hist trains, and stock code would look at the first of no rows and end the process.
   bool NeedsFirstRow() const;
   /// Returns what the engine has to know; nothing if it does not have what this objective means in this XGBoost.
@@ -58,6 +64,9 @@ class DecoratedObjective final : public XgbObjective {
   LambdaRankWords lambdarank_;  ///< stay empty in an XGBoost that has them
   /// Labels of the last gradients. Rankings of XGBoost know labels by their address, so the next labels lie elsewhere.
   std::unique_ptr<xgboost::MetaInfo> labels_of_all_;
+  xgboost::MetaInfo const* ranked_{nullptr};  ///< of the last round of Moved
+  std::optional<TargetMark> ranked_mark_;
+  std::unique_ptr<xgboost::MetaInfo> moved_;  ///< its labels; null: they are those of its first round
   mutable bool is_current_{false};  ///< params_ are the newest
   mutable std::optional<ObjectiveParams> params_;
 };

@@ -53,6 +53,35 @@ PARAMETERS: List[Dict[str, Any]] = [
 ]
 
 
+@only_ours
+@in_its_series
+@pytest.mark.parametrize("unbiased", [0, 1])
+@pytest.mark.parametrize("objective", ["rank:pairwise", "rank:ndcg"])
+def test_labels_and_groups_that_change_between_rounds_are_those_of_a_new_matrix(objective: str, unbiased: int) -> None:
+    """Those of lambdarank_unbiased are XGBoost's own, which keeps what it computed of the old ones."""
+    x = RNG.normal(size=(ROWS, 4)) + 0.3 * GRADES[:, None]
+    changes = [lambda data: data.set_group([23] * 15), lambda data: data.set_label(4 - GRADES), lambda data: None]
+
+    def make() -> xgb.DMatrix:
+        return xgb.DMatrix(x, GRADES, qid=np.repeat(np.arange(len(GROUPS)), GROUPS))
+
+    def model(is_new: bool) -> bytes:
+        data = make()
+        how = dict(objective=objective, lambdarank_unbiased=unbiased, lambdarank_num_pair_per_sample=8, max_depth=3)
+        booster = xgb.Booster(params(**how), [data])
+        for number in range(2 * len(changes)):
+            if number % 2 == 1 and is_new:
+                data = make()
+                for change in changes[: number // 2]:
+                    change(data)
+            if number % 2 == 1:
+                changes[number // 2](data)
+            booster.update(data, number)
+        return bytes(booster.save_raw("ubj"))
+
+    assert model(is_new=False) == model(is_new=True)
+
+
 @in_its_series
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weights"])
 @pytest.mark.parametrize("of_rank", PARAMETERS, ids=str)
