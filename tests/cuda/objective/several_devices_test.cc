@@ -48,6 +48,8 @@ class SeveralDevicesTest : public ::testing::Test {
 
   /// The device, memory and stream of a shard.
   struct Part {
+    explicit Part(int ordinal) : device{ordinal} {}
+
     int device;  ///< current while this is made and while it goes
     DeviceLimits limits{CurrentDeviceLimits()};
     DeviceArena arena{"This test"};
@@ -87,7 +89,7 @@ TEST_F(SeveralDevicesTest, QuantilesOfLeaves) {
       for (int i = 0; i < kParts; ++i) {
         int const device = i % CudaDeviceCount();
         DeviceScope const scope{device};
-        parts.emplace_back(new Part{device});
+        parts.push_back(std::make_unique<Part>(device));
         Part& part = *parts[i];
         QuantilePart& of = data[i];
         std::size_t const first = First(rows, i), n = First(rows, i + 1) - first;
@@ -168,7 +170,7 @@ TEST_F(SeveralDevicesTest, ScalesOfLosses) {
         for (int i = 0; i < kParts; ++i) {
           int const device = i % CudaDeviceCount();
           DeviceScope const scope{device};
-          parts.emplace_back(new Part{device});
+          parts.push_back(std::make_unique<Part>(device));
           Part& part = *parts[i];
           GradientPart& of = data[i];
           std::size_t const first = First(kRows, i), n = First(kRows, i + 1) - first;
