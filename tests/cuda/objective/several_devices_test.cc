@@ -28,9 +28,10 @@ class SilentDevices final : public cuda::DeviceCollective {
   int device() const override { return 0; }
   void Combine(cuda::DeviceNumbers const&, bool const*, cudaStream_t) override {}
   void Sum(std::int64_t*, std::uint64_t, cudaStream_t) override {}
-  void SumLevel(cuda::GrowingTree const&, cuda::DeviceHistograms const&, cuda::LevelBounds const&, cudaStream_t) override {}
-  void ShareLevel(cuda::GrowingTree const&, cuda::DeviceHistograms const&, cuda::CellShares const&, cuda::LevelBounds const&,
-                  cudaStream_t) override {}
+  void SumLevel(cuda::GrowingTree const&, cuda::DeviceHistograms const&, cuda::LevelBounds const&,
+                cudaStream_t) override {}
+  void ShareLevel(cuda::GrowingTree const&, cuda::DeviceHistograms const&, cuda::CellShares const&,
+                  cuda::LevelBounds const&, cudaStream_t) override {}
   void BestOfLevel(cuda::GrowingTree const&, cuda::LevelBounds const&, cudaStream_t) override {}
   void Check() const override {}
 };
