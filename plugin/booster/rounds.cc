@@ -467,7 +467,10 @@ bool Rounds::AgreeOnDevice(ProcessGroup* group, Training* training, ObjectivePar
   bool const ranks = IsRanking(objective.kind);
   // A tree that is timed computes its gradients in another place, which changes what devices exchange.
   bool const traces = !config().device().gpu_trace.empty();
-  std::int64_t any[] = {has_room && !targets ? 1 : 0, has_room ? 0 : 1, traces ? 1 : 0, traces ? 0 : 1,
+  std::int64_t any[] = {has_room && !targets ? 1 : 0,
+                        has_room ? 0 : 1,
+                        traces ? 1 : 0,
+                        traces ? 0 : 1,
                         ranks && info.group_ptr_.empty() ? 1 : 0,
                         AdaptsLeaves(objective.kind) && info.weights_.Size() != 0 ? 1 : 0};
   group->Max({any, std::size(any)});

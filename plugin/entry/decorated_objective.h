@@ -67,7 +67,7 @@ class DecoratedObjective final : public XgbObjective {
   xgboost::MetaInfo const* ranked_{nullptr};  ///< of the last round of Moved
   std::optional<TargetMark> ranked_mark_;
   std::unique_ptr<xgboost::MetaInfo> moved_;  ///< its labels; null: they are those of its first round
-  mutable bool is_current_{false};  ///< params_ are the newest
+  mutable bool is_current_{false};            ///< params_ are the newest
   mutable std::optional<ObjectiveParams> params_;
 };
 

@@ -14,9 +14,9 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kResident = 8;
 constexpr int kWarp = 32;
-constexpr int kVector = 4;                   // floats in one load
-constexpr int kLaneWeights = 8;              // weights that a lane loads for each step of the sum
-constexpr int kStep = kWarp * kLaneWeights;  // weights of a step
+constexpr int kVector = 4;                                // floats in one load
+constexpr int kLaneWeights = 8;                           // weights that a lane loads for each step of the sum
+constexpr int kStep = kWarp * kLaneWeights;               // weights of a step
 constexpr int kDigitBits = 4, kDigits = 1 << kDigitBits;  // of a key, which several devices search digit by digit
 constexpr char const* kWhat = "setting leaves to quantiles";
 
@@ -147,9 +147,8 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// Counts this device's rows: counts[leaf][key of the search][digit]. A thread takes a count.
-__global__ void __launch_bounds__(kThreads)
-    CountDigitsKernel(SortedKeys sorted, LeafSearch const* searches, std::uint32_t nodes, int shift,
-                      std::int64_t* counts) {
+__global__ void __launch_bounds__(kThreads) CountDigitsKernel(SortedKeys sorted, LeafSearch const* searches,
+                                                              std::uint32_t nodes, int shift, std::int64_t* counts) {
   std::uint64_t const n = std::uint64_t{nodes} * 2 * kDigits;
   for (std::uint64_t i = FirstIndex(); i < n; i += IndexStep()) {
     std::uint64_t const digit = i % kDigits, which = i / kDigits % 2, leaf = i / kDigits / 2;
