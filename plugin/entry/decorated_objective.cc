@@ -113,6 +113,7 @@ void DecoratedObjective::ComputeGradients(xgboost::HostDeviceVector<float> const
                                           xgboost::MetaInfo const& info, XgbGradientMatrix* out,
                                           StockGradients const& by_stock) {
   HostSpan span{"objective"};
+  xgboost::MetaInfo const* labels = &info;
   bool const done = AtBoundary("computing gradients", [&] {
     if (info.num_row_ == 0 && NeedsFirstRow() && ProcessGroup::OfThisThread() == nullptr) {
       Resize(out, 0, 1);
@@ -125,10 +126,10 @@ void DecoratedObjective::ComputeGradients(xgboost::HostDeviceVector<float> const
     if (params() || !Booster::TrainsFor(context())) return false;
     ProcessGroup* const group = ProcessGroup::OfThisThread();
     if (group != nullptr) return ComputeOfAll(group, margins, info, out, by_stock);
-    by_stock(margins, Moved(info), out);
-    return true;
+    labels = &Moved(info);
+    return false;
   });
-  if (!done) by_stock(margins, info, out);
+  if (!done) by_stock(margins, *labels, out);
 }
 
 std::string DecoratedObjective::Name() const {

@@ -66,7 +66,7 @@ class DecoratedObjective final : public XgbObjective {
   std::unique_ptr<xgboost::MetaInfo> labels_of_all_;
   xgboost::MetaInfo const* ranked_{nullptr};  ///< of the last round of Moved
   std::optional<TargetMark> ranked_mark_;
-  std::unique_ptr<xgboost::MetaInfo> moved_;  ///< its labels; null: they are those of its first round
+  std::unique_ptr<xgboost::MetaInfo> moved_;  ///< labels of `ranked_` that have changed; null: they have not
   mutable bool is_current_{false};            ///< params_ are the newest
   mutable std::optional<ObjectiveParams> params_;
 };
