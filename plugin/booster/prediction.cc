@@ -135,7 +135,7 @@ void Prediction::PredictMargins(xgboost::DMatrix* data, XgbCache* out, bool trai
   });
 }
 
-/// Returns `data` as a matrix of all columns of the model, if it has fewer of them and no value is missing in these; null:
+/// Returns `data` as a matrix of all columns of the model, if it has fewer and no value is missing in them; null:
 /// read `data`. Stock predictors of XGBoost 3.1 and newer take such rows for rows without missing values, and send them
 /// right where they split by a column that is not there, whatever side the model has for missing values.
 std::shared_ptr<xgboost::DMatrix> Prediction::WithAbsentColumns(xgboost::DMatrix* data) const {

@@ -15,7 +15,7 @@ namespace xgbgpu::cuda {
 /// Where the search for the quantile of a leaf stands, whose rows several devices have.
 struct LeafSearch {
   QuantilePlace place;
-  std::uint64_t rank[2];  ///< of the residual at `place.low`, and of the next one, among those with the key's bits
+  std::uint64_t rank[2];  ///< of the residual at `place.low` and of the next one, among residuals with the key's bits
   std::uint32_t key[2];   ///< the upper bits of both, as far as they are known
   bool has_rows;
 };
@@ -32,7 +32,7 @@ struct LeafQuantileScratch {
   DeviceBuffer<LeafSearch> searches;
   DeviceBuffer<std::int64_t> counts;
 
-  /// Takes memory for so many rows.
+  /// Takes memory for `row_count` rows.
   void ReserveFor(std::uint64_t row_count, bool weighted);
 };
 
@@ -41,8 +41,8 @@ void ComputeResiduals(float const* labels, float const* margins, std::uint64_t r
                       DeviceLimits const& limits, cudaStream_t stream);
 
 /// Enqueues host::QuantileLeaves. Only the first call, which takes memory, may wait. All arrays are on the device.
-/// The rows are those of all `devices`, which call this at the same time, each for its own rows. With other devices
-/// every device has rows, and none has weights.
+/// The rows are the rows of all `devices`, which make the call at the same time, each for its own rows. With other
+/// devices every device has rows, and none has weights.
 ///
 /// Cost  A radix sort of all rows by leaf and residual, and a search for each node. With weights, whose sums stock
 ///       rounds one after another, a lane adds the weights of its leaf: about 2 ms for a million rows in one leaf. With

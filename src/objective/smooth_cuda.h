@@ -21,7 +21,7 @@ struct SmoothScratch {
   DeviceBuffer<TermSum> sums;           ///< [outputs + 1]
   DeviceBuffer<float> scales;           ///< [outputs]
 
-  /// Takes memory for so many outputs.
+  /// Takes memory for `outputs` outputs.
   void ReserveFor(std::uint32_t outputs);
 };
 

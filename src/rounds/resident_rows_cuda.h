@@ -120,8 +120,8 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
 
   // For rows of several processes, which all make each call at the same time. (rows_between_processes_cuda.cc)
 
-  /// From now on ComputeGradients of an objective with HasScale, and QuantileLeaves, are of the rows of all `devices`,
-  /// and all processes call these at the same time. With QuantileLeaves no process has weights.
+  /// From now on ComputeGradients of an objective with HasScale, and QuantileLeaves, are of the rows of all `devices`.
+  /// All processes make each of the two calls at the same time. With QuantileLeaves no process has weights.
   void JoinDevices(DeviceCollective* devices) { devices_ = devices; }
   /// Replaces bounds of margins, labels and weights by the largest of all processes.
   void ShareBoundsOver(Collective* group);
