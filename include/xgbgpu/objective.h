@@ -70,15 +70,34 @@ struct LambdaRank {
   bool normalizes{true};           ///< lambdarank_normalization: by log2(1 + s) / s, s the sum of a group; by the draws
   bool normalizes_by_score{true};  ///< lambdarank_score_normalization: a pair by the difference of its margins
   bool has_exp_gain{true};         ///< ndcg_exp_gain: gains are 2^label - 1, or labels
+  bool is_unbiased{false};         ///< lambdarank_unbiased: pairs are divided by PositionBiases
+  double bias_norm{1};             ///< lambdarank_bias_norm, 0 or more: biases are ratios to the power 1 / (1 + this)
 };
 
 inline bool operator==(LambdaRank const& a, LambdaRank const& b) {
   auto const fields = [](LambdaRank const& params) {
-    auto const& [c, d, e, f, g, h] = params;
-    return std::tie(c, d, e, f, g, h);
+    auto const& [c, d, e, f, g, h, i, j] = params;
+    return std::tie(c, d, e, f, g, h, i, j);
   };
   return fields(a) == fields(b);
 }
+
+/// Position biases of LambdaRank: how much a row's place in the data adds to its label, a click. A position is a row's
+/// number in its group, in the order of the data. Later rows have no bias.
+/// From  Hu, Wang, Peng & Li, "Unbiased LambdaMART: an unbiased pairwise learning-to-rank algorithm", 2019
+struct PositionBiases {
+  std::vector<float> high;  ///< [positions] of rows with the larger label of a pair: t+
+  std::vector<float> low;   ///< [positions] of rows with the smaller label: t-
+};
+
+inline bool operator==(PositionBiases const& a, PositionBiases const& b) { return a.high == b.high && a.low == b.low; }
+
+/// The most positions that have a bias.
+constexpr std::uint32_t kMostPositions = 65536;
+
+/// Returns the biases of the first round, which are 1: of `pairs` positions with topk, of 32 with mean.
+/// Throws  InvalidArgument (more than kMostPositions)
+XGBGPU_API PositionBiases FirstBiases(LambdaRank const& params);
 
 /// Parameters of an objective. Ranges are checked by their reader (XGBoost), not here.
 struct ObjectiveParams {
@@ -94,16 +113,21 @@ struct ObjectiveParams {
   std::uint32_t iteration{0};       ///< rounds of the model; decides with the seed which pairs are drawn
   std::uint64_t seed{0};
   LambdaRank lambdarank{};      ///< ranking: if it is used, num_pairsample and fix_list_weight are not
+  PositionBiases biases{};      ///< ranking: of is_unbiased
   std::vector<float> alphas{};  ///< [outputs] quantile_alpha or expectile_alpha, 0 to 1
 };
 
 inline bool operator==(ObjectiveParams const& a, ObjectiveParams const& b) {
   auto const fields = [](ObjectiveParams const& params) {
-    auto const& [c, d, e, f, g, h, i, j, k, l, m, n, o] = params;  // all that there are
-    return std::tie(c, d, e, f, g, h, i, j, k, l, m, n, o);
+    auto const& [c, d, e, f, g, h, i, j, k, l, m, n, o, q] = params;  // all that there are
+    return std::tie(c, d, e, f, g, h, i, j, k, l, m, n, o, q);
   };
   return fields(a) == fields(b);
 }
+
+/// Returns the biases of the next round. `losses`: as ComputeGradients with `params` added them up over all rows.
+/// Bit-equal for equal losses.
+XGBGPU_API PositionBiases NextBiases(ObjectiveParams const& params, Span<std::int64_t const> losses);
 
 /// Returns the objective with this name in XGBoost, or nothing if the engine does not have it.
 XGBGPU_API std::optional<Objective> ObjectiveByName(std::string const& name);
@@ -137,7 +161,8 @@ namespace host {
 ///         (seed, iteration, row). XGBoost draws from one generator a thread: the same distribution, other pairs.
 ///         Before the factor of the group, the term of a pair has an error of at most 2^-45 beside the rounding of p.
 ///         Pairs with a NaN margin are left out. With LambdaRank the pairs of topk are XGBoost's; the sums of their
-///         terms are exact where XGBoost adds floats.
+///         terms are exact where XGBoost adds floats. is_unbiased: a bias below 2^-12 divides as 2^-12, below 1e-16 not
+///         at all; `losses`, if not null, becomes [4 × positions] sums of all shards for NextBiases
 ///         kCox: sums in double over rows in order of time. The relative error is 2^-46. XGBoost subtracts from
 ///         a sum over all rows, of powers rounded to float, which is less accurate for late rows. Margins count as at
 ///         most 300 below the largest.
@@ -150,11 +175,11 @@ namespace host {
 ///         groups; memory of 56 bytes for each row of the largest group of a thread.
 ///         Shards: kCox, and ranking without groups, gather labels, weights and margins of all rows in every shard,
 ///         which computes all gradients. Ranking with groups, each of which lies in one shard, gathers the weights of
-///         groups. HasScale: a maximum and a sum, of three integers for each output and for the weights
+///         groups, and is_unbiased adds up losses. HasScale: a maximum and a sum, of three integers for each output and for the weights
 /// Same    bit-equal on every backend, for any number of threads and any shards (but for the bits of a NaN)
 XGBGPU_API void ComputeGradients(ObjectiveParams const& params, TargetView const& targets,
                                  OutputView<float const> margins, OutputView<GradientPair> gradients, int threads,
-                                 Collective& collective = NoOtherShards());
+                                 Collective& collective = NoOtherShards(), std::vector<std::int64_t>* losses = nullptr);
 
 /// Returns the totals of the ranking groups of all shards, which all call it at the same time. A shard with rows has
 /// groups.

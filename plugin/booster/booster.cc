@@ -146,9 +146,9 @@ void Booster::CheckSlice(std::int32_t begin, std::int32_t end, std::int32_t step
   AtBoundary("slicing a booster", [&] { xgbgpu::plugin::CheckSlice(learner_.rounds(), begin, end, step); });
 }
 
-bool Booster::ComputeGradients(ObjectiveParams const& objective, xgboost::MetaInfo const& info,
-                               XgbGradientMatrix* out) {
-  return rounds_.ComputeGradients(objective, info, out);
+bool Booster::ComputeGradients(ObjectiveParams const& objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out,
+                               PositionBiases* next_biases) {
+  return rounds_.ComputeGradients(objective, info, out, next_biases);
 }
 
 void Booster::FillMargins() { margins_->FillLast(); }

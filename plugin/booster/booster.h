@@ -90,7 +90,8 @@ class Booster {
   // Calls of the objective and the metrics, on the booster that predicted last on their thread.
 
   /// Rounds::ComputeGradients.
-  bool ComputeGradients(ObjectiveParams const& objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out);
+  bool ComputeGradients(ObjectiveParams const& objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out,
+                        PositionBiases* next_biases);
   /// Margins::FillLast.
   void FillMargins();
   /// Evaluation::Begin.

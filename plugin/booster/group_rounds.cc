@@ -155,7 +155,11 @@ std::vector<Fact> FactsOf(ObjectiveParams const& p) {
           {"parameter lambdarank_num_pair_per_sample", std::to_string(p.lambdarank.pairs)},
           {"parameter lambdarank_normalization", p.lambdarank.normalizes ? "1" : "0"},
           {"parameter lambdarank_score_normalization", p.lambdarank.normalizes_by_score ? "1" : "0"},
-          {"parameter ndcg_exp_gain", p.lambdarank.has_exp_gain ? "1" : "0"}};
+          {"parameter ndcg_exp_gain", p.lambdarank.has_exp_gain ? "1" : "0"},
+          {"parameter lambdarank_unbiased", p.lambdarank.is_unbiased ? "1" : "0"},
+          {"parameter lambdarank_bias_norm", std::to_string(p.lambdarank.bias_norm)},
+          {"position biases of pairs' larger labels", BitsOf(p.biases.high)},
+          {"position biases of pairs' smaller labels", BitsOf(p.biases.low)}};
 }
 
 /// Compares the names of categories of all workers whose matrices have names. XGBoost takes codes of others for its own.
@@ -306,12 +310,13 @@ std::optional<GroupRounds::Inputs> GroupRounds::AgreeOnInputs(
 }
 
 void GroupRounds::ComputeGradients(ProcessGroup* group, Training const& training, ObjectiveParams const& objective,
-                                   std::uint64_t rows, Inputs const& inputs, XgbGradientMatrix* out) const {
+                                   std::uint64_t rows, Inputs const& inputs, XgbGradientMatrix* out,
+                                   std::vector<std::int64_t>* losses) const {
   std::uint32_t const outputs = learner_.outputs();
   auto const gradients = Resize(out, rows, outputs);
   trace_.Stage(kObjective, [&] {
     host::ComputeGradients(objective, inputs.targets, RowMajor(inputs.margins->data(), rows, outputs),
-                           RowMajor(gradients.data(), rows, outputs), training.threads, *group);
+                           RowMajor(gradients.data(), rows, outputs), training.threads, *group, losses);
   });
 }
 

@@ -88,9 +88,10 @@ class GroupRounds {
   std::optional<Inputs> AgreeOnInputs(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
                                       xgboost::MetaInfo const& info,
                                       std::function<std::vector<float> const&()> const& margins) const;
-  /// Computes gradients of this worker's rows.
+  /// Computes gradients of this worker's rows. `losses`: as host::ComputeGradients.
   void ComputeGradients(ProcessGroup* group, Training const& training, ObjectiveParams const& objective,
-                        std::uint64_t rows, Inputs const& inputs, XgbGradientMatrix* out) const;
+                        std::uint64_t rows, Inputs const& inputs, XgbGradientMatrix* out,
+                        std::vector<std::int64_t>* losses) const;
   /// Returns the metric over the rows of all workers; nothing if stock code has to compute it. The predictions of this
   /// worker's rows are on a device (`last.kept`), or in `last.evaluated` after fill_predictions().
   std::optional<double> Evaluate(ProcessGroup* group, MetricParams const& metric, LastPrediction const& last,

@@ -322,8 +322,10 @@ void Rounds::GrowByStock(BoostingRound* round, Training const* on_device, xgboos
   if (on_device != nullptr || learner().is_dart()) Clear(cache);  // its margins are a round behind
 }
 
-bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out) {
+bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out,
+                              PositionBiases* next_biases) {
   pending_ = {};
+  losses_.clear();
   objective.iteration = learner().rounds();
   objective.seed = learner().seed();
   LastPrediction const& last = LastPrediction::OfThisThread();
@@ -331,9 +333,16 @@ bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const
   if (!config().Trains() || &last.data->Info() != &info) return false;
   CheckServes();
   auto const owner = OwnerOf(last.data, *last.cache);
-  if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
-    return ComputeInGroup(group, owner, objective, info, out);
-  }
+  ProcessGroup* const group = ProcessGroup::OfThisThread();
+  bool const done =
+      group != nullptr ? ComputeInGroup(group, owner, objective, info, out) : ComputeAlone(owner, objective, info, out);
+  if (done && !losses_.empty()) *next_biases = NextBiases(objective, losses_);
+  return done;
+}
+
+bool Rounds::ComputeAlone(std::shared_ptr<xgboost::DMatrix> const& owner, ObjectiveParams const& objective,
+                          xgboost::MetaInfo const& info, XgbGradientMatrix* out) {
+  LastPrediction const& last = LastPrediction::OfThisThread();
   Training& training = PrepareTraining(owner, GradientsOf(objective));
   if (info.num_row_ == 0) return false;  // stock code has nothing to do
   if (StayOnDevice(training, objective)) {
@@ -353,7 +362,7 @@ bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const
   auto const gradients = Resize(out, rows, outputs);
   parts_.trace->Stage(kObjective, [&, &targets = targets] {
     host::ComputeGradients(objective, targets, RowMajor(values.data(), rows, outputs),
-                           RowMajor(gradients.data(), rows, outputs), training.threads);
+                           RowMajor(gradients.data(), rows, outputs), training.threads, NoOtherShards(), &losses_);
   });
   return true;
 }
@@ -399,6 +408,7 @@ std::optional<Rounds::Targets> Rounds::BringToDevice(Training* training, Objecti
 void Rounds::ComputeOnDevice(Training* training, ObjectiveParams const& objective, Targets const& targets,
                              XgbGradientMatrix* out) {
   training->ComputeGradients(objective, targets.view, targets.mark);
+  if (!objective.biases.high.empty()) losses_ = training->own.rows->PositionLosses(objective.biases.high.size());
   ReleaseUnread(out);
   pending_ = {training, out, LastPrediction::OfThisThread().data, objective, targets.mark};
 }
@@ -421,18 +431,31 @@ bool Rounds::ComputeInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatri
     return inputs ? "inputs" : "";
   });
   if (training != nullptr && targets) {
-    ComputeOnDevice(training, objective, *targets, out);
+    if (objective.biases.high.empty()) {
+      ComputeOnDevice(training, objective, *targets, out);
+    } else {
+      Agree(*group, {}, [&] { ComputeOnDevice(training, objective, *targets, out); });
+      AddUpLosses(group);
+    }
     return true;
   }
   if (training == nullptr) {
     training = &PrepareTraining(owner, step);
-    if (AgreeOnDevice(group, training, objective, info, out)) return true;
+    if (AgreeOnDevice(group, training, objective, info, out)) {
+      AddUpLosses(group);
+      return true;
+    }
     inputs = parts_.group->AgreeOnInputs(group, training, objective, info, margins);
     if (training->rounds_on_host) training->own = {};  // trees need the room
     if (!inputs) return false;
   }
-  parts_.group->ComputeGradients(group, *training, objective, info.num_row_, *inputs, out);
+  parts_.group->ComputeGradients(group, *training, objective, info.num_row_, *inputs, out, &losses_);
   return true;
+}
+
+/// Adds up the losses of the workers' own rows, if there are any.
+void Rounds::AddUpLosses(ProcessGroup* group) {
+  if (!losses_.empty()) group->Sum(Span<std::int64_t>{losses_.data(), losses_.size()});
 }
 
 /// Returns labels and weights if the training's own rows have them, have the margins of the last prediction, and the

@@ -43,8 +43,10 @@ class Rounds {
   explicit Rounds(RoundParts const& parts) : parts_{parts} {}
 
   /// Computes the gradients of the margins that this thread predicted last, where they are. `out` is filled on the host
-  /// and emptied on a device. Returns false if stock code has to do it: with other methods, or if it refuses labels.
-  bool ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out);
+  /// and emptied on a device. `next_biases` become those of the next round if the objective has biases. Returns false if
+  /// stock code has to do it: with other methods, or if it refuses labels.
+  bool ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out,
+                        PositionBiases* next_biases);
   /// Does what GradientBooster::DoBoost promises. If it throws, the booster is as before the call.
   void Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache, xgboost::ObjFunction const* objective);
   /// Must be called when the model was changed by more than new rounds.
@@ -76,6 +78,8 @@ class Rounds {
 
   void CheckNames(xgboost::DMatrix* data, XgbCache const& cache);
   void CheckServes() const;
+  bool ComputeAlone(std::shared_ptr<xgboost::DMatrix> const& owner, ObjectiveParams const& objective,
+                    xgboost::MetaInfo const& info, XgbGradientMatrix* out);
   bool StayOnDevice(Training const& training, ObjectiveParams const& objective) const;
   Targets Check(Training* training, ObjectiveParams const& objective, xgboost::MetaInfo const& info,
                 std::uint32_t outputs) const;
@@ -104,6 +108,7 @@ class Rounds {
                                        xgboost::MetaInfo const& info) const;
   bool AgreeOnDevice(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
                      xgboost::MetaInfo const& info, XgbGradientMatrix* out);
+  void AddUpLosses(ProcessGroup* group);
   Training& BeginInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& data, bool on_device,
                          std::function<Setup()> const& decide, Setup* setup);
   std::unique_ptr<BoostingRound> Begin(Training* training, Setup setup, Pending const* pending) const;
@@ -112,6 +117,7 @@ class Rounds {
 
   RoundParts parts_;
   Pending pending_;
+  std::vector<std::int64_t> losses_;           ///< of positions, of the last gradients; empty without biases
   DataKey named_;                              ///< the matrix whose names of categories were found to be the model's
   std::shared_ptr<xgboost::DMatrix> one_row_;  ///< for rounds on a device; null: there was none
 };

@@ -17,6 +17,7 @@
 #include "errors/boundary.h"
 #include "group/all_labels.h"
 #include "matrix/adapt_input.h"
+#include "params/position_biases.h"
 #include "params/saved_params.h"
 #include "xgb/api_call.h"
 #include "xgbgpu/error.h"
@@ -94,10 +95,14 @@ void DecoratedObjective::ConfigLoaded(xgboost::Json const& config) {
   is_current_ = false;
   AtBoundary("reading a configuration", [&] {
     if (LacksLambdaRank(config)) lambdarank_.Load(config);
+    biases_ = LoadBiases(config);
   });
 }
 
-void DecoratedObjective::AddToConfig(xgboost::Json* config) const { lambdarank_.Save(config); }
+void DecoratedObjective::AddToConfig(xgboost::Json* config) const {
+  lambdarank_.Save(config);
+  if (!biases_.high.empty()) SaveBiases(biases_, config);
+}
 
 std::optional<ObjectiveParams> const& DecoratedObjective::params() const {
   if (!is_current_ && maker_ == Maker::kKnown) {
@@ -121,7 +126,7 @@ void DecoratedObjective::ComputeGradients(xgboost::HostDeviceVector<float> const
     }
     Booster* const booster = Booster::WhichPredicted(margins, context());
     if (booster == nullptr) return false;
-    if (params() && booster->ComputeGradients(*params(), info, out)) return true;
+    if (params() && ComputeByEngine(booster, info, out)) return true;
     booster->FillMargins();
     if (params() || !Booster::TrainsFor(context())) return false;
     ProcessGroup* const group = ProcessGroup::OfThisThread();
@@ -130,6 +135,17 @@ void DecoratedObjective::ComputeGradients(xgboost::HostDeviceVector<float> const
     return false;
   });
   if (!done) by_stock(margins, *labels, out);
+}
+
+bool DecoratedObjective::ComputeByEngine(Booster* booster, xgboost::MetaInfo const& info, XgbGradientMatrix* out) {
+  LambdaRank const& lambdarank = params()->lambdarank;
+  if (!lambdarank.is_used || !lambdarank.is_unbiased) return booster->ComputeGradients(*params(), info, out, nullptr);
+  ObjectiveParams with_biases = *params();
+  with_biases.biases = biases_.high.empty() ? FirstBiases(lambdarank) : biases_;
+  PositionBiases next;
+  bool const done = booster->ComputeGradients(with_biases, info, out, &next);
+  if (done) biases_ = std::move(next);
+  return done;
 }
 
 std::string DecoratedObjective::Name() const {

@@ -18,6 +18,8 @@
 
 namespace xgbgpu::plugin {
 
+class Booster;
+
 /// Decorates a stock objective. Gradients are ours if a Booster in charge of gpu_hist has just predicted the margins,
 /// and the engine has the objective. Otherwise host vectors are made current, and the stock objective computes them.
 class DecoratedObjective final : public XgbObjective {
@@ -36,6 +38,8 @@ class DecoratedObjective final : public XgbObjective {
   void ComputeGradients(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info,
                         XgbGradientMatrix* out, StockGradients const& by_stock) override;
   void TransformForMetrics(xgboost::HostDeviceVector<float>* predictions, StockCall const& by_stock) override;
+  /// Has the engine compute gradients, and the biases of the next round. Returns false if it does not.
+  bool ComputeByEngine(Booster* booster, xgboost::MetaInfo const& info, XgbGradientMatrix* out);
   /// Has the stock objective compute gradients of the rows of all workers, and takes this worker's. Returns false if no
   /// worker has rows.
   bool ComputeOfAll(ProcessGroup* group, xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info,
@@ -61,6 +65,7 @@ class DecoratedObjective final : public XgbObjective {
   void AgreeOnObjective(ProcessGroup* group, std::string const& step) const;
 
   Maker maker_;
+  PositionBiases biases_;       ///< of lambdarank_unbiased, for the next gradients; empty before the first
   LambdaRankWords lambdarank_;  ///< stay empty in an XGBoost that has them
   /// Labels of the last gradients. Rankings of XGBoost know labels by their address, so the next labels lie elsewhere.
   std::unique_ptr<xgboost::MetaInfo> labels_of_all_;

@@ -123,8 +123,6 @@ constexpr ForeignName kNames[] = {
     {"leaf_estimation_iterations", kCatBoost, nullptr},
     {"leaf_estimation_method", kCatBoost, nullptr},
     // XGBoost 2 and newer
-    {"lambdarank_unbiased", kXgboost2, nullptr, 200},
-    {"lambdarank_bias_norm", kXgboost2, nullptr, 200},
     {"quantile_alpha", kXgboost2, nullptr, 200},
     {"expectile_alpha", "XGBoost 3", nullptr, 303},
     {"max_cached_hist_node", kXgboost2, nullptr, 200},

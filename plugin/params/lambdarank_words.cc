@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "base/message.h"
+#include "base/number_text.h"
 #include "base/quoted.h"
 #include "xgbgpu/error.h"
 
@@ -15,6 +17,7 @@ namespace {
 constexpr char const* kSection = "lambdarank_param";
 constexpr char const* kMethod = "lambdarank_pair_method";
 constexpr char const* kPairs = "lambdarank_num_pair_per_sample";
+constexpr char const* kBiasNorm = "lambdarank_bias_norm";
 
 /// The parameters and their defaults.
 std::map<std::string, std::string> const& Defaults() {
@@ -22,6 +25,8 @@ std::map<std::string, std::string> const& Defaults() {
                                                             {kPairs, kPairsNotGiven},
                                                             {"lambdarank_normalization", "1"},
                                                             {"lambdarank_score_normalization", "1"},
+                                                            {"lambdarank_unbiased", "0"},
+                                                            {kBiasNorm, "1"},
                                                             {"ndcg_exp_gain", "1"}};
   return kDefaults;
 }
@@ -41,6 +46,13 @@ std::string Checked(std::string const& name, std::string const& value) {
     std::string const number = is_number ? value.substr(std::min(value.find_first_not_of('0'), value.size())) : "";
     if (number.empty() || number.size() > 9) Refuse(name, value, "1 to 999999999");
     return number;
+  }
+  if (name == kBiasNorm) {
+    char* end = nullptr;
+    double const number = TextToDouble(value.c_str(), &end);
+    bool const is_number = !value.empty() && *end == '\0' && std::isfinite(number) && number >= 0.0;
+    if (!is_number) Refuse(name, value, "0 and more");
+    return value;
   }
   std::string small = value;
   for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

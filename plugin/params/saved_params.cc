@@ -50,7 +50,6 @@ bool ReadLambdaRank(xgboost::Json const& config, LambdaRank* out) {
     std::string const value = text(name);
     return value.empty() ? fallback : value == "1" || value == "true";
   };
-  if (is_on("lambdarank_unbiased", false)) return false;
   out->is_used = true;
   out->has_top = method == "topk";
   std::string const pairs = text("lambdarank_num_pair_per_sample");
@@ -63,7 +62,11 @@ bool ReadLambdaRank(xgboost::Json const& config, LambdaRank* out) {
   out->normalizes = is_on("lambdarank_normalization", true);
   out->normalizes_by_score = is_on("lambdarank_score_normalization", true);
   out->has_exp_gain = is_on("ndcg_exp_gain", true);
-  return true;
+  out->is_unbiased = is_on("lambdarank_unbiased", false);
+  std::string const bias_norm = text("lambdarank_bias_norm");
+  if (!bias_norm.empty()) out->bias_norm = TextToDouble(bias_norm.c_str(), nullptr);
+  bool const has_limit = out->is_unbiased && out->has_top;
+  return !has_limit || out->pairs <= kMostPositions;
 }
 
 /// Reads the numbers of a list: "[1E-1,5E-1]".
@@ -119,10 +122,10 @@ std::optional<ObjectiveParams> ObjectiveParamsOf(xgboost::Json const& config) {
   if (!pairs.empty()) params.num_pairsample = static_cast<std::uint32_t>(std::stoul(pairs));
   if (!ReadAlphas(config, params.kind, &params.alphas)) return {};
   if (!ReadLambdaRank(config, &params.lambdarank)) {
-    InformOnce(Message("lambdarank of ", name),
-               Message("objective ", name,
-                       " with lambdarank_unbiased=1, or with more than 999999999 for "
-                       "lambdarank_num_pair_per_sample: XGBoost computes it, on the CPU."));
+    InformOnce(
+        Message("lambdarank of ", name),
+        Message("objective ", name, " with more than 999999999 for lambdarank_num_pair_per_sample, or more than ",
+                kMostPositions, " with lambdarank_unbiased=1: XGBoost computes it, on the CPU."));
     return {};
   }
   return params;

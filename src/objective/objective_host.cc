@@ -68,7 +68,8 @@ void ComputeScaledGradients(ObjectiveParams const& params, TargetView const& tar
 }  // namespace
 
 void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
-                      OutputView<GradientPair> gradients, int threads, Collective& collective) {
+                      OutputView<GradientPair> gradients, int threads, Collective& collective,
+                      std::vector<std::int64_t>* losses) {
   if (HasScale(params.kind)) {
     return ComputeScaledGradients(params, targets, margins, gradients, threads, collective);
   }
@@ -98,7 +99,9 @@ void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, 
     return;
   }
   if (params.kind == Objective::kCox) return ComputeCoxGradients(targets, margins, gradients, threads, collective);
-  if (IsRanking(params.kind)) return ComputeRankGradients(params, targets, margins, gradients, threads, collective);
+  if (IsRanking(params.kind)) {
+    return ComputeRankGradients(params, targets, margins, gradients, threads, collective, losses);
+  }
   bool const one_run = IsOneRun(margins) && IsOneRun(gradients);
   VisitLoss(params, [&](auto loss) {
     ParallelChunks(threads, margins.rows, grain, [&](std::size_t begin, std::size_t end) {

@@ -5,6 +5,7 @@
 #include "base/float_bits.h"
 #include "base/message.h"
 #include "cuda/grid.h"
+#include "objective/position_bias.h"
 #include "objective/rank_cuda.h"
 #include "objective/rank_ops.h"
 
@@ -181,21 +182,48 @@ __global__ void __launch_bounds__(kWeightSums)
   *weight_sum = sum;
 }
 
+/// Sums of all rows: two integers a row.
+struct RowSums {
+  std::int64_t* gradients;
+  std::int64_t* losses;  ///< with biases
+};
+
 /// Adds to the sums of a group's rows.
 struct AddToSums {
-  std::int64_t* sums;  ///< of all rows
+  RowSums sums;
   std::uint32_t first;
 
   __device__ void operator()(std::uint32_t row, RankSum const& sum) const {
-    std::int64_t* const to = sums + 2 * (std::size_t{first} + row);
+    std::int64_t* const to = sums.gradients + 2 * (std::size_t{first} + row);
     AtomicAdd(to, sum.grad);
     AtomicAdd(to + 1, sum.hess);
+  }
+  __device__ void operator()(std::uint32_t row, UnbiasedSum const& sum) const {
+    (*this)(row, sum.gradients);
+    std::int64_t* const to = sums.losses + 2 * (std::size_t{first} + row);
+    if (sum.as_high != 0) AtomicAdd(to, sum.as_high);
+    if (sum.as_low != 0) AtomicAdd(to + 1, sum.as_low);
+  }
+};
+
+// Each type below makes the terms of a group's pairs.
+
+struct MakePairTerms {
+  using Terms = PairTerms;
+  __device__ static PairTerms Of(LambdaRank const& params, std::uint32_t rows, BiasView const&) {
+    return {detail::PowerOfTwo(LambdaShift(params, rows, 0))};
+  }
+};
+struct MakeUnbiasedTerms {
+  using Terms = UnbiasedTerms;
+  __device__ static UnbiasedTerms Of(LambdaRank const& params, std::uint32_t rows, BiasView const& biases) {
+    return TermsOf(params, rows, biases);
   }
 };
 
 template <typename MakeWeights>
 __global__ void __launch_bounds__(kThreads)
-    PairsKernel(RankData data, OutputView<float const> margins, PairDraws draws, std::int64_t* sums) {
+    PairsKernel(RankData data, OutputView<float const> margins, PairDraws draws, RowSums sums) {
   for (std::uint32_t i = FirstIndex(); i < data.groups.rows; i += IndexStep()) {
     std::uint32_t const group = data.group_of[i];
     RankOrder const order = data.Order(group);
@@ -221,64 +249,70 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-template <typename MakeWeights>
-__global__ void __launch_bounds__(kThreads) DrawnLambdasKernel(RankData data, OutputView<float const> margins,
-                                                               LambdaRank params, PairDraws draws, std::int64_t* sums) {
+template <typename MakeWeights, typename MakeTerms>
+__global__ void __launch_bounds__(kThreads)
+    DrawnLambdasKernel(RankData data, OutputView<float const> margins, LambdaRank params, BiasView biases,
+                       PairDraws draws, RowSums sums) {
   for (std::uint32_t i = FirstIndex(); i < data.groups.rows; i += IndexStep()) {
     std::uint32_t const group = data.group_of[i];
     RankOrder const order = data.Order(group);
     ByScore const weight_of{MakeWeights::Of(data, group, order), data.ByMargin(group, margins),
                             params.normalizes_by_score};
-    AddPairs(order, i - order.first, margins, draws, LambdaShift(params, order.rows), weight_of,
+    AddPairs(order, i - order.first, margins, draws, weight_of, MakeTerms::Of(params, order.rows, biases),
              AddToSums{sums, order.first});
   }
 }
 
 /// What a lane of a warp adds up for its own row, over its pairs with rows at smaller places.
+template <typename Sum>
 struct TopSums {
-  RankSum own{0, 0};
+  Sum own{};
   std::int64_t total{0};  ///< of gradients, without signs
 };
 
+__device__ std::int64_t Shuffled(std::int64_t number, std::uint32_t from, std::uint32_t width) {
+  return __shfl_sync(kAllLanes, number, static_cast<int>(from), static_cast<int>(width));
+}
 __device__ RankSum Shuffled(RankSum const& sum, std::uint32_t from, std::uint32_t width) {
-  return {__shfl_sync(kAllLanes, sum.grad, static_cast<int>(from), static_cast<int>(width)),
-          __shfl_sync(kAllLanes, sum.hess, static_cast<int>(from), static_cast<int>(width))};
+  return {Shuffled(sum.grad, from, width), Shuffled(sum.hess, from, width)};
+}
+__device__ UnbiasedSum Shuffled(UnbiasedSum const& sum, std::uint32_t from, std::uint32_t width) {
+  return {Shuffled(sum.gradients, from, width), Shuffled(sum.as_high, from, width), Shuffled(sum.as_low, from, width)};
 }
 
 /// Computes the pairs of a warp's rows with the `count` rows from the place `begin` on. `own` is the row of the lane,
 /// if it is of this group. The other rows go round the warp with their sums: at each turn every lane has another one,
 /// and no two lanes of a round add to the same sum. The rounds are as narrow as a power of 2 allows. All lanes call it.
-template <typename WeightOf>
+template <typename WeightOf, typename Terms>
 __device__ void AddTile(MarginOrder const& order, bool is_here, RankRow const& own, std::uint32_t begin,
-                        std::uint32_t count, double unit, WeightOf const& weight_of, AddToSums const& add,
-                        TopSums* sums) {
+                        std::uint32_t count, WeightOf const& weight_of, Terms const& terms, AddToSums const& add,
+                        TopSums<typename Terms::Sum>* sums) {
   std::uint32_t const width = 1U << CeilLog2(count), home = threadIdx.x % width, next = (home + 1) % width;
   std::uint32_t const home_place = begin + (home < count ? home : count - 1);
   RankRow other = order.At(home_place);
   std::uint32_t const home_row = other.row;
-  RankSum others{0, 0};
+  typename Terms::Sum others{};
   for (std::uint32_t turn = 0; turn < width; ++turn) {
     std::uint32_t const at = (home + turn) % width;
     other.place = begin + at;
     if (is_here && at < count && other.place < own.place && own.label != other.label) {
-      RankSum const term = TermOfOwn(own, other, weight_of, unit);
-      sums->own.grad += term.grad;
-      sums->own.hess += term.hess;
-      sums->total += Magnitude(term.grad);
-      others.grad -= term.grad;
-      others.hess += term.hess;
+      VisitPair(own, other, weight_of, terms, [&](auto const& of_own, auto const& of_other) {
+        sums->own += of_own;
+        sums->total += Magnitude(GradientsOf(of_own).grad);
+        others += of_other;
+      });
     }
     other.label = __shfl_sync(kAllLanes, other.label, static_cast<int>(next), static_cast<int>(width));
     other.margin = __shfl_sync(kAllLanes, other.margin, static_cast<int>(next), static_cast<int>(width));
     others = Shuffled(others, next, width);
   }
-  if (others.hess != 0) add(home_row, others);  // hessians of pairs are above 0
+  if (GradientsOf(others).hess != 0) add(home_row, others);  // hessians of pairs are above 0
 }
 
 /// Computes the pairs of topk. A warp takes 32 places, and the rows of one group among them at a time.
-template <typename MakeWeights>
+template <typename MakeWeights, typename MakeTerms>
 __global__ void __launch_bounds__(kThreads)
-    TopLambdasKernel(RankData data, OutputView<float const> margins, LambdaRank params, std::int64_t* sums,
+    TopLambdasKernel(RankData data, OutputView<float const> margins, LambdaRank params, BiasView biases, RowSums sums,
                      std::int64_t* totals) {
   std::uint32_t const rows = data.groups.rows, lane = threadIdx.x % kWarp;
   for (std::uint32_t base = FirstIndex() - lane; base < rows; base += IndexStep()) {
@@ -291,16 +325,16 @@ __global__ void __launch_bounds__(kThreads)
       left &= ~lanes;
       MarginOrder const order = data.ByMargin(group, margins);
       ByScore const weight_of{MakeWeights::Of(data, group, data.Order(group)), order, params.normalizes_by_score};
-      double const unit = detail::PowerOfTwo(LambdaShift(params, order.rows));
+      auto const terms = MakeTerms::Of(params, order.rows, biases);
       AddToSums const add{sums, order.first};
       std::uint32_t const last = base + 31U - static_cast<std::uint32_t>(__clz(static_cast<int>(lanes))) - order.first;
       std::uint32_t const end = last < params.pairs ? last : params.pairs;
       RankRow const own = order.At(is_here ? i - order.first : last);
-      TopSums of_lane;
+      TopSums<typename MakeTerms::Terms::Sum> of_lane;
       for (std::uint32_t begin = 0; begin < end; begin += kWarp) {
-        AddTile(order, is_here, own, begin, min(kWarp, end - begin), unit, weight_of, add, &of_lane);
+        AddTile(order, is_here, own, begin, min(kWarp, end - begin), weight_of, terms, add, &of_lane);
       }
-      if (of_lane.own.hess != 0) add(own.row, of_lane.own);
+      if (GradientsOf(of_lane.own).hess != 0) add(own.row, of_lane.own);
       PairTotal const total = PairTotal::Of(of_lane.total);
       std::int64_t const high = WarpSum(total.high), low = WarpSum(total.low);
       if (lane != 0) continue;
@@ -310,9 +344,32 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+/// Adds up the losses of rows at the same position. A block takes a position and a part of the groups.
+__global__ void __launch_bounds__(kThreads)
+    LossesKernel(RankGroups groups, std::uint32_t positions, std::int64_t const* of_rows, std::int64_t* losses) {
+  std::uint32_t const step = gridDim.y * kThreads;
+  for (std::uint32_t position = blockIdx.x; position < positions; position += gridDim.x) {
+    std::int64_t sums[kLossesOfPosition]{};
+    for (std::uint32_t group = blockIdx.y * kThreads + threadIdx.x; group < groups.groups; group += step) {
+      if (position >= groups.Size(group)) continue;
+      std::int64_t const* const of_row = of_rows + 2 * (std::size_t{groups.First(group)} + position);
+      PairTotal const as_high = PairTotal::Of(of_row[0]), as_low = PairTotal::Of(of_row[1]);
+      sums[0] += as_high.high;
+      sums[1] += as_high.low;
+      sums[2] += as_low.high;
+      sums[3] += as_low.low;
+    }
+    for (std::size_t i = 0; i < kLossesOfPosition; ++i) {
+      std::int64_t const sum = WarpSum(sums[i]);
+      if (threadIdx.x % kWarp == 0 && sum != 0) AtomicAdd(losses + kLossesOfPosition * position + i, sum);
+    }
+  }
+}
+
 /// What the factor of a group depends on.
 struct FactorParams {
   LambdaRank lambdarank;
+  int bias_bits;
   std::uint32_t num_pairsample;
   float fix_list_weight;
 };
@@ -330,7 +387,7 @@ __global__ void __launch_bounds__(kThreads)
     if (params.lambdarank.is_used) {
       PairTotal total{0, 0};
       if (params.lambdarank.has_top) total = {totals[2 * std::size_t{group}], totals[2 * std::size_t{group} + 1]};
-      factor = FactorOfLambdas(params.lambdarank, rows, total, groups, weight, sum);
+      factor = FactorOfLambdas(params.lambdarank, rows, params.bias_bits, total, groups, weight, sum);
     } else {
       factor = FactorOfGroup(params.num_pairsample, params.fix_list_weight, rows, groups, weight, sum);
     }
@@ -398,7 +455,7 @@ class Ranker {
   template <typename MakeWeights>
   void AddAll(OutputView<float const> const& margins, PairDraws const& draws) {
     ClearSums();
-    PairsKernel<MakeWeights><<<blocks_, kThreads, 0, stream_>>>(data_, margins, draws, s_.sums.data());
+    PairsKernel<MakeWeights><<<blocks_, kThreads, 0, stream_>>>(data_, margins, draws, Sums());
   }
 
   /// Finds the best orders' discounted gains, for rank:ndcg of LambdaRank.
@@ -416,14 +473,25 @@ class Ranker {
   template <typename MakeWeights>
   void AddLambdas(OutputView<float const> const& margins, LambdaRank const& params, PairDraws const& draws) {
     ClearSums();
-    if (!params.has_top) {
-      DrawnLambdasKernel<MakeWeights><<<blocks_, kThreads, 0, stream_>>>(data_, margins, params, draws, s_.sums.data());
-      return;
-    }
-    Reserve(&s_.totals, s_.arena, "sums of ranking", 2 * std::size_t{data_.groups.groups});
-    FillBytes(s_.totals.data(), 0, 2 * std::size_t{data_.groups.groups}, stream_, kWhat);
-    TopLambdasKernel<MakeWeights>
-        <<<blocks_, kThreads, 0, stream_>>>(data_, margins, params, s_.sums.data(), s_.totals.data());
+    if (biases_.positions == 0) return AddTerms<MakeWeights, MakePairTerms>(margins, params, draws);
+    std::size_t const losses = 2 * std::size_t{data_.groups.rows};
+    Reserve(&s_.row_losses, s_.arena, "losses of ranking", losses);
+    FillBytes(s_.row_losses.data(), 0, losses, stream_, kWhat);
+    AddTerms<MakeWeights, MakeUnbiasedTerms>(margins, params, draws);
+    AddUpLosses();
+  }
+
+  /// Copies biases to the device.
+  void TakeBiases(ObjectiveParams const& params) {
+    biases_ = ViewBiases(params);
+    if (biases_.positions == 0) return;
+    Reserve(&s_.biases, s_.arena, "biases of ranking", 2 * std::size_t{biases_.positions});
+    float* const high = s_.biases.data();
+    float* const low = high + biases_.positions;
+    CopyToDevice(high, biases_.high, biases_.positions, stream_, kWhat);
+    CopyToDevice(low, biases_.low, biases_.positions, stream_, kWhat);
+    biases_.high = high;
+    biases_.low = low;
   }
 
   void Finish(ObjectiveParams const& params, OutputView<GradientPair> const& gradients) {
@@ -431,7 +499,7 @@ class Ranker {
     if (targets_.weights != nullptr) {
       WeightSumKernel<<<1, kWeightSums, 0, stream_>>>(targets_.weights, data_.groups.groups, s_.weight_sum.data());
     }
-    FactorParams const of_group{params.lambdarank, params.num_pairsample, params.fix_list_weight};
+    FactorParams const of_group{params.lambdarank, biases_.bits(), params.num_pairsample, params.fix_list_weight};
     FinishKernel<<<blocks_, kThreads, 0, stream_>>>(of_group, data_, targets_.all_groups, targets_.weights,
                                                     s_.weight_sum.data(), s_.sums.data(), s_.totals.data(), gradients);
     CheckLaunch(kWhat);
@@ -461,6 +529,31 @@ class Ranker {
     order_ = order.Current();
   }
 
+  RowSums Sums() { return {s_.sums.data(), s_.row_losses.data()}; }
+
+  template <typename MakeWeights, typename MakeTerms>
+  void AddTerms(OutputView<float const> const& margins, LambdaRank const& params, PairDraws const& draws) {
+    if (!params.has_top) {
+      DrawnLambdasKernel<MakeWeights, MakeTerms>
+          <<<blocks_, kThreads, 0, stream_>>>(data_, margins, params, biases_, draws, Sums());
+      return;
+    }
+    Reserve(&s_.totals, s_.arena, "sums of ranking", 2 * std::size_t{data_.groups.groups});
+    FillBytes(s_.totals.data(), 0, 2 * std::size_t{data_.groups.groups}, stream_, kWhat);
+    TopLambdasKernel<MakeWeights, MakeTerms>
+        <<<blocks_, kThreads, 0, stream_>>>(data_, margins, params, biases_, Sums(), s_.totals.data());
+  }
+
+  void AddUpLosses() {
+    constexpr std::uint32_t kMostBlocks = 1024, kParts = 16;
+    std::size_t const losses = kLossesOfPosition * biases_.positions;
+    Reserve(&s_.losses, s_.arena, "losses of ranking", losses);
+    FillBytes(s_.losses.data(), 0, losses, stream_, kWhat);
+    dim3 const grid{min(biases_.positions, kMostBlocks), kParts};
+    LossesKernel<<<grid, kThreads, 0, stream_>>>(data_.groups, biases_.positions, s_.row_losses.data(),
+                                                 s_.losses.data());
+  }
+
   void ClearSums() { FillBytes(s_.sums.data(), 0, 2 * std::size_t{data_.groups.rows}, stream_, kWhat); }
 
   template <typename T>
@@ -478,6 +571,7 @@ class Ranker {
   cudaStream_t stream_;
   std::uint32_t largest_;  ///< rows of the largest group, or a bound
   RankData data_;
+  BiasView biases_{};                    ///< on the device
   std::uint64_t const* keys_{nullptr};   ///< of the last sort
   std::uint32_t const* order_{nullptr};  ///< rows in the sorted order
 };
@@ -503,6 +597,7 @@ void RankByLambdas(ObjectiveParams const& params, OutputView<float const> const&
                    Ranker* ranker) {
   LambdaRank const& how = params.lambdarank;
   PairDraws const draws{params.seed, params.iteration, how.pairs, first_row};
+  ranker->TakeBiases(params);
   if (!how.has_top || params.kind == Objective::kRankNdcg) ranker->SortByLabel();
   ranker->SortByMargin(margins);
   if (params.kind == Objective::kRankPairwise) {

@@ -7,8 +7,8 @@
 
 namespace xgbgpu::cuda {
 
-/// Memory of ranking, reused in every round: 64 bytes a row, 8 bytes for each row of the largest group, 24 a group, and
-/// the scratch of the sort. Later calls do not read its contents. `arena` must outlive it.
+/// Memory of ranking, reused in every round: 64 bytes a row, with biases 80, 8 bytes for each row of the largest group,
+/// 24 a group, and the scratch of the sort. Later calls do not read its contents. `arena` must outlive it.
 struct RankScratch {
   explicit RankScratch(DeviceArena* owner) : arena{owner} {}
 
@@ -23,6 +23,9 @@ struct RankScratch {
   DeviceBuffer<std::int64_t> totals;   ///< LambdaRank's PairTotal of each group
   DeviceBuffer<double> discounts;      ///< of each place of the largest group
   DeviceBuffer<double> inverse_ideal;  ///< of each group: LambdaRank's NdcgPairs has it
+  DeviceBuffer<float> biases;          ///< of [positions] the rows with the larger label of a pair, then of the others
+  DeviceBuffer<std::int64_t> row_losses;  ///< [rows × 2] UnbiasedSum's
+  DeviceBuffer<std::int64_t> losses;      ///< [positions × kLossesOfPosition]
   DeviceBuffer<char> sort;
 };
 

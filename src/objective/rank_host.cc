@@ -1,12 +1,15 @@
 // Computes gradients of the ranking objectives on the host, group by group.
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "base/buffer.h"
 #include "base/float_bits.h"
 #include "base/parallel.h"
 #include "objective/all_rows.h"
+#include "objective/position_bias.h"
 #include "objective/rank.h"
 #include "objective/rank_ops.h"
 #include "xgbgpu/error.h"
@@ -38,6 +41,11 @@ bool AreOneGroup(TargetView const& targets, std::uint64_t rows, Collective& coll
 /// Computes the gradients of one group at a time. Later groups reuse its memory.
 class GroupRanker {
  public:
+  explicit GroupRanker(BiasView const& biases) : biases_{biases}, losses_(kLossesOfPosition * biases.positions) {}
+
+  /// Returns the losses of the positions of all groups so far.
+  std::vector<std::int64_t> const& losses() const { return losses_; }
+
   void Run(ObjectiveParams const& params, RankGroups const& groups, std::uint32_t group, GroupTotals const& all,
            double weight, TargetView const& targets, OutputView<float const> const& margins,
            OutputView<GradientPair> const& gradients) {
@@ -56,14 +64,15 @@ class GroupRanker {
     if (params.lambdarank.is_used) {
       SortByMargin(first, rows, margins);
       PairTotal const total = AddLambdas(params, order, labels, margins, all.first_row);
-      factor = FactorOfLambdas(params.lambdarank, rows, total, all.groups, weight, all.weight);
+      factor = FactorOfLambdas(params.lambdarank, rows, biases_.bits(), total, all.groups, weight, all.weight);
+      AddLosses(rows);
     } else {
       PairDraws const draws{params.seed, params.iteration, params.num_pairsample, all.first_row};
-      int const shift = PairShift(rows, draws.samples);
+      PairTerms const terms{detail::PowerOfTwo(PairShift(rows, draws.samples))};
       if (params.kind != Objective::kRankPairwise) SortByMargin(first, rows, margins);
-      if (params.kind == Objective::kRankPairwise) AddAll(order, margins, draws, shift, EqualPairs{});
-      if (params.kind == Objective::kRankNdcg) AddAll(order, margins, draws, shift, Ndcg(order, labels));
-      if (params.kind == Objective::kRankMap) AddAll(order, margins, draws, shift, Map(rows, labels));
+      if (params.kind == Objective::kRankPairwise) AddAll(order, margins, draws, EqualPairs{}, terms);
+      if (params.kind == Objective::kRankNdcg) AddAll(order, margins, draws, Ndcg(order, labels), terms);
+      if (params.kind == Objective::kRankMap) AddAll(order, margins, draws, Map(rows, labels), terms);
       factor = FactorOfGroup(params.num_pairsample, params.fix_list_weight, rows, all.groups, weight, all.weight);
     }
     for (std::uint32_t row = 0; row < rows; ++row) gradients.at(first + row, 0) = GradientOf(sums_[row], factor);
@@ -77,12 +86,27 @@ class GroupRanker {
     sums_.resize(rows);
   }
 
-  /// Returns what adds to the sums of rows.
-  auto Adder() {
-    return [this](std::uint32_t row, RankSum const& sum) {
-      sums_[row].grad += sum.grad;
-      sums_[row].hess += sum.hess;
-    };
+  /// Adds to the sums of rows.
+  struct Adder {
+    GroupRanker* ranker;
+
+    void operator()(std::uint32_t row, RankSum const& sum) const { ranker->sums_[row] += sum; }
+    void operator()(std::uint32_t row, UnbiasedSum const& sum) const {
+      ranker->sums_[row] += sum.gradients;
+      if (row >= ranker->biases_.positions) return;
+      ranker->row_losses_[2 * row] += sum.as_high;
+      ranker->row_losses_[2 * row + 1] += sum.as_low;
+    }
+  };
+
+  /// Adds the losses of a group to the losses of all groups.
+  void AddLosses(std::uint32_t rows) {
+    std::uint32_t const positions = std::min(rows, biases_.positions);
+    for (std::size_t i = 0; i < std::size_t{2} * positions; ++i) {
+      auto const loss = PairTotal::Of(row_losses_[i]);
+      losses_[2 * i] += loss.high;
+      losses_[2 * i + 1] += loss.low;
+    }
   }
 
   /// Sorts the rows by descending value, stably.
@@ -131,18 +155,22 @@ class GroupRanker {
     LambdaRank const& how = params.lambdarank;
     MarginOrder const by_margin{order.first, order.rows, labels, by_margin_.data(), margins};
     ByScore<WeightOf> const of_pair{weight_of, by_margin, how.normalizes_by_score};
-    int const shift = LambdaShift(how, order.rows);
-    PairTotal total{0, 0};
-    if (!how.has_top) {
-      AddAll(order, margins, {params.seed, params.iteration, how.pairs, first_row_of_shard}, shift, of_pair);
+    auto const add = [&](auto const& terms) {
+      PairTotal total{0, 0};
+      if (!how.has_top) {
+        AddAll(order, margins, {params.seed, params.iteration, how.pairs, first_row_of_shard}, of_pair, terms);
+        return total;
+      }
+      for (std::uint32_t place = 0; place < order.rows; ++place) {
+        auto const sum = PairTotal::Of(AddTopPairs(by_margin, place, how.pairs, of_pair, terms, Adder{this}));
+        total.high += sum.high;
+        total.low += sum.low;
+      }
       return total;
-    }
-    for (std::uint32_t place = 0; place < order.rows; ++place) {
-      auto const sum = PairTotal::Of(AddTopPairs(by_margin, place, how.pairs, shift, of_pair, Adder()));
-      total.high += sum.high;
-      total.low += sum.low;
-    }
-    return total;
+    };
+    if (biases_.positions == 0) return add(PairTerms{detail::PowerOfTwo(LambdaShift(how, order.rows, 0))});
+    row_losses_.assign(std::size_t{2} * std::min(order.rows, biases_.positions), 0);
+    return add(TermsOf(how, order.rows, biases_));
   }
 
   NdcgPairs Ndcg(RankOrder const& order, float const* labels) {
@@ -172,13 +200,17 @@ class GroupRanker {
     return {labels, places_.data(), {hits_.data(), precision_.data(), inverse_.data(), 0, 0}, rows};
   }
 
-  template <typename WeightOf>
-  void AddAll(RankOrder const& order, OutputView<float const> const& margins, PairDraws const& draws, int shift,
-              WeightOf const& weight_of) {
+  template <typename WeightOf, typename Terms>
+  void AddAll(RankOrder const& order, OutputView<float const> const& margins, PairDraws const& draws,
+              WeightOf const& weight_of, Terms const& terms) {
     for (std::uint32_t place = 0; place < order.rows; ++place) {
-      AddPairs(order, place, margins, draws, shift, weight_of, Adder());
+      AddPairs(order, place, margins, draws, weight_of, terms, Adder{this});
     }
   }
+
+  BiasView biases_;
+  std::vector<std::int64_t> row_losses_;  ///< [rows with a bias × 2] UnbiasedSum's of the group
+  std::vector<std::int64_t> losses_;      ///< [positions × kLossesOfPosition]
 
   std::vector<std::uint64_t> sorted_;  ///< key in the upper half, row in the lower
   std::vector<std::uint32_t> label_keys_, by_label_, by_margin_, places_, hits_;
@@ -205,12 +237,13 @@ GroupTotals AddUpGroups(TargetView const& targets, std::uint64_t rows, Collectiv
 }
 
 void ComputeRankGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
-                          OutputView<GradientPair> gradients, int threads, Collective& collective) {
+                          OutputView<GradientPair> gradients, int threads, Collective& collective,
+                          std::vector<std::int64_t>* losses) {
   if (collective.shards() > 1 && AreOneGroup(targets, margins.rows, collective)) {
     AllRows const all{targets, margins, collective};
     Buffer<GradientPair> all_gradients{all.rows()};
     ComputeRankGradients(params, all.targets(), all.values(), RowMajor(all_gradients.data(), all.rows(), 1), threads,
-                         NoOtherShards());
+                         NoOtherShards(), losses);
     for (std::uint64_t row = 0; row < margins.rows; ++row) {
       gradients.at(row, 0) = all_gradients[all.first_row() + row];
     }
@@ -218,13 +251,19 @@ void ComputeRankGradients(ObjectiveParams const& params, TargetView const& targe
   }
   RankGroups const groups{targets, margins.rows};
   GroupTotals const all = AddUpGroups(targets, margins.rows, collective);
-  if (margins.rows == 0) return;
-  std::vector<GroupRanker> rankers(static_cast<std::size_t>(std::max(threads, 1)));
-  ParallelTasks(threads, groups.groups, [&](std::size_t task, int thread) {
+  BiasView const biases = ViewBiases(params);
+  std::vector<GroupRanker> rankers(static_cast<std::size_t>(std::max(threads, 1)), GroupRanker{biases});
+  ParallelTasks(threads, margins.rows == 0 ? 0 : groups.groups, [&](std::size_t task, int thread) {
     auto const group = static_cast<std::uint32_t>(task);
     double const weight = targets.weights == nullptr ? 1.0 : targets.weights[group];
     rankers[static_cast<std::size_t>(thread)].Run(params, groups, group, all, weight, targets, margins, gradients);
   });
+  if (losses == nullptr || biases.positions == 0) return;
+  losses->assign(kLossesOfPosition * biases.positions, 0);
+  for (GroupRanker const& ranker : rankers) {
+    std::transform(losses->cbegin(), losses->cend(), ranker.losses().cbegin(), losses->begin(), std::plus<>{});
+  }
+  collective.Sum(Span<std::int64_t>{losses->data(), losses->size()});
 }
 
 }  // namespace xgbgpu::host

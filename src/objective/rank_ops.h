@@ -60,6 +60,24 @@ XGBGPU_HD int PairShift(std::uint32_t rows, std::uint32_t samples, int bits = 0)
 
 struct RankSum {
   std::int64_t grad, hess;
+
+  XGBGPU_HD RankSum& operator+=(RankSum const& other) {
+    grad += other.grad;
+    hess += other.hess;
+    return *this;
+  }
+};
+
+/// What a pair adds to its two rows.
+template <typename SumOfRow>
+struct PairSums {
+  SumOfRow high, low;  ///< of the row with the larger label, and of the other
+};
+
+/// The rows of a pair, by their numbers in the group, and their margins.
+struct RankPair {
+  std::uint32_t high, low;
+  float high_margin, low_margin;
 };
 
 /// A group's rows in order of labels, the largest first. Rows count from the group's first row.
@@ -97,29 +115,38 @@ XGBGPU_HD RankSum TermOf(float high, float low, double weight, double unit) {
   return {ToInteger(static_cast<double>(p - 1.0f) * weight * unit), rounded > 0 ? rounded : 1};  // above 0, as stock's
 }
 
-/// Computes the pairs that the row at `place` of the order draws, in units of 2^-shift. weight_of(high, low) returns the
-/// weight of a pair; `high` has the larger label. Calls add(row, sum) for each partner and for the row itself.
-template <typename WeightOf, typename Add>
+/// Computes what a pair adds to its rows, in units.
+struct PairTerms {
+  using Sum = RankSum;
+  double unit;  ///< how many units are 1
+
+  XGBGPU_HD PairSums<RankSum> operator()(RankPair const& pair, double weight) const {
+    RankSum const high = TermOf(pair.high_margin, pair.low_margin, weight, unit);
+    return {high, {-high.grad, high.hess}};
+  }
+};
+
+/// Computes the pairs that the row at `place` of the order draws. weight_of(high, low) returns the weight of a pair;
+/// `high` has the larger label. terms(pair, weight) returns the pair's sums. Calls add(row, sum) for each partner and for
+/// the row itself.
+template <typename WeightOf, typename Terms, typename Add>
 XGBGPU_HD void AddPairs(RankOrder const& order, std::uint32_t place, OutputView<float const> const& margins,
-                        PairDraws const& draws, int shift, WeightOf const& weight_of, Add const& add) {
+                        PairDraws const& draws, WeightOf const& weight_of, Terms const& terms, Add const& add) {
   std::uint32_t const key = order.label_keys[place];
   std::uint32_t const larger = KeysBelow(order.label_keys, order.rows, key, false);
   std::uint32_t const same = KeysBelow(order.label_keys, order.rows, key, true) - larger;
   if (same == order.rows) return;
-  double const unit = detail::PowerOfTwo(shift);
   std::uint32_t const own = order.by_label[place];
-  RankSum mine{0, 0};
+  typename Terms::Sum mine{};
   for (std::uint32_t sample = 0; sample < draws.samples; ++sample) {
     std::uint32_t const drawn = draws.Below(order.rows - same, order.first + own, sample);
     bool const own_is_high = drawn >= larger;
     std::uint32_t const other = order.by_label[own_is_high ? drawn + same : drawn];
     std::uint32_t const high = own_is_high ? own : other, low = own_is_high ? other : own;
-    RankSum const term =
-        TermOf(margins.at(order.first + high, 0), margins.at(order.first + low, 0), weight_of(high, low), unit);
-    std::int64_t const grad = own_is_high ? term.grad : -term.grad;
-    mine.grad += grad;
-    mine.hess += term.hess;
-    add(other, RankSum{-grad, term.hess});
+    auto const sums = terms(RankPair{high, low, margins.at(order.first + high, 0), margins.at(order.first + low, 0)},
+                            weight_of(high, low));
+    mine += own_is_high ? sums.high : sums.low;
+    add(other, own_is_high ? sums.low : sums.high);
   }
   add(own, mine);
 }
@@ -127,7 +154,8 @@ XGBGPU_HD void AddPairs(RankOrder const& order, std::uint32_t place, OutputView<
 template <typename WeightOf, typename Add>
 XGBGPU_HD void AddPairs(RankOrder const& order, std::uint32_t place, OutputView<float const> const& margins,
                         PairDraws const& draws, WeightOf const& weight_of, Add const& add) {
-  AddPairs(order, place, margins, draws, PairShift(order.rows, draws.samples), weight_of, add);
+  PairTerms const terms{detail::PowerOfTwo(PairShift(order.rows, draws.samples))};
+  AddPairs(order, place, margins, draws, weight_of, terms, add);
 }
 
 /// Returns the factor for the sums of a group's rows. Weights of groups are relative to their mean.
@@ -272,9 +300,10 @@ struct MapPairs {
 XGBGPU_HD int BitsOfWeights(LambdaRank const& params) { return params.normalizes_by_score ? 7 : 0; }
 constexpr double kLeastDifference = 0.01;
 
-/// A row is in fewer pairs than its group has rows, or draws and is drawn `pairs` times for each row at most.
-XGBGPU_HD int LambdaShift(LambdaRank const& params, std::uint32_t rows) {
-  return PairShift(rows, params.has_top ? 1 : params.pairs, BitsOfWeights(params));
+/// A row is in fewer pairs than its group has rows, or draws and is drawn `pairs` times for each row at most. Biases
+/// make a pair's weight at most 2^bias_bits times as large.
+XGBGPU_HD int LambdaShift(LambdaRank const& params, std::uint32_t rows, int bias_bits) {
+  return PairShift(rows, params.has_top ? 1 : params.pairs, BitsOfWeights(params) + bias_bits);
 }
 
 /// A group's rows in order of margins, the largest first. Rows count from the group's first row.
@@ -334,34 +363,35 @@ XGBGPU_HD double IdealSum(LambdaRank const& params, RankOrder const& order, floa
 /// Returns the factor of changes of discounted gains: 0 if no row has a gain.
 XGBGPU_HD double InverseOf(double ideal) { return ideal == 0.0 ? 0.0 : 1.0 / ideal; }
 
-/// Returns what a pair of rows with different labels adds to the first of them, in units of 1 / unit.
-template <typename WeightOf>
-XGBGPU_HD RankSum TermOfOwn(RankRow const& own, RankRow const& other, WeightOf const& weight_of, double unit) {
+/// Calls visit(sum of own, sum of other) with what a pair of rows with different labels adds to either.
+template <typename WeightOf, typename Terms, typename Visit>
+XGBGPU_HD void VisitPair(RankRow const& own, RankRow const& other, WeightOf const& weight_of, Terms const& terms,
+                         Visit const& visit) {
   bool const own_is_high = own.label > other.label;
   RankRow const high = own_is_high ? own : other, low = own_is_high ? other : own;
-  RankSum const term = TermOf(high.margin, low.margin, weight_of(high, low), unit);
-  return {own_is_high ? term.grad : -term.grad, term.hess};
+  auto const sums = terms(RankPair{high.row, low.row, high.margin, low.margin}, weight_of(high, low));
+  visit(own_is_high ? sums.high : sums.low, own_is_high ? sums.low : sums.high);
 }
 XGBGPU_HD std::int64_t Magnitude(std::int64_t grad) { return grad < 0 ? -grad : grad; }
+XGBGPU_HD RankSum const& GradientsOf(RankSum const& sum) { return sum; }
 
 /// Computes the pairs of the row at `place` of the order with the rows at smaller places below `top`. Calls add(row,
 /// sum) for each partner and for the row itself. Returns the sum of the pairs' gradients, without signs.
-template <typename WeightOf, typename Add>
-std::int64_t AddTopPairs(MarginOrder const& order, std::uint32_t place, std::uint32_t top, int shift,
-                         WeightOf const& weight_of, Add const& add) {
-  double const unit = detail::PowerOfTwo(shift);
+template <typename WeightOf, typename Terms, typename Add>
+std::int64_t AddTopPairs(MarginOrder const& order, std::uint32_t place, std::uint32_t top, WeightOf const& weight_of,
+                         Terms const& terms, Add const& add) {
   RankRow const own = order.At(place);
   std::uint32_t const end = place < top ? place : top;
-  RankSum mine{0, 0};
+  typename Terms::Sum mine{};
   std::int64_t total = 0;
   for (std::uint32_t i = 0; i < end; ++i) {
     RankRow const other = order.At(i);
     if (own.label == other.label) continue;
-    RankSum const term = TermOfOwn(own, other, weight_of, unit);
-    mine.grad += term.grad;
-    mine.hess += term.hess;
-    add(other.row, RankSum{-term.grad, term.hess});
-    total += Magnitude(term.grad);
+    VisitPair(own, other, weight_of, terms, [&](auto const& of_own, auto const& of_other) {
+      mine += of_own;
+      add(other.row, of_other);
+      total += Magnitude(GradientsOf(of_own).grad);
+    });
   }
   add(own.row, mine);
   return total;
@@ -377,9 +407,9 @@ struct PairTotal {
 };
 
 /// Returns the factor for the sums of a group's rows.
-XGBGPU_HD double FactorOfLambdas(LambdaRank const& params, std::uint32_t rows, PairTotal const& total,
+XGBGPU_HD double FactorOfLambdas(LambdaRank const& params, std::uint32_t rows, int bias_bits, PairTotal const& total,
                                  std::uint32_t groups, double weight, double weight_sum) {
-  double const unit = 1.0 / detail::PowerOfTwo(LambdaShift(params, rows));
+  double const unit = 1.0 / detail::PowerOfTwo(LambdaShift(params, rows, bias_bits));
   double norm = 1.0;
   if (params.normalizes && !params.has_top) norm = 1.0 / params.pairs;
   if (params.normalizes && params.has_top) {

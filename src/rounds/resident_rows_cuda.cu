@@ -12,6 +12,7 @@
 #include "cuda/long_copies.h"
 #include "gradient/gradient_ops.h"
 #include "objective/objective_ops.h"
+#include "objective/position_bias_ops.h"
 #include "rounds/resident_rows_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -339,6 +340,14 @@ void DeviceResidentRows::ComputeGradients(ObjectiveParams const& objective) {
   deferred_ = objective;
   state_ = Gradients::kDeferred;
   residuals_ = {};
+}
+
+std::vector<std::int64_t> DeviceResidentRows::PositionLosses(std::size_t positions) {
+  DeviceScope const scope{limits_.device};
+  std::vector<std::int64_t> losses(kLossesOfPosition * positions);
+  CopyToHost(losses.data(), scratch_.ranking.losses.data(), losses.size(), stream_, "reading losses of ranking");
+  stream_.Wait("reading losses of ranking");
+  return losses;
 }
 
 void DeviceResidentRows::ComputeAll(ObjectiveParams const& objective) {

@@ -79,6 +79,7 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   void WeighColumns(Span<float const> weights) override;
   void SetTargets(TargetView const& targets) override;
   void ComputeGradients(ObjectiveParams const& objective) override;
+  std::vector<std::int64_t> PositionLosses(std::size_t positions) override;
   void AddTrees(std::size_t first, std::size_t last) override;
   double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) override;
   void ReservePredictions() override;

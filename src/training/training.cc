@@ -57,6 +57,7 @@ void KeptRows::SetTargets(TargetView const& view, TargetMark const& mark) {
 
 void Training::Check(ObjectiveParams objective, TargetView const& view, TargetMark const& mark, std::uint32_t outputs) {
   objective.iteration = 0;  // is never wrong
+  objective.biases = {};
   auto const both = std::make_pair(objective, mark);
   if (checked == both) return;
   checked.reset();

@@ -47,7 +47,8 @@ class DeviceRanking {
     std::vector<GradientPair> found(n);
     CopyToHost(found.data(), out.data(), n, stream_, "copying gradients");
     stream_.Wait("computing gradients");
-    auto const expected = rows.Gradients(params, on_host, 2);
+    std::vector<std::int64_t> losses;
+    auto const expected = rows.Gradients(params, on_host, 2, &losses);
     for (std::size_t i = 0; i < n; ++i) {
       ASSERT_EQ(std::memcmp(&found[i], &expected[i], sizeof(found[i])), 0)
           << "row " << i << " of " << n << ", kind " << static_cast<int>(params.kind) << TextOf(params.lambdarank)
@@ -55,13 +56,19 @@ class DeviceRanking {
           << (grouped ? "" : ", no groups") << ": (" << found[i].grad << ", " << found[i].hess << "), on the host ("
           << expected[i].grad << ", " << expected[i].hess << ")";
     }
+    if (losses.empty()) return;
+    std::vector<std::int64_t> found_losses(losses.size());
+    CopyToHost(found_losses.data(), scratch_.ranking.losses.data(), losses.size(), stream_, "copying losses");
+    stream_.Wait("copying losses");
+    ASSERT_EQ(found_losses, losses) << TextOf(params.lambdarank);
   }
 
  private:
   static std::string TextOf(LambdaRank const& how) {
     if (!how.is_used) return "";
     return (how.has_top ? ", topk " : ", mean ") + std::to_string(how.pairs) + (how.normalizes ? ", normalized" : "") +
-           (how.normalizes_by_score ? ", by score" : "") + (how.has_exp_gain ? ", 2^label" : "");
+           (how.normalizes_by_score ? ", by score" : "") + (how.has_exp_gain ? ", 2^label" : "") +
+           (how.is_unbiased ? ", unbiased" : "");
   }
 
   bool tells_largest_{false};
@@ -91,6 +98,11 @@ void ExpectLambdas(RankRows const& rows, Objective kind, DeviceRanking* device) 
         how.has_exp_gain = (flags & 4) != 0;
         ASSERT_NO_FATAL_FAILURE(device->Expect(rows, params, true, true));
       }
+      how.is_unbiased = true;
+      params.biases = SomeBiases(pairs < 32 ? pairs + 3 : 32);
+      ASSERT_NO_FATAL_FAILURE(device->Expect(rows, params, true, true));
+      how.is_unbiased = false;
+      params.biases = {};
       if (many) continue;
       ASSERT_NO_FATAL_FAILURE(device->Expect(rows, params, false, true));
       ASSERT_NO_FATAL_FAILURE(device->Expect(rows, params, false, false));

@@ -101,7 +101,25 @@ struct Expected {
   double grad{0}, hess{0}, weight{0};
 };
 
-std::vector<Expected> Reference(ObjectiveParams const& params, RankRows const& rows, bool weighted) {
+/// The losses of positions, by their definitions.
+struct SlowLosses {
+  std::vector<double> high, low;
+};
+
+/// Adds a pair's losses, and returns what its weight is divided by. The least bias that divides is 1e-16, as 2^-12.
+double Debias(PositionBiases const& biases, Pair const& pair, double probability, SlowLosses* losses) {
+  std::size_t const positions = biases.high.size();
+  if (pair.high >= positions || pair.low >= positions) return 1;
+  double const high = biases.high[pair.high], low = biases.low[pair.low];
+  double const loss = -std::log1p(-probability) * pair.weight;
+  double const by_high = std::max(high, 0x1p-12), by_low = std::max(low, 0x1p-12);
+  if (low >= 1e-16) losses->high[pair.high] += loss / by_low;
+  if (high >= 1e-16) losses->low[pair.low] += loss / by_high;
+  return low >= 1e-16 && high >= 1e-16 ? by_high * by_low : 1;
+}
+
+std::vector<Expected> Reference(ObjectiveParams const& params, RankRows const& rows, bool weighted,
+                                SlowLosses* losses = nullptr) {
   std::vector<Expected> all(rows.rows());
   std::size_t const groups = rows.weights.size();
   double const weights =
@@ -112,8 +130,10 @@ std::vector<Expected> Reference(ObjectiveParams const& params, RankRows const& r
     double sum = 0;
     for (std::size_t a = 0; a < std::min<std::size_t>(params.lambdarank.pairs, group.size()); ++a) {
       for (std::size_t b = a + 1; b < group.size(); ++b) {
-        Pair const pair = group.Of(a, b);
-        double const p = group.Probability(pair), grad = (p - 1) * pair.weight;
+        Pair pair = group.Of(a, b);
+        double const p = group.Probability(pair);
+        if (losses != nullptr && pair.weight > 0) pair.weight /= Debias(params.biases, pair, p, losses);
+        double const grad = (p - 1) * pair.weight;
         double const hess = 2 * std::max(p * (1 - p), 1e-16) * pair.weight;
         to[pair.high].grad += grad;
         to[pair.low].grad -= grad;
@@ -160,6 +180,72 @@ TEST(LambdaRankTest, TopPairsEqualALoop) {
       }
     }
   }
+}
+
+/// Errors are as above, relative to weights divided by biases. The unit of sums is 2^-20, since biases multiply a weight
+/// by up to 2^24. A loss has the relative error of its weight, 2^-20 with that of a change of average precision of 1e-3
+/// or more, and so has the difference of margins. A ratio of two sums is off by twice their errors, 2^-18, and its power
+/// by no more. One unit of losses is 2^-32.
+TEST(LambdaRankTest, PositionBiasesDividePairsAndFollowTheirLosses) {
+  constexpr std::uint32_t kPositions = 9;
+  LambdaRank unbiased;
+  unbiased.is_unbiased = true;
+  unbiased.pairs = kPositions;
+  LambdaRank normed = unbiased;
+  normed.bias_norm = 0.25;
+  for (Objective const kind : kRankings) {
+    RankRows rows = RowsFor(kind, {1, 2, 0, 3, 50, 300, 17, 1, 0}, 13);
+    for (float& margin : rows.margins) margin /= 4;  // so that the reference has digits of 1 - p
+    for (LambdaRank const& lambdarank : {unbiased, normed}) {
+      ObjectiveParams params = LambdaParams(kind, lambdarank);
+      EXPECT_EQ(FirstBiases(lambdarank).high, std::vector<float>(kPositions, 1.0f));
+      for (PositionBiases const& biases : {FirstBiases(lambdarank), SomeBiases(kPositions)}) {
+        params.biases = biases;
+        SlowLosses slow{std::vector<double>(kPositions), std::vector<double>(kPositions)};
+        std::vector<std::int64_t> losses;
+        auto const found = rows.Gradients(params, rows.Targets(true), 2, &losses);
+        auto const expected = Reference(params, rows, true, &slow);
+        for (std::size_t i = 0; i < found.size(); ++i) {
+          Expected const& e = expected[i];
+          double const pairs = 300 * 0x1p-20;
+          ASSERT_NEAR(found[i].grad, e.grad, 0x1p-20 * e.weight + 0x1p-19 * std::fabs(e.grad) + pairs) << "row " << i;
+          ASSERT_NEAR(found[i].hess, e.hess, 0x1p-19 * e.weight + 0x1p-19 * e.hess + pairs) << "row " << i;
+        }
+        PositionBiases const next = NextBiases(params, losses);
+        double const power = 1 / (1 + lambdarank.bias_norm);
+        for (std::size_t i = 0; i < kPositions; ++i) {
+          double const high = std::pow(slow.high[i] / slow.high[0], power);
+          EXPECT_NEAR(next.high[i], high, 0x1p-18 * high) << "position " << i;
+          double const low = std::pow(slow.low[i] / slow.low[0], power);
+          EXPECT_NEAR(next.low[i], low, 0x1p-18 * low) << "position " << i;
+        }
+        EXPECT_NE(next.high[1], biases.high[1]);
+      }
+    }
+  }
+}
+
+TEST(LambdaRankTest, WithoutLossesBiasesStay) {
+  RankRows rows = RowsFor(Objective::kRankNdcg, {5, 1}, 71);
+  std::fill(rows.labels.begin(), rows.labels.end(), 1.0f);
+  LambdaRank unbiased;
+  unbiased.is_unbiased = true;
+  ObjectiveParams params = LambdaParams(Objective::kRankNdcg, unbiased);
+  params.biases = SomeBiases(5);
+  std::vector<std::int64_t> losses;
+  rows.Gradients(params, rows.Targets(false), 1, &losses);
+  EXPECT_EQ(losses, std::vector<std::int64_t>(20));
+  EXPECT_TRUE(NextBiases(params, losses) == params.biases);
+}
+
+TEST(LambdaRankTest, PositionsHaveALimit) {
+  LambdaRank unbiased;
+  unbiased.pairs = kMostPositions + 1;
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { FirstBiases(unbiased); },
+                                         {"lambdarank_num_pair_per_sample is 65537", "allowed: 1 to 65536"}),
+            "");
+  unbiased.has_top = false;
+  EXPECT_EQ(FirstBiases(unbiased).low.size(), 32U);
 }
 
 /// Each row draws `kDraws` rows with another label. A row's mean gradient is its pairs' gradients times

@@ -57,6 +57,7 @@ class NotedRows final : public ResidentRows {
   void SetEqualMargins(Span<float const>) override {}
   void SetTargets(TargetView const&) override {}
   void ComputeGradients(ObjectiveParams const&) override {}
+  std::vector<std::int64_t> PositionLosses(std::size_t) override { return {}; }
   void AddTrees(std::size_t, std::size_t) override {}
   double Evaluate(ObjectiveParams const&, MetricParams const&) override { return 0; }
   void AdaptLeaves(Tree*, std::uint32_t) override {}

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "support/data.h"
@@ -51,13 +53,25 @@ struct RankRows {
     view.groups = static_cast<std::uint32_t>(group_ptr.size() - 1);
     return view;
   }
-  std::vector<GradientPair> Gradients(ObjectiveParams const& params, TargetView const& targets, int threads) const {
+  std::vector<GradientPair> Gradients(ObjectiveParams const& params, TargetView const& targets, int threads,
+                                      std::vector<std::int64_t>* losses = nullptr) const {
     std::vector<GradientPair> out(rows());
     host::ComputeGradients(params, targets, RowMajor<float const>(margins.data(), rows(), 1),
-                           RowMajor(out.data(), rows(), 1), threads);
+                           RowMajor(out.data(), rows(), 1), threads, NoOtherShards(), losses);
     return out;
   }
 };
+
+/// Makes biases of every size that LambdaRank treats in its own way.
+inline PositionBiases SomeBiases(std::size_t positions) {
+  constexpr float kSizes[] = {1.0f, 0.7f, 1.9f, 0.0f, 0.03f, 1e-5f, 1e-20f};
+  PositionBiases biases;
+  for (std::size_t i = 0; i < positions; ++i) {
+    biases.high.push_back(kSizes[i % std::size(kSizes)]);
+    biases.low.push_back(kSizes[(2 * i) % std::size(kSizes)]);
+  }
+  return biases;
+}
 
 /// The two gradients of a pair are opposite. Each row is rounded once.
 inline void ExpectFiniteAndBalanced(std::vector<GradientPair> const& gradients) {
