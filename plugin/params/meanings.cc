@@ -42,7 +42,6 @@ constexpr Meaning kObjectives[] = {
     // Smooth losses (InSeries).
     {"reg:absoluteerror", kFirstSmooth, kCompared},
     {"reg:quantileerror", kFirstSmooth, kCompared},
-    // The engine has one alpha. Since 3.4 every alpha after the first has another link.
     {"reg:expectileerror", 303, kCompared},
     {"multi:softmax", kFirst, kCompared},
     {"multi:softprob", kFirst, kCompared},

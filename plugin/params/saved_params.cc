@@ -80,14 +80,11 @@ std::vector<float> NumbersOf(std::string const& list) {
   return numbers;
 }
 
-/// Reads the alphas of quantiles and expectiles. Returns false if the engine does not have this objective.
-bool ReadAlphas(xgboost::Json const& config, Objective kind, std::vector<float>* out) {
-  if (kind == Objective::kQuantile || kind == Objective::kSmoothQuantile) {
-    *out = NumbersOf(SavedText(config, "quantile_loss_param", "quantile_alpha"));
-  }
-  if (kind != Objective::kExpectile) return true;
-  *out = NumbersOf(SavedText(config, "expectile_loss_param", "expectile_alpha"));
-  return out->size() == 1;
+/// Reads the alphas of quantiles and expectiles; none of other objectives.
+std::vector<float> SavedAlphas(xgboost::Json const& config, Objective kind) {
+  if (!HasAlphas(kind)) return {};
+  if (kind == Objective::kExpectile) return NumbersOf(SavedText(config, "expectile_loss_param", "expectile_alpha"));
+  return NumbersOf(SavedText(config, "quantile_loss_param", "quantile_alpha"));
 }
 
 /// Says once that XGBoost computes what the engine has the meaning of other series for.
@@ -120,7 +117,7 @@ std::optional<ObjectiveParams> ObjectiveParamsOf(xgboost::Json const& config) {
   bool const is_number = pairs.find_first_not_of("0123456789") == std::string::npos;
   if (!is_number || pairs.size() > 9) return {};  // XGBoost may try
   if (!pairs.empty()) params.num_pairsample = static_cast<std::uint32_t>(std::stoul(pairs));
-  if (!ReadAlphas(config, params.kind, &params.alphas)) return {};
+  params.alphas = SavedAlphas(config, params.kind);
   if (!ReadLambdaRank(config, &params.lambdarank)) {
     InformOnce(
         Message("lambdarank of ", name),

@@ -80,6 +80,22 @@ __global__ void __launch_bounds__(kThreads)
     SoftmaxGradients(margins, row, targets.labels[row], WeightOf(targets, row), gradients);
 }
 
+/// Computes the terms of one of several expectiles, which the sums of all follow.
+__global__ void __launch_bounds__(kThreads)
+    ExpectileTermKernel(float alpha, std::uint32_t output, TargetView targets, OutputView<float const> margins,
+                        OutputView<GradientPair> gradients) {
+  std::uint64_t const step = IndexStep();
+  for (std::uint64_t row = FirstIndex(); row < margins.rows; row += step) {
+    ExpectileTerm(alpha, margins, row, output, targets.labels[row], WeightOf(targets, row), gradients);
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    ExpectileSumKernel(OutputView<float const> margins, OutputView<GradientPair> gradients) {
+  std::uint64_t const step = IndexStep();
+  for (std::uint64_t row = FirstIndex(); row < margins.rows; row += step) SumExpectileTerms(margins, row, gradients);
+}
+
 template <typename Loss>
 __global__ void __launch_bounds__(kThreads)
     AftGradientKernel(Loss loss, TargetView targets, OutputView<float const> margins,
@@ -124,6 +140,12 @@ __global__ void __launch_bounds__(kThreads)
 __global__ void __launch_bounds__(kThreads) SortRowsKernel(OutputView<float const> margins, OutputView<float> out) {
   std::uint64_t const step = IndexStep();
   for (std::uint64_t row = FirstIndex(); row < margins.rows; row += step) SortRow(margins, row, out);
+}
+
+__global__ void __launch_bounds__(kThreads)
+    ExpectileTransformKernel(OutputView<float const> margins, OutputView<float> out) {
+  std::uint64_t const step = IndexStep();
+  for (std::uint64_t row = FirstIndex(); row < margins.rows; row += step) ExpectilePredictions(margins, row, out);
 }
 
 template <typename F>
@@ -201,12 +223,27 @@ GradientMaxima const* EnqueueScaled(ObjectiveParams const& params, TargetView co
   return nullptr;
 }
 
+/// Enqueues the gradients of several expectiles: a kernel for each, which gets its alpha by value, and one for the sums.
+void EnqueueExpectiles(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> const& margins,
+                       OutputView<GradientPair> const& gradients, DeviceLimits const& limits, cudaStream_t stream) {
+  unsigned const blocks = Blocks(margins.rows, kThreads, limits, kResident);
+  for (std::uint32_t k = 0; k < margins.outputs; ++k) {
+    ExpectileTermKernel<<<blocks, kThreads, 0, stream>>>(params.alphas[k], k, targets, margins, gradients);
+  }
+  ExpectileSumKernel<<<blocks, kThreads, 0, stream>>>(margins, gradients);
+  CheckLaunch("computing gradients");
+}
+
 }  // namespace
 
 GradientMaxima const* ComputeGradients(ObjectiveParams const& params, TargetView const& targets,
                                        OutputView<float const> margins, OutputView<GradientPair> gradients,
                                        DeviceLimits const& limits, cudaStream_t stream, ObjectiveScratch* scratch,
                                        DeviceCollective* devices) {
+  if (params.kind == Objective::kExpectile && margins.outputs > 1) {
+    EnqueueExpectiles(params, targets, margins, gradients, limits, stream);
+    return nullptr;  // a maximum is of one output
+  }
   if (HasAlphas(params.kind) && !HasScale(params.kind) && margins.outputs > 1) {
     for (std::uint32_t k = 0; k < margins.outputs; ++k) {
       ComputeGradients(OfOutput(params, k), targets, ColumnOf(margins, k), ColumnOf(gradients, k), limits, stream);
@@ -244,6 +281,8 @@ void Transform(ObjectiveParams const& params, OutputView<float const> margins, O
   } else if (params.kind == Objective::kSmoothQuantile) {
     if (margins.outputs == 1 && margins.data == out.data) return;
     SortRowsKernel<<<Blocks(margins.rows, kThreads, limits, kResident), kThreads, 0, stream>>>(margins, out);
+  } else if (params.kind == Objective::kExpectile && margins.outputs > 1) {
+    ExpectileTransformKernel<<<Blocks(margins.rows, kThreads, limits, kResident), kThreads, 0, stream>>>(margins, out);
   } else {
     VisitTransform(params.kind, [&](auto transform) {
       if (std::is_same_v<decltype(transform), SameAsMargin> && margins.data == out.data) return;

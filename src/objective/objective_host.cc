@@ -65,6 +65,20 @@ void ComputeScaledGradients(ObjectiveParams const& params, TargetView const& tar
   }
 }
 
+/// Computes gradients of several expectiles.
+void ComputeExpectileGradients(ObjectiveParams const& params, TargetView const& targets,
+                               OutputView<float const> const& margins, OutputView<GradientPair> const& gradients,
+                               int threads) {
+  ParallelChunks(threads, margins.rows, RowsPerTask(margins.outputs), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) {
+      for (std::uint32_t k = 0; k < margins.outputs; ++k) {
+        ExpectileTerm(params.alphas[k], margins, row, k, targets.labels[row], WeightOf(targets, row), gradients);
+      }
+      SumExpectileTerms(margins, row, gradients);
+    }
+  });
+}
+
 }  // namespace
 
 void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,
@@ -72,6 +86,9 @@ void ComputeGradients(ObjectiveParams const& params, TargetView const& targets, 
                       std::vector<std::int64_t>* losses) {
   if (HasScale(params.kind)) {
     return ComputeScaledGradients(params, targets, margins, gradients, threads, collective);
+  }
+  if (params.kind == Objective::kExpectile && margins.outputs > 1) {
+    return ComputeExpectileGradients(params, targets, margins, gradients, threads);
   }
   if (HasAlphas(params.kind) && margins.outputs > 1) {
     for (std::uint32_t k = 0; k < margins.outputs; ++k) {
@@ -132,6 +149,12 @@ void Transform(ObjectiveParams const& params, OutputView<float const> margins, O
     if (margins.outputs == 1 && margins.data == out.data) return;
     ParallelChunks(threads, margins.rows, grain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t row = begin; row < end; ++row) SortRow(margins, row, out);
+    });
+    return;
+  }
+  if (params.kind == Objective::kExpectile && margins.outputs > 1) {
+    ParallelChunks(threads, margins.rows, grain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t row = begin; row < end; ++row) ExpectilePredictions(margins, row, out);
     });
     return;
   }

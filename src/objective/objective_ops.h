@@ -144,7 +144,7 @@ struct ExpectileLoss {
   }
 };
 
-/// Returns the objective of one of the outputs that have an alpha each.
+/// Returns the objective of one of the outputs that have an alpha and a loss each. Outputs of kExpectile share a loss.
 inline ObjectiveParams OfOutput(ObjectiveParams const& params, std::uint32_t output) {
   ObjectiveParams one = params;
   one.alphas = {params.alphas[output]};
@@ -206,7 +206,8 @@ struct ExpOfMargin {
   XGBGPU_HD float operator()(float margin) const { return PortableExpf(margin); }
 };
 
-/// Calls f with the transform of an objective of one output. Does nothing for kSoftmax and kSmoothQuantile.
+/// Calls f with the transform of an objective of one output. Does nothing for kSoftmax and kSmoothQuantile. Only the
+/// first output of kExpectile has this transform.
 template <typename F>
 void VisitTransform(Objective kind, F&& f) {
   switch (kind) {
@@ -276,6 +277,50 @@ XGBGPU_HD void SoftmaxProbabilities(OutputView<float const> const& margins, std:
   }
   auto const sum = static_cast<float>(double_sum);
   for (std::uint32_t k = 0; k < margins.outputs; ++k) out.at(row, k) /= sum;
+}
+
+// Several expectiles. A margin moves its own prediction and all later ones, so its gradient is a sum over them.
+
+/// Returns how far the prediction of an output after the first lies above the one before.
+XGBGPU_HD float StepOfExpectile(float margin) {
+  bool const is_positive = margin > 0.0f;
+  float const rest = PortableLog1pf(PortableExpf(is_positive ? -margin : margin));
+  return 1e-6f + (is_positive ? margin + rest : rest);
+}
+
+/// Writes the gradient by the prediction of output k to `gradients`. Takes k from 0 on, one after the other: the
+/// prediction waits in the next output's gradient.
+XGBGPU_HD void ExpectileTerm(float alpha, OutputView<float const> const& margins, std::uint64_t row, std::uint32_t k,
+                             float label, float weight, OutputView<GradientPair> const& gradients) {
+  float const margin = margins.at(row, k);
+  float const prediction = k == 0 ? margin : gradients.at(row, k).grad + StepOfExpectile(margin);
+  if (k + 1 < margins.outputs) gradients.at(row, k + 1).grad = prediction;
+  gradients.at(row, k) = ExpectileLoss{alpha}(prediction, label, weight);
+}
+
+/// Turns gradients by predictions into gradients by margins. Sums of floats begin at the output itself, as in XGBoost.
+XGBGPU_HD void SumExpectileTerms(OutputView<float const> const& margins, std::uint64_t row,
+                                 OutputView<GradientPair> const& gradients) {
+  for (std::uint32_t k = 0; k < margins.outputs; ++k) {
+    GradientPair sum{0, 0};
+    for (std::uint32_t later = k; later < margins.outputs; ++later) {
+      GradientPair const term = gradients.at(row, later);
+      sum = {sum.grad + term.grad, sum.hess + term.hess};
+    }
+    float const slope = k == 0 ? 1.0f : Sigmoid(margins.at(row, k));
+    gradients.at(row, k) = {slope * sum.grad, slope * slope * sum.hess};
+  }
+}
+
+/// Writes the predictions of a row. `out` may be `margins`.
+XGBGPU_HD void ExpectilePredictions(OutputView<float const> const& margins, std::uint64_t row,
+                                    OutputView<float> const& out) {
+  float prediction = margins.at(row, 0);
+  out.at(row, 0) = prediction;
+  for (std::uint32_t k = 1; k < margins.outputs; ++k) {
+    prediction += StepOfExpectile(margins.at(row, k));
+    out.at(row, k) = prediction;
+  }
 }
 
 }  // namespace xgbgpu

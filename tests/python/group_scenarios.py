@@ -84,6 +84,8 @@ if SERIES >= 200:  # most of these objectives are XGBoost's own
     SCENARIOS["several medians"] = dict(objective="reg:absoluteerror", labels=3, subsample=0.7)
     SCENARIOS["drawn pairs"] = dict(objective="rank:ndcg", groups=True, lambdarank_pair_method="mean", weights="groups")
     SCENARIOS["unbiased pairs"] = dict(objective="rank:pairwise", groups=True, lambdarank_unbiased=True)
+if SERIES >= 303:
+    SCENARIOS["expectiles"] = dict(objective="reg:expectileerror", expectile_alpha=[0.2, 0.5, 0.7], weights=True)
 if SERIES >= 302:
     SCENARIOS["trees of vectors"] = dict(labels=3, multi_strategy="multi_output_tree", subsample=0.7, missing=0.2)
 

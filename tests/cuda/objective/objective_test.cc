@@ -195,6 +195,20 @@ TEST(CudaAlphasTest, EqualTheHosts) {
   }
 }
 
+TEST(CudaExpectilesTest, EqualTheHosts) {
+  XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+  for (std::uint32_t const outputs : {2, 7, 33}) {
+    for (std::uint64_t const row_count : {1, 5, 1025, 30001}) {
+      ObjectiveRows rows{Objective::kExpectile, row_count, outputs, -30, 30};
+      ObjectiveParams params{Objective::kExpectile};
+      for (std::uint32_t k = 0; k < outputs; ++k) params.alphas.push_back(0.05f + 0.9f * k / outputs);
+      ExpectSame(rows, params);
+      rows.MakeExtreme();
+      ExpectSame(rows, params);
+    }
+  }
+}
+
 TEST(CudaSoftmaxTest, EqualTheHosts) {
   XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
   ObjectiveParams const params = ParamsOf(Objective::kSoftmax);

@@ -408,8 +408,10 @@ TEST_F(ShardedRoundsTest, OtherObjectives) {
   quantiles.alphas = {0.1f, 0.8f};
   Compare(quantiles, Weighted(), 2, Params(), {});
   Compare({Objective::kSmoothAbsoluteError}, Weighted(), 1, Params(), {{Metric::kMae}});
-  quantiles.kind = Objective::kSmoothQuantile;
-  Compare(quantiles, Weighted(), 2, Params(), {});
+  for (Objective const kind : {Objective::kSmoothQuantile, Objective::kExpectile}) {
+    quantiles.kind = kind;
+    Compare(quantiles, Weighted(), 2, Params(), {});
+  }
   for (float& label : labels_) label = 0.1f + std::min(std::abs(label), 20.0f);
   TargetView times = Weighted();
   Compare({Objective::kCox}, times, 1, Params(), {{Metric::kCoxNloglik}});

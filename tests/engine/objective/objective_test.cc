@@ -60,6 +60,17 @@ void ExpectNear(float value, Bounded expected, char const* what, std::size_t i) 
   ASSERT_LE(std::fabs(value - expected.value), expected.error) << what << " of value " << i << " is " << value;
 }
 
+/// Returns the predictions of expectiles from the margins of a row.
+std::vector<Bounded> Predictions(float const* margins, std::uint32_t outputs) {
+  std::vector<Bounded> predictions{margins[0]};
+  for (std::uint32_t k = 1; k < outputs; ++k) {
+    double const f = margins[k];
+    Bounded const rest = Log1p(Exp(-std::fabs(f)));
+    predictions.push_back(predictions.back() + (Bounded{1e-6f} + (f > 0 ? rest + f : rest)));
+  }
+  return predictions;
+}
+
 struct Derivatives {
   Bounded grad, hess;
 };
@@ -239,6 +250,9 @@ TEST_P(ObjectiveTest, Transform) {
         ASSERT_EQ(out[i], i % 2 == 0 ? least : most);
         break;
       }
+      case Objective::kExpectile:
+        ExpectNear(out[i], Predictions(rows.margins.data() + i / 2 * 2, 2)[i % 2], "prediction", i);
+        break;
       default:
         ASSERT_EQ(out[i], rows.margins[i]);
     }
@@ -319,8 +333,83 @@ TEST(SoftmaxTest, AnyFiniteMargins) {
   }
 }
 
+TEST(ExpectilesTest, GradientsAreDerivatives) {
+  for (std::uint32_t const outputs : {2, 3, 17}) {
+    ObjectiveRows rows{Objective::kExpectile, 4001, outputs, -30, 30};
+    rows.margins[1] = 0;
+    ObjectiveParams params{Objective::kExpectile};
+    for (std::uint32_t k = 0; k < outputs; ++k) params.alphas.push_back(0.05f + 0.9f * k / outputs);
+    for (bool const weighted : {false, true}) {
+      auto const found = Gradients(rows, params, weighted, 1);
+      for (int const threads : {2, 7}) EXPECT_TRUE(SameBits(found, Gradients(rows, params, weighted, threads)));
+      for (std::size_t row = 0; row < rows.rows; ++row) {
+        std::size_t const first = row * outputs;
+        auto const predictions = Predictions(rows.margins.data() + first, outputs);
+        for (std::uint32_t k = 0; k < outputs; ++k) {
+          Bounded grad{0}, hess{0};
+          double const w = weighted ? rows.weights[row] : 1.0f;
+          for (std::uint32_t later = k; later < outputs; ++later) {
+            Bounded const d = predictions[later] - rows.labels[row];
+            ASSERT_TRUE(std::fabs(d.value) > d.error || d.value == d.error) << "either share would be right";
+            Bounded const share = d.value >= 0 ? Bounded{1} - params.alphas[later] : Bounded{params.alphas[later]};
+            grad = grad + share * d * w;
+            hess = hess + share * w;
+          }
+          Bounded const slope = k == 0 ? Bounded{1} : Probability(rows.margins[first + k]);
+          ExpectNear(found[first + k].grad, slope * grad, "gradient", first + k);
+          ExpectNear(found[first + k].hess, slope * slope * hess, "hessian", first + k);
+        }
+      }
+    }
+  }
+}
+
+TEST(ExpectilesTest, PlaceDoesNotShow) {
+  ObjectiveRows const rows{Objective::kExpectile, 4999, 3, -30, 30};
+  ObjectiveParams params{Objective::kExpectile};
+  params.alphas = {0.1f, 0.5f, 0.9f};
+  auto const expected = Gradients(rows, params, true, 1);
+  // These arrays are output by output.
+  std::vector<float> margins(rows.margins.size());
+  std::vector<GradientPair> pairs(margins.size());
+  OutputView<float> const by_output{margins.data(), rows.rows, 3, 1, rows.rows};
+  OutputView<GradientPair> const out{pairs.data(), rows.rows, 3, 1, rows.rows};
+  for (std::uint64_t row = 0; row < rows.rows; ++row)
+    for (std::uint32_t k = 0; k < 3; ++k) by_output.at(row, k) = rows.Margins().at(row, k);
+  host::ComputeGradients(params, rows.Targets(true), {margins.data(), rows.rows, 3, 1, rows.rows}, out, 2);
+  for (std::uint64_t row = 0; row < rows.rows; ++row) {
+    for (std::uint32_t k = 0; k < 3; ++k) {
+      ASSERT_EQ(out.at(row, k).grad, expected[3 * row + k].grad);
+      ASSERT_EQ(out.at(row, k).hess, expected[3 * row + k].hess);
+    }
+  }
+}
+
+TEST(ExpectilesTest, LargeMargins) {
+  ObjectiveRows rows{Objective::kExpectile, 1001, 3, -100, 100};
+  rows.MakeExtreme();
+  ObjectiveParams params{Objective::kExpectile};
+  params.alphas = {0.1f, 0.5f, 0.9f};
+  for (GradientPair const g : Gradients(rows, params, true, 1)) {
+    ASSERT_TRUE(std::isfinite(g.grad) && std::isfinite(g.hess));
+  }
+}
+
+TEST(ExpectilesTest, PredictionsAscend) {
+  ObjectiveRows const rows{Objective::kExpectile, 4999, 5, -30, 30};
+  std::vector<float> out(rows.margins.size());
+  host::Transform({Objective::kExpectile}, rows.Margins(), RowMajor(out.data(), rows.rows, 5), 2);
+  for (std::size_t i = 0; i < out.size(); i += 5) {
+    auto const expected = Predictions(rows.margins.data() + i, 5);
+    for (std::size_t k = 0; k < 5; ++k) {
+      ExpectNear(out[i + k], expected[k], "prediction", i + k);
+      ASSERT_TRUE(k == 0 || out[i + k] >= out[i + k - 1]);
+    }
+  }
+}
+
 TEST(AlphasTest, EachOutputHasItsOwnAndAllTheSameLabel) {
-  for (Objective const kind : {Objective::kQuantile, Objective::kExpectile, Objective::kSmoothQuantile}) {
+  for (Objective const kind : {Objective::kQuantile, Objective::kSmoothQuantile}) {
     ObjectiveRows const rows{kind, 20001, 3, -100, 100};
     ObjectiveParams params = ParamsOf(kind);
     params.alphas = {0.1f, 0.5f, 1.0f};

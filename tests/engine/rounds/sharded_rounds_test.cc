@@ -118,12 +118,12 @@ TEST(ShardedRounds, Gradients) {
     Kind kind;
     std::uint32_t outputs;
   };
-  for (Case const& c :
-       {Case{Objective::kLogistic, Kind::kRows, 1}, Case{Objective::kSoftmax, Kind::kRows, 3},
-        Case{Objective::kAft, Kind::kBounds, 1}, Case{Objective::kCox, Kind::kTimes, 1},
-        Case{Objective::kSmoothAbsoluteError, Kind::kRows, 1}, Case{Objective::kSmoothQuantile, Kind::kRows, 3},
-        Case{Objective::kRankPairwise, Kind::kGroups, 1}, Case{Objective::kRankNdcg, Kind::kGroups, 1},
-        Case{Objective::kRankMap, Kind::kGroups, 1}, Case{Objective::kRankMap, Kind::kRows, 1}}) {
+  for (Case const& c : {Case{Objective::kLogistic, Kind::kRows, 1}, Case{Objective::kSoftmax, Kind::kRows, 3},
+                        Case{Objective::kAft, Kind::kBounds, 1}, Case{Objective::kCox, Kind::kTimes, 1},
+                        Case{Objective::kSmoothAbsoluteError, Kind::kRows, 1},
+                        Case{Objective::kSmoothQuantile, Kind::kRows, 3}, Case{Objective::kExpectile, Kind::kRows, 3},
+                        Case{Objective::kRankPairwise, Kind::kGroups, 1}, Case{Objective::kRankNdcg, Kind::kGroups, 1},
+                        Case{Objective::kRankMap, Kind::kGroups, 1}, Case{Objective::kRankMap, Kind::kRows, 1}}) {
     Rows const all{5000, c.outputs};
     ObjectiveParams params{c.objective};
     params.seed = 7;

@@ -153,6 +153,21 @@ def test_two_targets_are_stocks(objective: str) -> None:
     assert assert_equal_margins(data, objective=objective).shape == (ROWS, 2)
 
 
+@pytest.mark.skipif(SERIES < 303, reason="only since XGBoost 3.3: expectiles")
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weights"])
+def test_several_expectiles_are_stocks(weighted: bool) -> None:
+    # Margins of rows differ, so that slopes do, too.
+    data = matrix("reg:expectileerror", weighted)
+    data.set_base_margin(np.stack([SIGNAL[::-1], X[:, 1] / 4 - 2, X[:, 2] / 6 - 1], axis=1))
+    how = dict(objective="reg:expectileerror", expectile_alpha=[0.1, 0.5, 0.9], max_depth=3, nthread=2)
+    ours, stock = (xgb.train(of(**how), data, 1) for of in (params, stock_params))
+    for output_margin in (True, False):
+        found, expected = (model.predict(data, output_margin=output_margin) for model in (ours, stock))
+        assert found.shape == (ROWS, 3)
+        np.testing.assert_allclose(found, expected, rtol=7e-5, atol=2e-5)
+    assert np.all(np.diff(found, axis=1) > 0)
+
+
 RANK_PARAMETERS: List[Dict[str, Any]] = (
     [{}, {"num_pairsample": 5}]
     if SERIES < 200
