@@ -134,13 +134,20 @@ void DecoratedObjective::ComputeGradients(xgboost::HostDeviceVector<float> const
     labels = &Moved(info);
     return false;
   });
-  if (!done) by_stock(margins, *labels, out);
+  if (done) return;
+  biases_ = {};  // XGBoost has its own
+  by_stock(margins, *labels, out);
 }
 
 bool DecoratedObjective::ComputeByEngine(Booster* booster, xgboost::MetaInfo const& info, XgbGradientMatrix* out) {
   LambdaRank const& lambdarank = params()->lambdarank;
   if (!lambdarank.is_used || !lambdarank.is_unbiased) return booster->ComputeGradients(*params(), info, out, nullptr);
   ObjectiveParams with_biases = *params();
+  if (biases_.high.empty()) {  // XGBoost may have computed the rounds before
+    xgboost::Json config{xgboost::Object{}};
+    SaveConfig(&config);
+    biases_ = LoadBiases(config);
+  }
   with_biases.biases = biases_.high.empty() ? FirstBiases(lambdarank) : biases_;
   PositionBiases next;
   bool const done = booster->ComputeGradients(with_biases, info, out, &next);

@@ -54,11 +54,11 @@ void SaveBiases(PositionBiases const& biases, xgboost::Json* config) {
 
 PositionBiases LoadBiases(xgboost::Json const& config) {
   PositionBiases biases{Load(config, kHigh), Load(config, kLow)};
-  if (biases.high.size() != biases.low.size() || biases.high.size() > kMostPositions) {
+  if (biases.high.size() != biases.low.size()) {
     Throw<InvalidArgument>("The model has ", biases.high.size(), " position biases ", kHigh, " and ", biases.low.size(),
-                           ' ', kLow, "; allowed: as many of either, and at most ", kMostPositions);
+                           ' ', kLow, "; allowed: as many of either");
   }
-  return biases;
+  return biases.high.size() > kMostPositions ? PositionBiases{} : biases;
 }
 
 }  // namespace xgbgpu::plugin

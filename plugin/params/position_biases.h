@@ -10,7 +10,7 @@ namespace xgbgpu::plugin {
 
 /// Writes the biases into a configuration of an objective.
 void SaveBiases(PositionBiases const& biases, xgboost::Json* config);
-/// Returns the biases of a configuration; empty if it has none. Throws InvalidArgument if there are not as many of
+/// Returns the biases of a configuration; empty if it has none, or more than the engine has (kMostPositions). Throws InvalidArgument if there are not as many of
 /// either kind, or one is negative or not finite.
 PositionBiases LoadBiases(xgboost::Json const& config);
 

@@ -76,6 +76,7 @@ XGBGPU_HD RankSum const& GradientsOf(UnbiasedSum const& sum) { return sum.gradie
 /// Computes what a pair adds to its rows, with biases.
 struct UnbiasedTerms {
   using Sum = UnbiasedSum;
+  static constexpr bool kReadsRows = true;
   BiasView biases;
   double unit, loss_unit;  ///< how many units are 1
 

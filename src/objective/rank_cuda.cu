@@ -302,6 +302,9 @@ __device__ void AddTile(MarginOrder const& order, bool is_here, RankRow const& o
         others += of_other;
       });
     }
+    if constexpr (Terms::kReadsRows) {
+      other.row = __shfl_sync(kAllLanes, other.row, static_cast<int>(next), static_cast<int>(width));
+    }
     other.label = __shfl_sync(kAllLanes, other.label, static_cast<int>(next), static_cast<int>(width));
     other.margin = __shfl_sync(kAllLanes, other.margin, static_cast<int>(next), static_cast<int>(width));
     others = Shuffled(others, next, width);

@@ -118,7 +118,8 @@ XGBGPU_HD RankSum TermOf(float high, float low, double weight, double unit) {
 /// Computes what a pair adds to its rows, in units.
 struct PairTerms {
   using Sum = RankSum;
-  double unit;  ///< how many units are 1
+  static constexpr bool kReadsRows = false;  ///< RankPair::high and low
+  double unit;                               ///< how many units are 1
 
   XGBGPU_HD PairSums<RankSum> operator()(RankPair const& pair, double weight) const {
     RankSum const high = TermOf(pair.high_margin, pair.low_margin, weight, unit);

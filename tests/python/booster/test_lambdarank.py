@@ -58,7 +58,6 @@ PARAMETERS: List[Dict[str, Any]] = [
 @pytest.mark.parametrize("unbiased", [0, 1])
 @pytest.mark.parametrize("objective", ["rank:pairwise", "rank:ndcg"])
 def test_labels_and_groups_that_change_between_rounds_are_those_of_a_new_matrix(objective: str, unbiased: int) -> None:
-    """Those of lambdarank_unbiased are XGBoost's own, which keeps what it computed of the old ones."""
     x = RNG.normal(size=(ROWS, 4)) + 0.3 * GRADES[:, None]
     changes = [lambda data: data.set_group([23] * 15), lambda data: data.set_label(4 - GRADES), lambda data: None]
 
@@ -95,6 +94,72 @@ def test_gradients_of_top_pairs_are_stocks(objective: str, of_rank: Dict[str, An
     for one, other in zip(ours, stock):
         # Up to 100 pairs of a row, rounded to float one after the other: 100 · 2^-24 of their magnitudes.
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+CLICKS: List[Dict[str, Any]] = [
+    {},
+    {"lambdarank_num_pair_per_sample": 5},
+    {"lambdarank_bias_norm": 0.25, "lambdarank_normalization": 0},
+    {"lambdarank_score_normalization": 0, "lambdarank_num_pair_per_sample": 12},
+]
+
+
+def clicked(objective: str) -> xgb.DMatrix:
+    """Rows whose first places of a group have larger labels than their columns say."""
+    rng = np.random.default_rng(12)
+    groups = [12, 1, 40, 25, 2] * 12
+    place = np.concatenate([np.arange(size) for size in groups])
+    x = np.round(rng.normal(size=(len(place), 3)), 1)
+    label = np.clip(np.floor(x[:, 0] + 2.5 / (1 + place) + rng.normal(size=len(place)) + 1), 0, 4)
+    data = xgb.DMatrix(x, label > 1 if objective == "rank:map" else label)
+    data.set_group(groups)
+    return data
+
+
+def biases_of(booster: xgb.Booster) -> np.ndarray:
+    saved = json.loads(booster.save_config())["learner"]["objective"]
+    return np.array([saved["ti+"], saved["tj-"]], float)
+
+
+@in_its_series
+@pytest.mark.parametrize("of_rank", CLICKS, ids=str)
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_position_biases_are_stocks(objective: str, of_rank: Dict[str, Any]) -> None:
+    data = clicked(objective)
+    how = dict(objective=objective, lambdarank_unbiased=1, base_score=0.5, max_depth=3, eta=0.3, **of_rank)
+    ours, stock = (xgb.train(of_whom(**how), data, 4) for of_whom in (params, stock_params))
+    assert biases_of(ours).shape == biases_of(stock).shape == (2, of_rank.get("lambdarank_num_pair_per_sample", 32))
+    assert np.ptp(biases_of(stock)) > 0.5
+    # Stock rounds probabilities to float: a loss has an error of 2^-24 over the smaller chance, some 2^-17 of it.
+    np.testing.assert_allclose(biases_of(ours), biases_of(stock), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(ours.predict(data), stock.predict(data), rtol=1e-3, atol=1e-4)
+
+
+@only_ours
+@pytest.mark.parametrize("form", ["json", "ubj"])
+def test_a_training_goes_on_with_the_position_biases_of_a_model(form: str, tmp_path: Path) -> None:
+    """In stock they begin anew."""
+    data = clicked("rank:ndcg")
+    how = params(objective="rank:ndcg", lambdarank_unbiased=1, max_depth=3)
+    whole = xgb.train(how, data, 5)
+    xgb.train(how, data, 2).save_model(tmp_path / f"half.{form}")
+    rest = xgb.train(how, data, 3, xgb_model=tmp_path / f"half.{form}")
+    assert rest.get_dump() == whole.get_dump()
+    np.testing.assert_array_equal(biases_of(rest), biases_of(whole))
+    anew = xgb.train(params(objective="rank:ndcg", lambdarank_unbiased=0, max_depth=3), data, 5)
+    assert anew.get_dump() != whole.get_dump()
+
+
+@only_ours
+def test_position_biases_of_a_model_are_checked(tmp_path: Path) -> None:
+    data = clicked("rank:ndcg")
+    how = params(objective="rank:ndcg", lambdarank_unbiased=1, max_depth=3)
+    xgb.train(how, data, 1).save_model(tmp_path / "model.json")
+    model = json.loads((tmp_path / "model.json").read_text())
+    model["learner"]["objective"]["ti+"] = [1.0, -1.0]
+    (tmp_path / "model.json").write_text(json.dumps(model))
+    with pytest.raises(xgb.core.XGBoostError, match=r"Position bias ti\+ of the model is -1; allowed: 0 and more"):
+        xgb.train(how, data, 1, xgb_model=tmp_path / "model.json")
 
 
 DEFAULTS = {
@@ -267,6 +332,8 @@ def test_in_1_7_models_keep_the_parameters_and_stock_loads_them(suffix: str, tmp
         ("lambdarank_num_pair_per_sample", 0, "1 to 999999999"),
         ("lambdarank_num_pair_per_sample", "-1", "1 to 999999999"),
         ("lambdarank_normalization", 2, "0, 1, false, true"),
+        ("lambdarank_unbiased", "yes", "0, 1, false, true"),
+        ("lambdarank_bias_norm", "-1", "0 and more"),
     ],
 )
 def test_in_1_7_values_are_checked(name: str, value: Any, allowed: str) -> None:

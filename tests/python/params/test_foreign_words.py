@@ -56,7 +56,7 @@ def test_every_name_of_the_tables_gets_a_line() -> None:
 
 
 OF_XGBOOST_2 = [
-    ("lambdarank_unbiased", 1, ""),
+    ("expectile_alpha", 0.5, ""),
     ("quantile_alpha", 0.5, ""),
     ("multi_strategy", "multi_output_tree", ""),
 ]
