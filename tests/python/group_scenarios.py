@@ -52,6 +52,7 @@ SCENARIOS: Dict[str, Dict[str, Any]] = {
     "pairwise": dict(objective="rank:pairwise", groups=True, eval_metric=GRADED),
     "ndcg with weights": dict(objective="rank:ndcg", groups=True, weights="groups", eval_metric=GRADED_WITH_WEIGHTS),
     "map": dict(objective="rank:map", groups=True, num_pairsample=3),
+    "unbiased pairs": dict(objective="rank:ndcg", groups=True, lambdarank_unbiased=True, lambdarank_bias_norm=0.5),
     "top pairs": dict(objective="rank:ndcg", groups=True, lambdarank_num_pair_per_sample=9, weights="groups"),
     "ranking without groups": dict(objective="rank:pairwise", eval_metric="ndcg", rows=900),
     "several labels": dict(objective="reg:squarederror", labels=3),
@@ -83,7 +84,6 @@ if SERIES >= 200:  # most of these objectives are XGBoost's own
     SCENARIOS["quantiles without weights"] = dict(objective="reg:quantileerror", quantile_alpha=[0.2, 0.7], subsample=0.7)
     SCENARIOS["several medians"] = dict(objective="reg:absoluteerror", labels=3, subsample=0.7)
     SCENARIOS["drawn pairs"] = dict(objective="rank:ndcg", groups=True, lambdarank_pair_method="mean", weights="groups")
-    SCENARIOS["unbiased pairs"] = dict(objective="rank:pairwise", groups=True, lambdarank_unbiased=True)
 if SERIES >= 303:
     SCENARIOS["expectiles"] = dict(objective="reg:expectileerror", expectile_alpha=[0.2, 0.5, 0.7], weights=True)
 if SERIES >= 302:
