@@ -179,7 +179,7 @@ struct NcclCommunicator::State {
     auto const begin = Clock::now();
     while (!lock.owns_lock() && Clock::now() - begin < kStuck) {
       std::this_thread::sleep_for(kPause);
-      lock.try_lock();
+      if (lock.try_lock()) break;
     }
     NcclComm const whole = comm.exchange(nullptr), met = std::exchange(meeting, nullptr);
     if (lock.owns_lock()) lock.unlock();
