@@ -9,6 +9,7 @@
 #include "errors/boundary.h"
 #include "group/all_labels.h"
 #include "group/process_group.h"
+#include "matrix/adapt_input.h"
 #include "params/saved_params.h"
 
 namespace xgbgpu::plugin {
@@ -27,7 +28,25 @@ std::optional<double> DecoratedMetric::Compute(xgboost::HostDeviceVector<float> 
                                                xgboost::MetaInfo const& info, StockValue const& by_stock) {
   auto const ours = EvaluateOurs(
       context(), Name(), [this] { return params(); }, predictions, info);
-  return ours ? ours : AtBoundary("evaluating", [&] { return ComputeOfAll(predictions, info, by_stock); });
+  if (ours) return ours;
+  return AtBoundary("evaluating", [&] {
+    auto const of_all = ComputeOfAll(predictions, info, by_stock);
+    return of_all ? of_all : ComputeOfChanged(predictions, info, by_stock);
+  });
+}
+
+std::optional<double> DecoratedMetric::ComputeOfChanged(xgboost::HostDeviceVector<float> const& predictions,
+                                                        xgboost::MetaInfo const& info, StockValue const& by_stock) {
+  if (kSeries < 300 || Booster::WhichPredictedLast(context()) == nullptr) return {};
+  std::string const name = Name();
+  bool const ranks = name.rfind("ndcg", 0) == 0 || name.rfind("map", 0) == 0 || name.rfind("pre", 0) == 0;
+  if (!ranks || name == "mape") return {};
+  auto const mark =
+      TargetMark::Of(ViewTargets(info), info.num_row_, Objective::kRankNdcg, DataEpoch{}, context()->Threads());
+  if (ranked_.try_emplace(&info, mark).first->second == mark) return {};
+  xgboost::MetaInfo copy;
+  copy.Extend(info, true, false);
+  return by_stock(predictions, &copy);
 }
 
 std::optional<double> DecoratedMetric::ComputeOfAll(xgboost::HostDeviceVector<float> const& predictions,

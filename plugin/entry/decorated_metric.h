@@ -2,6 +2,7 @@
 #ifndef XGBGPU_PLUGIN_ENTRY_DECORATED_METRIC_H_
 #define XGBGPU_PLUGIN_ENTRY_DECORATED_METRIC_H_
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -26,12 +27,17 @@ class DecoratedMetric final : public XgbMetric {
                                 StockValue const& by_stock) override;
   std::optional<double> ComputeOfAll(xgboost::HostDeviceVector<float> const& predictions, xgboost::MetaInfo const& info,
                                      StockValue const& by_stock) const;
+  /// Computes a ranking metric of labels or groups that have changed since the first evaluation of their matrix. XGBoost 3
+  /// knows them by the matrix, and keeps what it computed of the old ones.
+  std::optional<double> ComputeOfChanged(xgboost::HostDeviceVector<float> const& predictions,
+                                         xgboost::MetaInfo const& info, StockValue const& by_stock);
   /// Returns what the engine has to know; nothing if it does not have what this metric means in this XGBoost.
   std::optional<MetricParams> const& params();
 
   Maker maker_;
   bool is_current_{false};  ///< params_ are the newest
   std::optional<MetricParams> params_;
+  std::map<xgboost::MetaInfo const*, TargetMark> ranked_;  ///< labels at the first evaluation of each matrix
 };
 
 }  // namespace xgbgpu::plugin

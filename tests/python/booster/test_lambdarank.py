@@ -9,7 +9,7 @@ from typing import Any, Dict, List
 import numpy as np
 import pytest
 import xgboost as xgb
-from support import SERIES, only_ours, params, stock_params
+from support import SERIES, fresh, only_ours, params, stock_params
 
 in_its_series = pytest.mark.skipif(SERIES < 200, reason="XGBoost 1.7 does not have LambdaRank")
 in_1_7 = pytest.mark.skipif(SERIES >= 200, reason="XGBoost has LambdaRank")
@@ -94,6 +94,33 @@ def test_gradients_of_top_pairs_are_stocks(objective: str, of_rank: Dict[str, An
     for one, other in zip(ours, stock):
         # Up to 100 pairs of a row, rounded to float one after the other: 100 · 2^-24 of their magnitudes.
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+@only_ours
+@in_its_series
+def test_metrics_are_of_the_labels_and_groups_of_their_round() -> None:
+    """XGBoost keeps what it computed of the old ones."""
+    x = RNG.normal(size=(ROWS, 4)) + 0.3 * GRADES[:, None]
+    changes = [lambda data: data.set_label(GRADES < 1), lambda data: data.set_group([23] * 15), lambda data: None]
+
+    def make() -> xgb.DMatrix:
+        return xgb.DMatrix(x, GRADES > 2, qid=np.repeat(np.arange(len(GROUPS)), GROUPS))
+
+    how = dict(objective="rank:pairwise", eval_metric=["ndcg", "ndcg@5-", "map@3", "pre@4", "mape"], max_depth=3)
+    booster = xgb.train(params(**how), make(), 3)
+    evaluated = make()
+    found = [booster.eval(evaluated, "rows")]
+    for change in changes:
+        change(evaluated)
+        found.append(booster.eval(evaluated, "rows"))
+    expected = []
+    for number in range(len(changes) + 1):
+        data = make()
+        for change in changes[:number]:
+            change(data)
+        expected.append(fresh(booster, **params(**how)).eval(data, "rows"))
+    assert found == expected
+    assert len(set(found)) == 3
 
 
 CLICKS: List[Dict[str, Any]] = [
