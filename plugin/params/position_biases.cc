@@ -1,8 +1,7 @@
 // Reads and writes position biases in saved configurations.
 #include "params/position_biases.h"
 
-#include <cmath>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/message.h"
@@ -15,7 +14,7 @@ namespace {
 constexpr char const* kHigh = "ti+";
 constexpr char const* kLow = "tj-";
 
-/// JSON has typed arrays of floats, and UBJSON may have numbers one by one.
+/// Reads a typed array of floats, or numbers one by one: a configuration may have either.
 std::vector<float> NumbersOf(xgboost::Json const& array) {
   if (xgboost::IsA<xgboost::F32Array>(array)) return xgboost::get<xgboost::F32Array const>(array);
   std::vector<float> numbers;
@@ -31,12 +30,7 @@ std::vector<float> Load(xgboost::Json const& config, char const* name) {
   auto const& all = xgboost::get<xgboost::Object const>(config);
   auto const found = all.find(name);
   if (found == all.cend()) return {};
-  std::vector<float> biases = NumbersOf(found->second);
-  for (float const bias : biases) {
-    if (std::isfinite(bias) && bias >= 0.0f) continue;
-    Throw<InvalidArgument>("Position bias ", name, " of the model is ", bias, "; allowed: 0 and more");
-  }
-  return biases;
+  return NumbersOf(found->second);
 }
 
 void Save(std::vector<float> const& biases, char const* name, xgboost::Json* config) {

@@ -177,16 +177,33 @@ def test_a_training_goes_on_with_the_position_biases_of_a_model(form: str, tmp_p
     assert anew.get_dump() != whole.get_dump()
 
 
-@only_ours
-def test_position_biases_of_a_model_are_checked(tmp_path: Path) -> None:
-    data = clicked("rank:ndcg")
+def with_biases(high: List[float], low: List[float], path: Path) -> Path:
+    """Saves a model of one round with other biases."""
     how = params(objective="rank:ndcg", lambdarank_unbiased=1, max_depth=3)
-    xgb.train(how, data, 1).save_model(tmp_path / "model.json")
-    model = json.loads((tmp_path / "model.json").read_text())
-    model["learner"]["objective"]["ti+"] = [1.0, -1.0]
-    (tmp_path / "model.json").write_text(json.dumps(model))
-    with pytest.raises(xgb.core.XGBoostError, match=r"Position bias ti\+ of the model is -1; allowed: 0 and more"):
-        xgb.train(how, data, 1, xgb_model=tmp_path / "model.json")
+    xgb.train(how, clicked("rank:ndcg"), 1).save_model(path)
+    model = json.loads(path.read_text())
+    model["learner"]["objective"].update({"ti+": high, "tj-": low})
+    path.write_text(json.dumps(model))
+    return path
+
+
+@only_ours
+def test_biases_that_are_no_numbers_divide_nothing_and_stay(tmp_path: Path) -> None:
+    """Stock XGBoost saves such biases once margins lie far apart."""
+    data, path = clicked("rank:ndcg"), with_biases([np.nan] * 32, [np.nan] * 32, tmp_path / "model.json")
+    assert np.isfinite(xgb.Booster(model_file=path).predict(data)).all()
+    how = params(objective="rank:ndcg", max_depth=3)
+    unbiased, plain = (xgb.train({**how, "lambdarank_unbiased": on}, data, 2, xgb_model=path) for on in (1, 0))
+    assert np.isnan(biases_of(unbiased)).all()
+    # The unit of their sums may be another.
+    np.testing.assert_allclose(unbiased.predict(data), plain.predict(data), rtol=1e-5)
+
+
+@only_ours
+def test_biases_of_both_kinds_are_as_many(tmp_path: Path) -> None:
+    path = with_biases([1.0, 1.0], [1.0], tmp_path / "model.json")
+    with pytest.raises(xgb.core.XGBoostError, match=r"has 2 position biases ti\+ and 1 tj-; allowed: as many of either"):
+        xgb.train(params(objective="rank:ndcg"), clicked("rank:ndcg"), 1, xgb_model=path)
 
 
 DEFAULTS = {
