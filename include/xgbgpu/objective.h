@@ -180,7 +180,8 @@ namespace host {
 ///         groups; memory of 56 bytes for each row of the largest group of a thread.
 ///         Shards: kCox, and ranking without groups, gather labels, weights and margins of all rows in every shard,
 ///         which computes all gradients. Ranking with groups, each of which lies in one shard, gathers the weights of
-///         groups, and is_unbiased adds up losses. HasScale: a maximum and a sum, of three integers for each output and for the weights
+///         groups, and is_unbiased adds up losses. HasScale: a maximum and a sum, of three integers for each output and
+///         for the weights
 /// Same    bit-equal on every backend, for any number of threads and any shards (but for the bits of a NaN)
 XGBGPU_API void ComputeGradients(ObjectiveParams const& params, TargetView const& targets,
                                  OutputView<float const> margins, OutputView<GradientPair> gradients, int threads,

@@ -56,8 +56,8 @@ class XGBGPU_API ResidentRows : public LeafColumns {
   /// valid until margins or targets change, and for all trees that are started together. Trees may compute them later,
   /// so they cannot be had after a change of margins or targets.
   virtual void ComputeGradients(ObjectiveParams const& objective) = 0;
-  /// Returns the losses for NextBiases that ComputeGradients has added up over these rows, for an objective whose biases
-  /// are of so many positions. Waits.
+  /// Returns the losses for NextBiases, [4 × positions], which the last ComputeGradients has added up over the rows. Its
+  /// objective has biases of `positions` positions. Waits.
   virtual std::vector<std::int64_t> PositionLosses(std::size_t positions) = 0;
 
   /// Adds the leaf values of kept trees first … last - 1 (ResidentRounds::KeepTree). Only for rows that were made with

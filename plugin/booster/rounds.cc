@@ -148,7 +148,7 @@ char const* Rounds::WhyVectorsOnHost(Place const& place, xgboost::MetaInfo const
 
 /// Returns `place`, or the host, where trees of vectors grow on the host alone. The model is the same.
 Place Rounds::PlaceOfTrees(Place place, xgboost::MetaInfo const& info) const {
-  // A worker without rows stands by where the others have GPUs, and trains with them where they do not use these.
+  // A worker without rows stands by while GPUs of the others train. Trees that grow on hosts need all workers.
   bool const is_of_gpus = place.backend == BackendKind::kCuda || place.with_rows != nullptr;
   if (!learner().grows_vector_leaves() || !is_of_gpus) return place;
   char const* const why = WhyVectorsOnHost(place, info);

@@ -43,7 +43,7 @@ class Rounds {
   explicit Rounds(RoundParts const& parts) : parts_{parts} {}
 
   /// Computes the gradients of the margins that this thread predicted last, where they are. `out` is filled on the host
-  /// and emptied on a device. `next_biases` become those of the next round if the objective has biases. Returns false if
+  /// and emptied on a device. `next_biases` become the biases of the next round if the objective has biases. Returns false if
   /// stock code has to do it: with other methods, or if it refuses labels.
   bool ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out,
                         PositionBiases* next_biases);

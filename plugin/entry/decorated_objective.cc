@@ -135,7 +135,7 @@ void DecoratedObjective::ComputeGradients(xgboost::HostDeviceVector<float> const
     return false;
   });
   if (done) return;
-  biases_ = {};  // XGBoost has its own
+  biases_ = {};  // XGBoost has biases of its own
   by_stock(margins, *labels, out);
 }
 

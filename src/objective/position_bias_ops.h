@@ -20,9 +20,7 @@ namespace xgbgpu {
 /// XGBoost does not divide by a smaller bias.
 constexpr double kLeastBias = 1e-16;
 /// A smaller bias divides as this one, so that sums keep their precision.
-constexpr int kLeastDivisorBits = 12;
 constexpr double kLeastDivisor = 1.0 / 4096.0;
-static_assert(kLeastDivisor * (1 << kLeastDivisorBits) == 1.0);
 /// The largest difference of margins that counts in a loss, and a bound of a loss before division: with
 /// lambdarank_score_normalization it is below ln 2 / kLeastDifference + 1.
 constexpr int kLossBits = 7;
