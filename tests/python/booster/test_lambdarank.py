@@ -163,6 +163,20 @@ def test_position_biases_are_stocks(objective: str, of_rank: Dict[str, Any]) -> 
 
 
 @only_ours
+@in_its_series
+def test_position_biases_of_rounds_of_stock_are_taken_over() -> None:
+    data = clicked("rank:ndcg")
+    how = dict(objective="rank:ndcg", lambdarank_unbiased=1, base_score=0.5, max_depth=3)
+    booster = xgb.Booster(stock_params(**how), [data])
+    for number in range(4):
+        if number == 2:
+            booster.set_param(params(**how))
+        booster.update(data, number)
+    expected = biases_of(xgb.train(stock_params(**how), data, 4))
+    np.testing.assert_allclose(biases_of(booster), expected, rtol=1e-4, atol=1e-5)
+
+
+@only_ours
 @pytest.mark.parametrize("form", ["json", "ubj"])
 def test_a_training_goes_on_with_the_position_biases_of_a_model(form: str, tmp_path: Path) -> None:
     """In stock they begin anew."""
