@@ -7,11 +7,6 @@
 namespace xgbgpu {
 
 void ValidateVectors(TrainParams const& params) {
-  if (params.grow_policy == GrowPolicy::kSymmetric) {
-    Throw<Unsupported>(
-        "Parameter grow_policy is 'symmetric', which trees of vectors (multi_strategy=multi_output_tree) do not have; "
-        "allowed with them: depthwise, lossguide");
-  }
   if (params.SamplesRows() && params.sampling_method != SamplingMethod::kUniform) {
     Throw<Unsupported>("Parameter sampling_method is '",
                        params.sampling_method == SamplingMethod::kGoss ? "goss" : "gradient_based",

@@ -6,7 +6,7 @@
 
 namespace xgbgpu {
 
-/// Throws Unsupported for parameters that trees of vectors do not have: symmetric growth, samples by gradients.
+/// Throws Unsupported for parameters that trees of vectors do not have: samples by gradients.
 void ValidateVectors(TrainParams const& params);
 
 }  // namespace xgbgpu

@@ -38,8 +38,11 @@ __device__ void MakeLevelNodes(SplitView const& view, LevelNode* level_nodes, Sp
     if (n == 0) level_nodes[0] = node;
     SplitCandidate const split = LoadFresh(&view.tree.nodes[n].split);
     if (split.gain == 0.0f) continue;
-    MakeLevelChildren<kMonotone>(params, split.left, split.right, node, direction,
-                                 level_nodes + view.tree.nodes[n].left);
+    LevelChildren const children = MakeLevelChildren<kMonotone>(params, SumOfNumber(params, split.left),
+                                                                SumOfNumber(params, split.right), node, direction);
+    LevelNode* const to = level_nodes + view.tree.nodes[n].left;
+    to[0] = children.left;
+    to[1] = children.right;
   }
 }
 

@@ -6,8 +6,8 @@
 
 namespace xgbgpu::host {
 
-void SymmetricGrowth::Begin(TrainParams const& train, SplitParams const& params, FeatureSampler const& features,
-                            Constraints const& constraints, GradientSum root) {
+void SymmetricGrowth::Begin(TrainParams const& train, LevelParams const& params, FeatureSampler const& features,
+                            Constraints const& constraints, Span<GradientSum const> root) {
   tree_.Begin(train, params, features, constraints, root);
   slots_->Begin();
   parents_ = {kNoNode};
@@ -44,8 +44,8 @@ void SymmetricGrowth::Choose() {
   split_ = splits_->Best();
   is_chosen_ = true;
   done_.clear();
-  lefts_.resize(tree_.active().size());
-  unknown_.resize(lefts_.size());
+  lefts_.resize(tree_.active().size() * outputs_);
+  unknown_.resize(tree_.active().size());
   std::iota(unknown_.begin(), unknown_.end(), std::size_t{0});
 }
 
@@ -56,7 +56,7 @@ bool SymmetricGrowth::SumAgain(Level* level) {
   auto const learn = [&](std::size_t i) {
     NodeIndex const node = active[i];
     if (!slots_->Has(node)) return false;
-    lefts_[i] = splits_->LeftOf(split_, slots_->sums(node), tree_.level_node(node).total);
+    splits_->SumLeft(split_, slots_->sums(node), tree_.level_node(node), lefts_.data() + i * outputs_);
     done_.push_back(node);
     return true;
   };

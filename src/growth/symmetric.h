@@ -3,6 +3,7 @@
 #define XGBGPU_GROWTH_SYMMETRIC_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "growth/family_planner.h"
@@ -18,13 +19,15 @@ namespace xgbgpu::host {
 /// memory for their histograms; then it is divided.
 class SymmetricGrowth {
  public:
-  /// Plans for the given stages, which must outlive it.
-  SymmetricGrowth(HistogramBuilder const& histograms, LevelSplitFinder* splits, HistogramSlots* slots)
-      : splits_{splits}, slots_{slots}, planner_{histograms, slots} {}
+  /// Plans for the given stages, which must outlive it. `outputs`: FamilyPlanner's.
+  SymmetricGrowth(HistogramBuilder const& histograms, LevelSplitFinder* splits, HistogramSlots* slots,
+                  std::uint32_t outputs = 1)
+      : splits_{splits}, slots_{slots}, planner_{histograms, slots, outputs}, outputs_{outputs} {}
 
-  /// Forgets the last tree. `root`: sum over the rows of all shards. The others must live until the tree is finished.
-  void Begin(TrainParams const& train, SplitParams const& params, FeatureSampler const& features,
-             Constraints const& constraints, GradientSum root);
+  /// Forgets the last tree. `root` [outputs]: sums over the rows of all shards. The others, and what `params` points to,
+  /// must live until the tree is finished.
+  void Begin(TrainParams const& train, LevelParams const& params, FeatureSampler const& features,
+             Constraints const& constraints, Span<GradientSum const> root);
   /// Makes `level` the next pass over the rows; what the last one found has been added to the scores. False: the tree
   /// is finished.
   bool Plan(Level* level);
@@ -32,6 +35,9 @@ class SymmetricGrowth {
   void Find(Level* level);
 
   SymmetricTree const& tree() const { return tree_; }
+  /// Growth::MadeOtherNodes and Growth::LeafNumbers. Nodes that were made and cut off are in the leaves above them.
+  bool MadeOtherNodes() const { return tree_.WasCut(); }
+  Span<NodeIndex const> LeafNumbers() const { return tree_.kept(); }
 
  private:
   void BeginLevel();
@@ -44,13 +50,14 @@ class SymmetricGrowth {
   LevelSplitFinder* splits_;
   HistogramSlots* slots_;
   FamilyPlanner planner_;
+  std::size_t outputs_;
   SymmetricTree tree_;
   std::vector<NodeIndex> parents_;  ///< of the families of the level; kNoNode: the family is the root
   std::size_t planned_{0};          ///< how many of parents_ have been planned
   std::vector<NodeIndex> done_;     ///< nodes whose histograms only the next level will want
   bool is_chosen_{false};           ///< the level's split is known
   LevelSplit split_;
-  std::vector<GradientSum> lefts_;    ///< [active nodes] sums of what goes left
+  std::vector<GradientSum> lefts_;    ///< [active nodes, outputs] sums of what goes left
   std::vector<std::size_t> unknown_;  ///< of which of them it is not known yet
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -20,11 +21,18 @@ float ToFloat(double gain) {
   return static_cast<float>(std::isnan(gain) ? 0.0 : std::clamp(gain, -kLargest, kLargest) + 0.0);
 }
 
+/// Returns the sum of a Node.
+GradientSum SumOfNode(LevelParams const& params, GradientSum const* sums) {
+  if (params.outputs == 1) return sums[0];
+  std::int64_t const hess = TotalOfOutputs({sums, params.outputs}).hess;
+  return {0, HessiansOf(params, sums) > 0.0 ? std::max<std::int64_t>(hess, 1) : 0};
+}
+
 }  // namespace
 
-void SymmetricTree::Begin(TrainParams const& train, SplitParams const& params, FeatureSampler const& features,
-                          Constraints const& constraints, GradientSum root) {
-  params_ = &params;
+void SymmetricTree::Begin(TrainParams const& train, LevelParams const& params, FeatureSampler const& features,
+                          Constraints const& constraints, Span<GradientSum const> root) {
+  params_ = params;
   features_ = &features;
   constraints_ = &constraints;
   most_levels_ = train.SymmetricDepth();
@@ -33,22 +41,32 @@ void SymmetricTree::Begin(TrainParams const& train, SplitParams const& params, F
   levels_.clear();
   nodes_.clear();
   weights_.clear();
+  sums_.clear();
   level_.clear();
   active_.clear();
   first_ = 0;
-  AddNode(kNoNode, constraints.monotone() ? LevelRoot<true>(params, root) : LevelRoot<false>(params, root));
+  std::vector<LevelNode> numbers;
+  bool const has_own_weights = HasOwnWeights(params, HessiansOf(params, root.data()));
+  auto const make = constraints.monotone() ? LevelRoot<true> : LevelRoot<false>;
+  for (std::uint32_t k = 0; k < params.outputs; ++k) {
+    numbers.push_back(make(params.of_outputs[k], SumOfOutput(params, k, root.data(), has_own_weights)));
+  }
+  AddNode(kNoNode, numbers);
 }
 
-void SymmetricTree::AddNode(NodeIndex parent, LevelNode const& level_node) {
+void SymmetricTree::AddNode(NodeIndex parent, Span<LevelNode const> numbers) {
   auto const number = static_cast<NodeIndex>(nodes_.size());
+  for (LevelNode const& of_output : numbers) {
+    weights_.push_back(of_output.weight);
+    sums_.push_back(of_output.total);
+    level_.push_back(of_output);
+  }
   Node node;
   node.parent = parent;
   node.depth = depth();
-  node.sum = level_node.total;
+  node.sum = SumOfNode(params_, sums_.data() + sums_.size() - params_.outputs);
   nodes_.push_back(node);
-  weights_.push_back(level_node.weight);
-  level_.push_back(level_node);
-  if (level_node.total.hess > 0) active_.push_back(number);
+  if (node.sum.hess > 0) active_.push_back(number);
 }
 
 std::vector<FeatureIndex> SymmetricTree::Features() const {
@@ -61,26 +79,39 @@ void SymmetricTree::Divide(LevelSplit const& split, Span<GradientSum const> left
   std::vector<LevelNode> const parents = std::exchange(level_, {});
   std::vector<NodeIndex> const divided = std::exchange(active_, {});
   NodeIndex const first = std::exchange(first_, static_cast<NodeIndex>(nodes_.size()));
-  int const direction = constraints_->monotone() ? constraints_->directions()[split.feature] : 0;
+  bool const monotone = constraints_->monotone();
+  int const direction = monotone ? constraints_->directions()[split.feature] : 0;
+  auto const gain = monotone ? DivisionGainOfOutputs<true> : DivisionGainOfOutputs<false>;
+  auto const make = monotone ? MakeLevelChildren<true> : MakeLevelChildren<false>;
   levels_.push_back({0.0, divided.size()});
   SplitCandidate of_node{0.0f, split.feature, split.bin, split.default_left, split.categorical, {}, {}};
+  std::size_t const outputs = params_.outputs;
+  std::vector<GradientSum> right(outputs);
+  std::vector<LevelNode> left_child(outputs), right_child(outputs);
   for (std::size_t i = 0; i < divided.size(); ++i) {
-    LevelNode const& parent = parents[static_cast<std::size_t>(divided[i] - first)];
-    of_node.left = lefts[i];
-    of_node.right = parent.total - lefts[i];
-    auto const gain = constraints_->monotone() ? DivisionGain<true> : DivisionGain<false>;
-    double const gained = gain(*params_, of_node.left, of_node.right, parent, direction);
+    LevelNode const* const parent = parents.data() + static_cast<std::size_t>(divided[i] - first) * outputs;
+    GradientSum const* const left = lefts.data() + i * outputs;
+    for (std::size_t k = 0; k < outputs; ++k) right[k] = parent[k].total - left[k];
+    double const gained = gain(params_, left, right.data(), parent, direction);
+    LevelSides const sides = SidesOf(params_, left, right.data());
+    for (std::uint32_t k = 0; k < outputs; ++k) {
+      LevelChildren const children =
+          make(params_.of_outputs[k], SumOfOutput(params_, k, left, sides.left_has_own_weight),
+               SumOfOutput(params_, k, right.data(), sides.right_has_own_weight), parent[k], direction);
+      left_child[k] = children.left;
+      right_child[k] = children.right;
+    }
     levels_.back().score += gained;
     of_node.gain = ToFloat(gained);
+    of_node.left = SumOfNode(params_, left);
+    of_node.right = SumOfNode(params_, right.data());
     Node& node = nodes_[static_cast<std::size_t>(divided[i])];
     node.split = of_node;
     node.left = static_cast<NodeIndex>(nodes_.size());
-    LevelNode children[2];
-    auto const make = constraints_->monotone() ? MakeLevelChildren<true> : MakeLevelChildren<false>;
-    make(*params_, of_node.left, of_node.right, parent, direction, children);
-    for (LevelNode const& child : children) AddNode(divided[i], child);
+    AddNode(divided[i], left_child);
+    AddNode(divided[i], right_child);
   }
-  limits_.AddChildren(*params_, LimitsOfLevel(depth() - 1), LimitsOfLevel(depth()), of_node);
+  limits_.AddChildren(params_.of_outputs[0], LimitsOfLevel(depth() - 1), LimitsOfLevel(depth()), of_node);
 }
 
 void SymmetricTree::Follow(Span<Node const> made) {
@@ -108,7 +139,8 @@ int SymmetricTree::Cut() {
     if (stays) ++stay;
   }
   nodes_.resize(stay);
-  weights_.resize(stay);
+  weights_.resize(stay * params_.outputs);
+  sums_.resize(stay * params_.outputs);
   return last;
 }
 

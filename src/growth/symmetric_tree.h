@@ -17,12 +17,14 @@
 namespace xgbgpu {
 
 /// Nodes are numbered level by level, in the order of paths. The children of a node are made together, also those that
-/// have no hessian: these are leaves.
+/// have no hessian: these are leaves. A node has a sum and a weight for each output. The sum of a Node of several
+/// outputs only tells which child has fewer rows, and whether the node has hessians.
 class SymmetricTree {
  public:
-  /// Begins a tree of one node. `params`, `features` and `constraints` must outlive its use.
-  void Begin(TrainParams const& train, SplitParams const& params, FeatureSampler const& features,
-             Constraints const& constraints, GradientSum root);
+  /// Begins a tree of one node. `root`: [outputs]. What `params` points to, `features` and `constraints` must outlive
+  /// its use.
+  void Begin(TrainParams const& train, LevelParams const& params, FeatureSampler const& features,
+             Constraints const& constraints, Span<GradientSum const> root);
 
   /// May the last level be divided? It may have nothing to divide, or the limit of depth.
   bool MayDivide() const { return depth() < most_levels_ && !active_.empty(); }
@@ -32,26 +34,31 @@ class SymmetricTree {
   int depth() const { return static_cast<int>(levels_.size()); }
   /// The features by which the last level may be divided, ascending.
   std::vector<FeatureIndex> Features() const;
-  /// The last level: its nodes, the number of the first, and the numbers of nodes that can be divided.
+  /// The last level: its nodes [nodes, outputs], the number of the first, and the numbers of nodes that can be divided.
   Span<LevelNode const> level() const { return level_; }
   NodeIndex first() const { return first_; }
   std::vector<NodeIndex> const& active() const { return active_; }
-  LevelNode const& level_node(NodeIndex node) const { return level_[static_cast<std::size_t>(node - first_)]; }
+  /// [outputs] of a node of the last level.
+  LevelNode const* level_node(NodeIndex node) const {
+    return level_.data() + static_cast<std::size_t>(node - first_) * params_.outputs;
+  }
 
-  /// Divides the last level. `lefts` [active()]: sums over the rows that go left. The score of `split` is not looked at:
-  /// it is the sum of what dividing each of the nodes gains.
+  /// Divides the last level. `lefts` [active(), outputs]: sums over the rows that go left. The score of `split` is not
+  /// looked at: it is the sum of what dividing each of the nodes gains.
   void Divide(LevelSplit const& split, Span<GradientSum const> lefts);
-  /// Replays the splits of `made` (same numbering). Reads `left` and `split`; ignores the gain.
+  /// Replays the splits of `made` (same numbering), of one output. Reads `left` and `split`; ignores the gain.
   void Follow(Span<Node const> made);
   /// Cuts off trailing levels that min_split_loss does not let stay. Returns the depth that is left.
   int Cut();
   bool WasCut() const { return kept_.size() > nodes_.size(); }
-  /// The node at or above `node` that has been left by Cut.
-  NodeIndex AtOrAbove(NodeIndex node) const { return kept_[static_cast<std::size_t>(node)]; }
+  /// [nodes before Cut] The node at or above each that has been left by Cut.
+  Span<NodeIndex const> kept() const { return kept_; }
 
   Span<Node const> nodes() const { return nodes_; }
-  /// [nodes] before the learning rate.
+  /// [nodes, outputs] before the learning rate.
   Span<float const> weights() const { return weights_; }
+  /// [nodes, outputs]
+  Span<GradientSum const> sums() const { return sums_; }
 
  private:
   /// A level that has been divided.
@@ -59,9 +66,9 @@ class SymmetricTree {
     double score;
     std::size_t nodes;  ///< that had a hessian
   };
-  void AddNode(NodeIndex parent, LevelNode const& level_node);
+  void AddNode(NodeIndex parent, Span<LevelNode const> numbers);
 
-  SplitParams const* params_{nullptr};
+  LevelParams params_{};
   FeatureSampler const* features_{nullptr};
   Constraints const* constraints_{nullptr};
   int most_levels_{0};
@@ -73,6 +80,7 @@ class SymmetricTree {
   NodeLimits limits_;  ///< for interaction sets: limits of the first node of each level, which hold for all its nodes
   std::vector<Node> nodes_;
   std::vector<float> weights_;
+  std::vector<GradientSum> sums_;
   std::vector<NodeIndex> kept_;  ///< [nodes before Cut]
 };
 

@@ -31,10 +31,17 @@ CandidateKind LevelScores::KindOf(FeatureIndex feature) const {
   return SplitsOneByOne(*params_, cuts_.bins(feature)) ? CandidateKind::kOneByOne : CandidateKind::kSorted;
 }
 
+SplitParams LevelScores::OrderingParams(SplitParams params) {
+  params.min_child_weight = params.reg_alpha = params.max_delta_step = 0.0;
+  return params;
+}
+
 void LevelScores::SortCategories(FeatureIndex feature, Span<GradientSum const> sums) {
-  SplitParams plain = *params_;
-  plain.min_child_weight = plain.reg_alpha = plain.max_delta_step = 0.0;
-  for (std::uint64_t const key : host::SortedCategoryKeys(plain, sums)) sorted_[feature].push_back(CategoryOf(key));
+  SetOrder(feature, host::SortedCategoryKeys(OrderingParams(*params_), sums));
+}
+
+void LevelScores::SetOrder(FeatureIndex feature, Span<std::uint64_t const> keys) {
+  for (std::uint64_t const key : keys) sorted_[feature].push_back(CategoryOf(key));
 }
 
 LevelSplit LevelScores::Best() {

@@ -49,7 +49,7 @@ struct LevelSearchView {
 template <bool kMonotone>
 XGBGPU_HD LevelNode LevelNodeOf(GrowingTree const& tree, LevelNode const* nodes, SplitParams const& params,
                                 NodeIndex n) {
-  return n == 0 ? LevelRoot<kMonotone>(params, tree.nodes[0].sum) : nodes[n];
+  return n == 0 ? LevelRoot<kMonotone>(params, SumOfNumber(params, tree.nodes[0].sum)) : nodes[n];
 }
 
 /// Makes the histograms of siblings by subtraction, like FindSplits, and finds the best split of the level. No feature

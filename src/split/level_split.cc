@@ -2,22 +2,100 @@
 #include "split/level_split.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 
 #include "base/parallel.h"
 #include "split/category_ops.h"
+#include "split/vector_split.h"
 
 namespace xgbgpu::host {
+
+namespace {
+
+/// The rows of a node on one side of a division, bin by bin, where leaves are numbers.
+template <bool kMonotone>
+class SideOfNumbers {
+ public:
+  /// `node` must outlive it.
+  SideOfNumbers(LevelParams const& params, std::size_t /*cells*/, LevelNode const* node, int direction)
+      : params_{*params.of_outputs}, node_{*node}, direction_{direction} {}
+
+  void Clear() { sum_ = {}; }
+  /// Adds the rows of a bin. Returns false if there are none.
+  bool Add(GradientSum const* bin) {
+    if ((bin->grad | bin->hess) == 0) return false;
+    sum_ += *bin;
+    return true;
+  }
+  void Add(SideOfNumbers const& other) { sum_ += other.sum_; }
+  /// Becomes the other side.
+  void Turn() { sum_ = node_.total - sum_; }
+  bool HasAllRows() const { return sum_ == node_.total; }
+  double GainAsLeft() const { return DivisionGain<kMonotone>(params_, sum_, node_.total - sum_, node_, direction_); }
+  double GainAsRight() const { return DivisionGain<kMonotone>(params_, node_.total - sum_, sum_, node_, direction_); }
+
+ private:
+  SplitParams const& params_;
+  LevelNode const& node_;
+  int direction_;
+  GradientSum sum_;
+};
+
+/// The same where leaves are vectors. A bin has a cell for each output, `cells` apart.
+template <bool kMonotone>
+class SideOfVectors {
+ public:
+  SideOfVectors(LevelParams const& params, std::size_t cells, LevelNode const* node, int direction)
+      : params_{params}, cells_{cells}, node_{node}, direction_{direction}, sums_(params.outputs), rest_(sums_) {}
+
+  void Clear() { std::fill(sums_.begin(), sums_.end(), GradientSum{}); }
+  bool Add(GradientSum const* bin) {
+    std::int64_t some = 0;
+    for (std::size_t k = 0; k < sums_.size(); ++k) {
+      GradientSum const& of_output = bin[k * cells_];
+      some |= of_output.grad | of_output.hess;
+      sums_[k] += of_output;
+    }
+    return some != 0;
+  }
+  void Add(SideOfVectors const& other) {
+    for (std::size_t k = 0; k < sums_.size(); ++k) sums_[k] += other.sums_[k];
+  }
+  void Turn() {
+    for (std::size_t k = 0; k < sums_.size(); ++k) sums_[k] = node_[k].total - sums_[k];
+  }
+  bool HasAllRows() const {
+    return std::equal(sums_.begin(), sums_.end(), node_,
+                      [](GradientSum const& sum, LevelNode const& node) { return sum == node.total; });
+  }
+  double GainAsLeft() { return DivisionGainOfOutputs<kMonotone>(params_, sums_.data(), Rest(), node_, direction_); }
+  double GainAsRight() { return DivisionGainOfOutputs<kMonotone>(params_, Rest(), sums_.data(), node_, direction_); }
+
+ private:
+  GradientSum const* Rest() {
+    for (std::size_t k = 0; k < sums_.size(); ++k) rest_[k] = node_[k].total - sums_[k];
+    return rest_.data();
+  }
+
+  LevelParams const& params_;
+  std::size_t cells_;
+  LevelNode const* node_;
+  int direction_;
+  std::vector<GradientSum> sums_, rest_;  ///< [outputs] of this side, and scratch for the other
+};
+
+}  // namespace
 
 LevelSplitFinder::LevelSplitFinder(QuantisedMatrix const& matrix, int threads)
     : matrix_{matrix}, threads_{threads}, scores_{matrix.cuts}, gains_(static_cast<std::size_t>(threads)) {}
 
-void LevelSplitFinder::Begin(SplitParams const& params, Constraints const& constraints,
+void LevelSplitFinder::Begin(LevelParams const& params, Constraints const& constraints,
                              std::vector<FeatureBlock> const& blocks) {
-  params_ = &params;
+  params_ = params;
   constraints_ = &constraints;
   blocks_ = &blocks;
-  scores_.BeginTree(params);
+  scores_.BeginTree(*params.of_outputs);
 }
 
 /// Returns false if no row of any shard misses the feature.
@@ -30,7 +108,10 @@ void LevelSplitFinder::Add(Span<SplitFamily const> families, Span<LevelNode cons
   std::size_t const blocks = blocks_->size();
   ParallelTasks(threads_, families.size() * blocks, [&](std::size_t task, int) {
     SplitFamily const& family = families[task / blocks];
-    if (family.subtract) SubtractHistogram((*blocks_)[task % blocks], family.jobs[0].sums, family.jobs[1].sums);
+    for (std::size_t k = 0; k < params_.outputs && family.subtract; ++k) {
+      std::size_t const first_cell = k * matrix_.cells();
+      SubtractHistogram((*blocks_)[task % blocks], family.jobs[0].sums + first_cell, family.jobs[1].sums + first_cell);
+    }
   });
   std::vector<SplitJob const*> jobs;
   for (SplitFamily const& family : families) {
@@ -39,112 +120,128 @@ void LevelSplitFinder::Add(Span<SplitFamily const> families, Span<LevelNode cons
     }
   }
   std::sort(jobs.begin(), jobs.end(), [](SplitJob const* a, SplitJob const* b) { return a->node < b->node; });
-  if (first == 0 && !jobs.empty()) SortCategories(jobs[0]->sums);
+  if (first == 0 && !jobs.empty()) SortCategories(jobs[0]->sums, nodes.data());
+  bool const of_numbers = params_.outputs == 1, monotone = constraints_->monotone();
+  auto const add_feature = of_numbers ? (monotone ? &LevelSplitFinder::AddFeature<SideOfNumbers<true>>
+                                                  : &LevelSplitFinder::AddFeature<SideOfNumbers<false>>)
+                                      : (monotone ? &LevelSplitFinder::AddFeature<SideOfVectors<true>>
+                                                  : &LevelSplitFinder::AddFeature<SideOfVectors<false>>);
   std::vector<FeatureIndex> const& features = scores_.features();
   ParallelTasks(threads_, features.size(), [&](std::size_t i, int thread) {
     for (SplitJob const* job : jobs) {
-      AddFeature(features[i], job->sums + matrix_.cell_ptr[features[i]],
-                 nodes[static_cast<std::size_t>(job->node - first)], static_cast<std::size_t>(thread));
+      std::size_t const node = static_cast<std::size_t>(job->node - first) * params_.outputs;
+      (this->*add_feature)(features[i], job->sums, nodes.data() + node, &gains_[static_cast<std::size_t>(thread)]);
     }
   });
 }
 
-void LevelSplitFinder::AddFeature(FeatureIndex feature, GradientSum const* sums, LevelNode const& node,
-                                  std::size_t thread) {
-  bool const monotone = constraints_->monotone();
+template <typename Side>
+void LevelSplitFinder::AddFeature(FeatureIndex feature, GradientSum const* sums, LevelNode const* node,
+                                  std::vector<double>* gains) {
+  Side side{params_, matrix_.cells(), node, DirectionOf(feature)};
+  GradientSum const* const bins = sums + matrix_.cell_ptr[feature];
   if (matrix_.cuts.IsCategorical(feature)) {
-    monotone ? AddCategories<true>(feature, sums, node) : AddCategories<false>(feature, sums, node);
+    AddCategories(feature, bins, &side);
     return;
   }
-  auto& gains = gains_[thread];
-  gains.resize(std::max<std::size_t>(gains.size(), matrix_.cuts.bins(feature)));
-  monotone ? AddNumbers<true>(feature, sums, node, gains.data()) : AddNumbers<false>(feature, sums, node, gains.data());
+  gains->resize(std::max<std::size_t>(gains->size(), matrix_.cuts.bins(feature)));
+  AddNumbers(feature, bins, &side, gains->data());
 }
 
 /// Adds the gains of dividing a node at each bin. An empty bin divides it like the bin before.
-template <bool kMonotone>
-void LevelSplitFinder::AddNumbers(FeatureIndex feature, GradientSum const* sums, LevelNode const& node, double* gains) {
-  SplitParams const& p = *params_;
+template <typename Side>
+void LevelSplitFinder::AddNumbers(FeatureIndex feature, GradientSum const* bins, Side* side, double* gains) {
   BinIndex const n = matrix_.cuts.bins(feature);
-  int const direction = DirectionOf(feature);
   double* const missing_right = scores_.first() + matrix_.cuts.ptr[feature];
   double* const missing_left = scores_.second() + matrix_.cuts.ptr[feature];
-  GradientSum moved;
   double gain = 0.0;
   for (BinIndex b = 0; b < n; ++b) {
-    if ((sums[b].grad | sums[b].hess) != 0) {
-      moved += sums[b];
-      gain = DivisionGain<kMonotone>(p, moved, node.total - moved, node, direction);
-    }
+    if (side->Add(bins + b)) gain = side->GainAsLeft();
     gains[b] = gain;
   }
   for (BinIndex b = 0; b < n; ++b) missing_right[b] += gains[b];
   if (!MayMiss(feature)) return;  // missing values left would repeat the same candidates
-  if (moved == node.total) {      // the same holds for this node
+  if (side->HasAllRows()) {       // the same holds for this node
     for (BinIndex b = 1; b < n; ++b) missing_left[b] += gains[b - 1];
     return;
   }
-  moved = {};
+  side->Clear();
   gain = 0.0;
   for (BinIndex b = n; b-- > 0;) {
-    if ((sums[b].grad | sums[b].hess) != 0) {
-      moved += sums[b];
-      gain = DivisionGain<kMonotone>(p, node.total - moved, moved, node, direction);
-    }
+    if (side->Add(bins + b)) gain = side->GainAsRight();
     missing_left[b] += gain;
   }
 }
 
-template <bool kMonotone>
-void LevelSplitFinder::AddCategories(FeatureIndex feature, GradientSum const* sums, LevelNode const& node) {
+template <typename Side>
+void LevelSplitFinder::AddCategories(FeatureIndex feature, GradientSum const* bins, Side* side) {
   BinIndex const n = matrix_.cuts.bins(feature);
-  int const direction = DirectionOf(feature);
   double* const first = scores_.first() + matrix_.cuts.ptr[feature];
   double* const second = scores_.second() + matrix_.cuts.ptr[feature];
-  auto const gain = [&](CategoryDivision const& d) {
-    return DivisionGain<kMonotone>(*params_, d.left, d.right, node, direction);
-  };
   if (scores_.KindOf(feature) == CandidateKind::kOneByOne) {
-    GradientSum missing = node.total;
-    for (BinIndex c = 0; c < n; ++c) missing -= sums[c];
+    Side missing = *side;
+    for (BinIndex c = 0; c < n; ++c) missing.Add(bins + c);
+    missing.Turn();
     for (BinIndex c = 0; c < n; ++c) {
-      first[c] += gain(DivideOneByOne(2 * c, sums[c], missing, node.total));
-      second[c] += gain(DivideOneByOne(2 * c + 1, sums[c], missing, node.total));
+      side->Clear();
+      side->Add(bins + c);
+      first[c] += side->GainAsRight();
+      side->Add(missing);
+      second[c] += side->GainAsRight();
     }
     return;
   }
   auto const& sorted = scores_.sorted(feature);
-  for (bool const from_front : {true, false}) {
-    GradientSum end;
-    for (BinIndex i = 0; i < SortedSplits(*params_, n); ++i) {
-      end += sums[sorted[from_front ? i : n - 1 - i]];
-      (from_front ? first : second)[i] += gain(DivideSorted(i, from_front, n, end, node.total));
-    }
+  BinIndex const splits = SortedSplits(*params_.of_outputs, n);
+  for (BinIndex i = 0; i < splits; ++i) {
+    side->Add(bins + sorted[i]);
+    first[i] += side->GainAsRight();
+  }
+  side->Clear();
+  for (BinIndex i = 0; i < splits; ++i) {
+    side->Add(bins + sorted[n - 1 - i]);
+    second[i] += side->GainAsLeft();
   }
 }
 
 /// Sorts the categories of all features of the tree by the root's histogram.
-void LevelSplitFinder::SortCategories(GradientSum const* root) {
+void LevelSplitFinder::SortCategories(GradientSum const* sums, LevelNode const* root) {
   std::vector<FeatureIndex> features;
   for (FeatureBlock const& block : *blocks_) {
     std::copy_if(block.features.begin(), block.features.end(), std::back_inserter(features),
                  [&](FeatureIndex f) { return scores_.KindOf(f) == CandidateKind::kSorted; });
   }
+  std::vector<SplitParams> params;
+  std::vector<GradientSum> total;
+  for (std::size_t k = 0; k < params_.outputs; ++k) {
+    params.push_back(LevelScores::OrderingParams(params_.of_outputs[k]));
+    total.push_back(root[k].total);
+  }
   ParallelTasks(threads_, features.size(), [&](std::size_t i, int) {
     FeatureIndex const f = features[i];
-    scores_.SortCategories(f, {root + matrix_.cell_ptr[f], std::size_t{matrix_.cuts.bins(f)}});
+    BinIndex const categories = matrix_.cuts.bins(f);
+    if (params_.outputs == 1) {
+      scores_.SortCategories(f, {sums + matrix_.cell_ptr[f], std::size_t{categories}});
+      return;
+    }
+    std::vector<GradientSum const*> bins;
+    for (std::size_t k = 0; k < params_.outputs; ++k) bins.push_back(sums + k * matrix_.cells() + matrix_.cell_ptr[f]);
+    scores_.SetOrder(f, VectorCategoryKeys(params, total.data(), bins, categories));
   });
 }
 
-GradientSum LevelSplitFinder::LeftOf(LevelSplit const& split, GradientSum const* sums, GradientSum total) const {
-  GradientSum const* const bins = sums + matrix_.cell_ptr[split.feature];
+void LevelSplitFinder::SumLeft(LevelSplit const& split, GradientSum const* sums, LevelNode const* node,
+                               GradientSum* left) const {
   std::uint32_t const* const set = split.categorical ? category_sets().set(split.bin) : nullptr;
-  GradientSum left, right;
-  for (BinIndex b = 0; b < matrix_.cuts.bins(split.feature); ++b) {
-    bool const goes_right = set != nullptr ? ((set[b / 32] >> (b % 32)) & 1U) != 0 : b >= split.bin;
-    (goes_right ? right : left) += bins[b];
+  for (std::size_t k = 0; k < params_.outputs; ++k) {
+    GradientSum const* const bins = sums + k * matrix_.cells() + matrix_.cell_ptr[split.feature];
+    GradientSum of_left, of_right;
+    for (BinIndex b = 0; b < matrix_.cuts.bins(split.feature); ++b) {
+      bool const goes_right = set != nullptr ? ((set[b / 32] >> (b % 32)) & 1U) != 0 : b >= split.bin;
+      (goes_right ? of_right : of_left) += bins[b];
+    }
+    left[k] = split.default_left ? node[k].total - of_right : of_left;
   }
-  return split.default_left ? total - right : left;
 }
 
 }  // namespace xgbgpu::host

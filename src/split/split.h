@@ -33,6 +33,9 @@ struct SplitParams {
 /// min_child_weight is 0: it counts for the mean of all outputs (IsHeavyEnough).
 SplitParams ParamsOfOutput(TrainParams const& p, GradientFormat format);
 
+/// Returns the sum of a node from `sums` [outputs], in no unit. Its hessian only tells which child has fewer rows.
+GradientSum TotalOfOutputs(Span<GradientSum const> sums);
+
 /// The range of a node's weight that keeps the monotone constraints above the node.
 struct WeightBounds {
   float lower{-3.402823466e+38f};

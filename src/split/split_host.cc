@@ -24,6 +24,13 @@ SplitParams ParamsOfOutput(TrainParams const& p, GradientFormat format) {
   return params;
 }
 
+GradientSum TotalOfOutputs(Span<GradientSum const> sums) {
+  int const shift = CeilLog2(sums.size());  // a sum of an output may take 62 bits
+  GradientSum total;
+  for (GradientSum const& of_output : sums) total.hess += of_output.hess >> shift;
+  return total;
+}
+
 namespace host {
 
 namespace {

@@ -5,6 +5,8 @@
 #ifndef XGBGPU_SPLIT_SYMMETRIC_OPS_H_
 #define XGBGPU_SPLIT_SYMMETRIC_OPS_H_
 
+#include <cstdint>
+
 #include "base/hd.h"
 #include "split/constraint_ops.h"
 #include "split/split_ops.h"
@@ -12,7 +14,7 @@
 
 namespace xgbgpu {
 
-/// A node of a level that is to be divided. Its hessian sum is above 0.
+/// A node of a level that is to be divided; of a tree of vectors, an output of the node. Its hessian sum is above 0.
 struct LevelNode {
   GradientSum total;
   double gain;          ///< gain of its weight: its part of the scores of the level above
@@ -25,19 +27,29 @@ struct ChildWeights {
   float left, right;
 };
 
-/// Returns true if a node with this sum has a weight of its own.
-XGBGPU_HD bool HasOwnWeight(SplitParams const& p, LossSum s) { return s.hess > 0.0 && s.hess >= p.min_child_weight; }
+/// The sum of a node, or of an output of a node.
+struct NodeSum {
+  GradientSum total;
+  LossSum loss;
+  bool has_own_weight;  ///< the same for all outputs of a node
+};
+
+/// Returns the sum of a node whose weight is a number.
+XGBGPU_HD NodeSum SumOfNumber(SplitParams const& p, GradientSum total) {
+  LossSum const loss = ToLoss(p, total);
+  return {total, loss, loss.hess > 0.0 && loss.hess >= p.min_child_weight};
+}
 
 /// Returns the weight of a child: its own, or its parent's.
 template <bool kMonotone>
-XGBGPU_HD float WeightOrCarried(SplitParams const& p, LossSum s, LevelNode const& parent) {
-  if (!HasOwnWeight(p, s)) return parent.weight;
-  return kMonotone ? BoundedWeight(p, s, parent.bounds) : static_cast<float>(NodeWeight(p, s));
+XGBGPU_HD float WeightOrCarried(SplitParams const& p, NodeSum s, LevelNode const& parent) {
+  if (!s.has_own_weight) return parent.weight;
+  return kMonotone ? BoundedWeight(p, s.loss, parent.bounds) : static_cast<float>(NodeWeight(p, s.loss));
 }
 
 /// Returns the weights of the children of a node that is divided by a feature of this direction.
 template <bool kMonotone>
-XGBGPU_HD ChildWeights WeightsOfChildren(SplitParams const& p, LossSum left, LossSum right, LevelNode const& node,
+XGBGPU_HD ChildWeights WeightsOfChildren(SplitParams const& p, NodeSum left, NodeSum right, LevelNode const& node,
                                          int direction) {
   float const l = WeightOrCarried<kMonotone>(p, left, node), r = WeightOrCarried<kMonotone>(p, right, node);
   bool const breaks = kMonotone && ((direction > 0 && l > r) || (direction < 0 && l < r));
@@ -47,12 +59,21 @@ XGBGPU_HD ChildWeights WeightsOfChildren(SplitParams const& p, LossSum left, Los
 /// Returns twice the reduction of the loss by a node's weight. A carried weight pays the L1 penalty like a weight of
 /// its own.
 template <bool kMonotone>
-XGBGPU_HD double GainOfWeight(SplitParams const& p, LossSum s, float weight) {
-  if (kMonotone) return BoundedGain(p, s, weight);
-  if (HasOwnWeight(p, s)) return NodeGain(p, s);
-  double const gain = BoundedGain(p, s, weight);
-  if (p.is_of_3_4 || p.reg_alpha == 0.0 || p.max_delta_step != 0.0 || s.hess <= 0.0) return gain;
+XGBGPU_HD double GainOfWeight(SplitParams const& p, NodeSum s, float weight) {
+  if (kMonotone) return BoundedGain(p, s.loss, weight);
+  if (s.has_own_weight) return NodeGain(p, s.loss);
+  double const gain = BoundedGain(p, s.loss, weight);
+  if (p.is_of_3_4 || p.reg_alpha == 0.0 || p.max_delta_step != 0.0 || s.loss.hess <= 0.0) return gain;
   return gain - 2.0 * p.reg_alpha * static_cast<double>(weight < 0.0f ? -weight : weight);
+}
+
+/// Returns the gain of a division whose sides both have hessians.
+template <bool kMonotone>
+XGBGPU_HD double GainOfDivision(SplitParams const& p, NodeSum left, NodeSum right, LevelNode const& node,
+                                int direction) {
+  ChildWeights w{node.weight, node.weight};
+  if (kMonotone) w = WeightsOfChildren<kMonotone>(p, left, right, node, direction);
+  return GainOfWeight<kMonotone>(p, left, w.left) + GainOfWeight<kMonotone>(p, right, w.right) - node.gain;
 }
 
 /// Returns the gain of a division, a term of the candidate's score; 0 if a side has no hessian.
@@ -60,33 +81,85 @@ template <bool kMonotone>
 XGBGPU_HD double DivisionGain(SplitParams const& p, GradientSum left, GradientSum right, LevelNode const& node,
                               int direction) {
   if (left.hess <= 0 || right.hess <= 0) return 0.0;
-  LossSum const l = ToLoss(p, left), r = ToLoss(p, right);
-  ChildWeights w{node.weight, node.weight};
-  if (kMonotone) w = WeightsOfChildren<kMonotone>(p, l, r, node, direction);
-  return GainOfWeight<kMonotone>(p, l, w.left) + GainOfWeight<kMonotone>(p, r, w.right) - node.gain;
+  return GainOfDivision<kMonotone>(p, SumOfNumber(p, left), SumOfNumber(p, right), node, direction);
 }
 
 /// Returns the root of a tree. Without a weight of its own it has the weight 0.
 template <bool kMonotone>
-XGBGPU_HD LevelNode LevelRoot(SplitParams const& p, GradientSum total) {
-  LossSum const s = ToLoss(p, total);
-  LevelNode root{total, 0.0, 0.0f, {}};
+XGBGPU_HD LevelNode LevelRoot(SplitParams const& p, NodeSum s) {
+  LevelNode root{s.total, 0.0, 0.0f, {}};
   root.weight = WeightOrCarried<kMonotone>(p, s, root);
   root.gain = GainOfWeight<kMonotone>(p, s, root.weight);
   return root;
 }
 
+/// The two children of a node.
+struct LevelChildren {
+  LevelNode left, right;
+};
+
 /// Returns the children of a node that is divided into `left` and `right`.
 template <bool kMonotone>
-XGBGPU_HD void MakeLevelChildren(SplitParams const& p, GradientSum left, GradientSum right, LevelNode const& node,
-                                 int direction, LevelNode* children) {
-  LossSum const l = ToLoss(p, left), r = ToLoss(p, right);
-  ChildWeights const w = WeightsOfChildren<kMonotone>(p, l, r, node, direction);
-  children[0] = {left, GainOfWeight<kMonotone>(p, l, w.left), w.left, node.bounds};
-  children[1] = {right, GainOfWeight<kMonotone>(p, r, w.right), w.right, node.bounds};
-  for (int side = 0; kMonotone && direction != 0 && side < 2; ++side) {
-    children[side].bounds = BoundsBelow(node.bounds, direction, w.left, w.right, side != 0);
+XGBGPU_HD LevelChildren MakeLevelChildren(SplitParams const& p, NodeSum left, NodeSum right, LevelNode const& node,
+                                          int direction) {
+  ChildWeights const w = WeightsOfChildren<kMonotone>(p, left, right, node, direction);
+  LevelChildren children{{left.total, GainOfWeight<kMonotone>(p, left, w.left), w.left, node.bounds},
+                         {right.total, GainOfWeight<kMonotone>(p, right, w.right), w.right, node.bounds}};
+  if (kMonotone && direction != 0) {
+    children.left.bounds = BoundsBelow(node.bounds, direction, w.left, w.right, false);
+    children.right.bounds = BoundsBelow(node.bounds, direction, w.left, w.right, true);
   }
+  return children;
+}
+
+/// Parameters of a tree whose nodes have a number for each output.
+struct LevelParams {
+  SplitParams const* of_outputs;  ///< [outputs] with the units of each
+  std::uint32_t outputs;
+};
+
+/// The two sides of a division of a node, over all outputs.
+struct LevelSides {
+  bool divide;  ///< both have hessians
+  bool left_has_own_weight, right_has_own_weight;
+};
+
+/// Returns the sum over the outputs of the hessians of `sums` [outputs].
+XGBGPU_HD double HessiansOf(LevelParams const& p, GradientSum const* sums) {
+  double hessians = 0.0;
+  for (std::uint32_t k = 0; k < p.outputs; ++k) hessians += ToLoss(p.of_outputs[k], sums[k]).hess;
+  return hessians;
+}
+
+/// Returns true if a node has weights of its own: if the mean of its hessians over the outputs reaches min_child_weight.
+/// `hessians`: HessiansOf.
+XGBGPU_HD bool HasOwnWeights(LevelParams const& p, double hessians) {
+  return hessians > 0.0 && hessians / static_cast<double>(p.outputs) >= p.of_outputs->min_child_weight;
+}
+
+XGBGPU_HD LevelSides SidesOf(LevelParams const& p, GradientSum const* left, GradientSum const* right) {
+  double const l = HessiansOf(p, left), r = HessiansOf(p, right);
+  return {l > 0.0 && r > 0.0, HasOwnWeights(p, l), HasOwnWeights(p, r)};
+}
+
+/// Returns the sum of output `k` of a node.
+XGBGPU_HD NodeSum SumOfOutput(LevelParams const& p, std::uint32_t k, GradientSum const* sums, bool has_own_weights) {
+  return {sums[k], ToLoss(p.of_outputs[k], sums[k]), has_own_weights};
+}
+
+/// Returns the gain of a division over all outputs, added in their order; 0 if a side has no hessian. `left`, `right`
+/// and `node` are [outputs].
+template <bool kMonotone>
+XGBGPU_HD double DivisionGainOfOutputs(LevelParams const& p, GradientSum const* left, GradientSum const* right,
+                                       LevelNode const* node, int direction) {
+  LevelSides const sides = SidesOf(p, left, right);
+  if (!sides.divide) return 0.0;
+  double gain = 0.0;
+  for (std::uint32_t k = 0; k < p.outputs; ++k) {
+    gain += GainOfDivision<kMonotone>(p.of_outputs[k], SumOfOutput(p, k, left, sides.left_has_own_weight),
+                                      SumOfOutput(p, k, right, sides.right_has_own_weight), node[k], direction);
+  }
+  return gain;
 }
 
 }  // namespace xgbgpu

@@ -15,6 +15,23 @@ bool IsIn(std::uint32_t const* set, BinIndex category) { return ((set[category /
 
 }  // namespace
 
+std::vector<std::uint64_t> VectorCategoryKeys(Span<SplitParams const> params, GradientSum const* total,
+                                              Span<GradientSum const* const> sums, BinIndex categories) {
+  auto const weight = [&](std::size_t k, GradientSum const& sum) {
+    return static_cast<float>(NodeWeight(params[k], ToLoss(params[k], sum)));
+  };
+  std::vector<float> own;
+  for (std::size_t k = 0; k < params.size(); ++k) own.push_back(weight(k, total[k]));
+  std::vector<std::uint64_t> keys(categories);
+  for (BinIndex c = 0; c < categories; ++c) {
+    double product = 0.0;
+    for (std::size_t k = 0; k < params.size(); ++k) product += static_cast<double>(own[k] * weight(k, sums[k][c]));
+    keys[c] = (std::uint64_t{AscendingKey(static_cast<float>(product))} << 32) | c;
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
 VectorSplitFinder::VectorSplitFinder(QuantisedMatrix const& matrix, std::uint32_t outputs, int threads)
     : matrix_{matrix}, threads_{threads}, params_(outputs), set_words_{CategorySetWords(matrix.cuts)} {}
 
@@ -121,25 +138,11 @@ bool VectorSplitFinder::Scan(Terms const& node, GradientSum const* sums, Feature
   return !std::equal(moved.begin(), moved.end(), node.total);
 }
 
-/// Returns the sort keys of categories, ascending: the dot product, then the number, which is the lower half.
 std::vector<std::uint64_t> VectorSplitFinder::SortedKeys(Terms const& node, GradientSum const* sums,
                                                          FeatureIndex feature) const {
-  std::vector<float> own;
-  for (std::size_t k = 0; k < outputs(); ++k) {
-    own.push_back(static_cast<float>(NodeWeight(params_[k], ToLoss(params_[k], node.total[k]))));
-  }
-  std::vector<std::uint64_t> keys(matrix_.cuts.bins(feature));
-  for (BinIndex c = 0; c < keys.size(); ++c) {
-    double product = 0.0;
-    for (std::size_t k = 0; k < outputs(); ++k) {
-      GradientSum const& sum = sums[k * matrix_.cells() + matrix_.cell_ptr[feature] + c];
-      auto const weight = static_cast<float>(NodeWeight(params_[k], ToLoss(params_[k], sum)));
-      product += static_cast<double>(own[k] * weight);
-    }
-    keys[c] = (std::uint64_t{AscendingKey(static_cast<float>(product))} << 32) | c;
-  }
-  std::sort(keys.begin(), keys.end());
-  return keys;
+  std::vector<GradientSum const*> bins;
+  for (std::size_t k = 0; k < outputs(); ++k) bins.push_back(sums + k * matrix_.cells() + matrix_.cell_ptr[feature]);
+  return VectorCategoryKeys(params_, node.total, bins, matrix_.cuts.bins(feature));
 }
 
 /// Returns the sums over the rows of the node that have no value of the feature.
@@ -218,8 +221,8 @@ void VectorSplitFinder::TakeBest(SplitJob* job) {
     }
     left[k] = sums_[First(job->node) + k] - right[k];
   }
-  best.left = Total(left);
-  best.right = Total(right.data());
+  best.left = TotalOfOutputs({left, outputs()});
+  best.right = TotalOfOutputs(right);
   directions_[static_cast<std::size_t>(job->node)] =
       constraints_->monotone() ? constraints_->directions()[best.feature] : 0;
 }
@@ -260,13 +263,6 @@ void VectorSplitFinder::AddChildren(NodeIndex parent, NodeIndex left) {
     bounds_[to_left + k] = direction == 0 ? bounds : BoundsBelow(bounds, direction, w.left, w.right, false);
     bounds_[to_right + k] = direction == 0 ? bounds : BoundsBelow(bounds, direction, w.left, w.right, true);
   }
-}
-
-GradientSum VectorSplitFinder::Total(GradientSum const* sums) const {
-  int const shift = CeilLog2(outputs());  // a sum of an output may take 62 bits
-  GradientSum total;
-  for (std::size_t k = 0; k < outputs(); ++k) total.hess += sums[k].hess >> shift;
-  return total;
 }
 
 }  // namespace xgbgpu::host

@@ -16,6 +16,12 @@
 
 namespace xgbgpu::host {
 
+/// Returns the sort keys of categories, ascending: the dot product over the outputs of the best outputs of their rows and
+/// of the node's, then the category, which is the lower half. `params` and `total` (of the node) are [outputs], `sums`
+/// are [outputs][categories].
+std::vector<std::uint64_t> VectorCategoryKeys(Span<SplitParams const> params, GradientSum const* total,
+                                              Span<GradientSum const* const> sums, BinIndex categories);
+
 /// Finds splits whose gain is the sum of the gains of all outputs, and keeps the sums and weights of nodes, which have
 /// a number for each output. Scans and the order of candidates are EvaluateSplits's. Categories are sorted by the
 /// product of the best outputs of their rows and those of the node, a dot product over the outputs, as in XGBoost 3.4.
@@ -38,8 +44,6 @@ class VectorSplitFinder final : public NodeSplits {
   CategorySets category_sets() const override { return {category_sets_, set_words_}; }
   void AddChildren(NodeIndex parent, NodeIndex left) override;
 
-  /// Returns the total of a job, or the sum of a Node, from sums over the outputs.
-  GradientSum Total(GradientSum const* sums) const;
   Span<float const> weights(NodeIndex node) const { return {weights_.data() + First(node), outputs()}; }
   Span<GradientSum const> sums(NodeIndex node) const { return {sums_.data() + First(node), outputs()}; }
   /// Returns [outputs] with units.

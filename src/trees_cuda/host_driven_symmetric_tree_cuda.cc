@@ -130,7 +130,7 @@ LevelView HostDrivenSymmetricTree::UploadLevel() {
   std::vector<NodeIndex> const& active = tree_.active();
   host_nodes_.clear();
   for (std::size_t i = 0; i < active.size(); ++i) {
-    host_nodes_.push_back({tree_.level_node(active[i]), active[i], slots_[i]});
+    host_nodes_.push_back({*tree_.level_node(active[i]), active[i], slots_[i]});
   }
   host_features_.clear();
   scores_.BeginLevel(tree_.Features());
@@ -231,7 +231,7 @@ void HostDrivenSymmetricTree::PlanFamilies(std::vector<NodeIndex> const& parents
   host_families_.clear();
   for (std::size_t i = 0; i < parents.size(); ++i) {
     NodeIndex const left = tree_.nodes()[static_cast<std::size_t>(parents[i])].left;
-    LevelNode const &l = tree_.level_node(left), &r = tree_.level_node(left + 1);
+    LevelNode const &l = *tree_.level_node(left), &r = *tree_.level_node(left + 1);
     bool const left_is_built = LeftIsBuilt(l.total, r.total);
     Family family{};
     family.parent = parents[i];

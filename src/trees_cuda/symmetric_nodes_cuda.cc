@@ -8,14 +8,15 @@ namespace xgbgpu::cuda {
 void SymmetricNodes::Begin(TreeParts const& parts, GradientSum root, GradientFormat const& format) {
   params_.emplace(parts.request.params, format);
   nodes_.assign(1, Node{});
-  tree_.Begin(parts.request.params, *params_, *parts.request.features, parts.splits.constraints(), root);
+  LevelParams const of_level{&*params_, 1};
+  tree_.Begin(parts.request.params, of_level, *parts.request.features, parts.splits.constraints(), {&root, 1});
 }
 
 std::vector<NodeIndex> SymmetricNodes::End(Span<Node const> made) {
   tree_.Cut();
   std::vector<NodeIndex> leaf(made.size(), kNoNode);
   for (std::size_t n = 0; n < made.size(); ++n) {
-    if (made[n].left == kNoNode) leaf[n] = tree_.AtOrAbove(static_cast<NodeIndex>(n));
+    if (made[n].left == kNoNode) leaf[n] = tree_.kept()[n];
   }
   nodes_.assign(tree_.nodes().begin(), tree_.nodes().end());
   for (std::size_t n = 0; n < nodes_.size(); ++n) nodes_[n].rows = made[n].rows;

@@ -93,13 +93,13 @@ class HostTreeBuilder final : public TreeBuilder {
     auto const sum = [&](auto const& page, auto const& jobs) {
       histograms_.Sum(page, &rows(), this->gradients(), jobs);
     };
-    if (IsSymmetric()) {
-      GrowLevels(&symmetric_, sum);
-    } else {
-      GrowLevels(&growth_, sum);
-    }
-    Tree tree = MakeGrownTree();
-    FinishRows(tree, growth_);
+    auto const grow = [&](auto* growth) {
+      GrowLevels(growth, sum);
+      Tree tree = MakeGrownTree();
+      FinishRows(tree, *growth);
+      return tree;
+    };
+    Tree tree = IsSymmetric() ? grow(&symmetric_) : grow(&growth_);
     finished_.Set(tree.size());
     return tree;
   }
@@ -113,10 +113,13 @@ class HostTreeBuilder final : public TreeBuilder {
     ++begun_;
     if (vectors_ == nullptr || vectors_->outputs() != outputs) MakeVectors(outputs);
     BeginVectors(params, gradients, TreeNumber(key));
-    GrowLevels(&vectors_->growth(),
-               [&](auto const& page, auto const& jobs) { vectors_->Sum(page, rows_.get(), jobs); });
-    VectorTree tree = vectors_->Make(params.learning_rate);
-    FinishRows(tree.shape, vectors_->growth());
+    auto const grow = [&](auto* growth) {
+      GrowLevels(growth, [&](auto const& page, auto const& jobs) { vectors_->Sum(page, rows_.get(), jobs); });
+      VectorTree tree = vectors_->Make();
+      FinishRows(tree.shape, *growth);
+      return tree;
+    };
+    VectorTree tree = IsSymmetric() ? grow(&vectors_->symmetric()) : grow(&vectors_->growth());
     finished_.Set(tree.shape.size());
     return tree;
   }
@@ -292,8 +295,9 @@ class HostTreeBuilder final : public TreeBuilder {
     constraints_ = Constraints{train_, matrix_.features()};
     histograms_.SetFeatures(features_->Tree());
     if (IsSymmetric()) {
-      level_splits_.Begin(*split_params_, constraints_, histograms_.blocks());
-      symmetric_.Begin(train_, *split_params_, *features_, constraints_, root);
+      LevelParams const of_level{&*split_params_, 1};
+      level_splits_.Begin(of_level, constraints_, histograms_.blocks());
+      symmetric_.Begin(train_, of_level, *features_, constraints_, {&root, 1});
     } else {
       splits_.Begin(*split_params_, constraints_, histograms_.blocks());
       growth_.Begin(train_, *split_params_, *features_, constraints_, root, reader_ != nullptr);
@@ -310,17 +314,11 @@ class HostTreeBuilder final : public TreeBuilder {
   }
 
   /// Rows of nodes that were made and are not in the tree are in the leaves above them.
-  void RenumberPositions(host::Growth const& growth) {
-    if (!IsSymmetric()) {
-      if (!growth.MadeOtherNodes()) return;
-      std::vector<NodeIndex> const leaves = growth.LeafNumbers();
-      Renumber([&](NodeIndex node) { return leaves[static_cast<std::size_t>(node)]; });
-    } else if (symmetric_.tree().WasCut()) {
-      Renumber([&](NodeIndex node) { return symmetric_.tree().AtOrAbove(node); });
-    }
-  }
-  template <typename F>
-  void Renumber(F&& leaf_of) {
+  template <typename Growth>
+  void RenumberPositions(Growth const& growth) {
+    if (!growth.MadeOtherNodes()) return;
+    auto const& leaves = growth.LeafNumbers();
+    auto const leaf_of = [&](NodeIndex node) { return leaves[static_cast<std::size_t>(node)]; };
     constexpr std::size_t kGrain = 1 << 16;
     Span<NodeIndex> const positions = this->positions();
     ParallelChunks(threads_, positions.size(), kGrain, [&](std::size_t begin, std::size_t end) {
@@ -339,7 +337,8 @@ class HostTreeBuilder final : public TreeBuilder {
   }
 
   /// Brings all rows to their leaves in the finished tree.
-  void FinishRows(Tree const& tree, host::Growth const& growth) {
+  template <typename Growth>
+  void FinishRows(Tree const& tree, Growth const& growth) {
     timer_.Run(kWalk, train_.max_depth, [&] {
       bool all_are_known = rows().Finish();
       RenumberPositions(growth);

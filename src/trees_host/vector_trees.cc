@@ -17,12 +17,15 @@ VectorTrees::VectorTrees(QuantisedMatrix const& matrix, HistogramBuilder* histog
       gradients_(outputs),
       slots_{std::size_t{matrix.cells()} * outputs, histogram_bytes},
       splits_{matrix, outputs, threads},
-      growth_{*histograms, &splits_, &slots_, threads, outputs} {
+      level_splits_{matrix, threads},
+      growth_{*histograms, &splits_, &slots_, threads, outputs},
+      symmetric_{*histograms, &level_splits_, &slots_, outputs} {
   for (Buffer<GradientSum>& of_output : gradients_) of_output = Buffer<GradientSum>{matrix.rows};
 }
 
 std::size_t VectorTrees::bytes() const {
-  return column_.bytes() + narrow_.bytes() + outputs() * matrix_.rows * sizeof(GradientSum) + slots_.bytes();
+  return column_.bytes() + narrow_.bytes() + outputs() * matrix_.rows * sizeof(GradientSum) + slots_.bytes() +
+         level_splits_.bytes();
 }
 
 void VectorTrees::Quantise(TrainParams const& params, Span<GradientPair const> gradients,
@@ -66,13 +69,25 @@ void VectorTrees::Begin(TrainParams const& params, FeatureSampler const& feature
     roots[k] = SumGradients({formats_[k], nullptr, gradients_[k].data()}, matrix_.rows, threads_);
   }
   collective->Sum(Integers({roots.data(), roots.size()}));
+  train_ = params;
+  constraints_ = Constraints{params, matrix_.features()};
+  histograms_->SetFeatures(features.Tree());
+  if (IsSymmetric()) {
+    params_.clear();
+    for (GradientFormat const& format : formats_) {
+      params_.push_back(ParamsOfOutput(params, format));
+      params_.back().min_child_weight = params.min_child_weight;
+    }
+    LevelParams const of_level{params_.data(), outputs()};
+    level_splits_.Begin(of_level, constraints_, histograms_->blocks());
+    symmetric_.Begin(train_, of_level, features, constraints_, roots);
+    return;
+  }
   TrainParams without_monotone = params;
   without_monotone.monotone_constraints.clear();
-  constraints_ = Constraints{params, matrix_.features()};
   interactions_ = Constraints{without_monotone, matrix_.features()};
-  histograms_->SetFeatures(features.Tree());
   splits_.Begin(params, formats_, roots, constraints_, histograms_->blocks());
-  growth_.Begin(params, splits_.params()[0], features, interactions_, splits_.Total(roots.data()), in_pages);
+  growth_.Begin(params, splits_.params()[0], features, interactions_, TotalOfOutputs(roots), in_pages);
 }
 
 void VectorTrees::Sum(Page<QuantisedMatrix> const& page, NodeRows* rows, Span<NodeHistogram const> jobs) {
@@ -83,13 +98,22 @@ void VectorTrees::Sum(Page<QuantisedMatrix> const& page, NodeRows* rows, Span<No
   }
 }
 
-VectorTree VectorTrees::Make(float learning_rate) const {
+VectorTree VectorTrees::Make() const {
+  if (IsSymmetric()) {
+    SymmetricTree const& tree = symmetric_.tree();
+    auto const numbers_of = [&](NodeIndex n) {
+      std::size_t const first = static_cast<std::size_t>(n) * outputs();
+      return VectorNumbers{tree.sums().data() + first, tree.weights().data() + first};
+    };
+    return MakeVectorTree({tree.nodes(), {}, level_splits_.category_sets()}, matrix_.cuts, params_,
+                          train_.learning_rate, numbers_of);
+  }
   auto const numbers_of = [&](NodeIndex n) {
     NodeIndex const made = growth_.MadeNumber(n);
     return VectorNumbers{splits_.sums(made).data(), splits_.weights(made).data()};
   };
-  return MakeVectorTree({growth_.nodes(), {}, splits_.category_sets()}, matrix_.cuts, splits_.params(), learning_rate,
-                        numbers_of);
+  return MakeVectorTree({growth_.nodes(), {}, splits_.category_sets()}, matrix_.cuts, splits_.params(),
+                        train_.learning_rate, numbers_of);
 }
 
 }  // namespace xgbgpu::host

@@ -10,12 +10,14 @@
 #include "base/buffer.h"
 #include "gradient/gradient.h"
 #include "growth/growth.h"
+#include "growth/symmetric.h"
 #include "histogram/histogram.h"
 #include "histogram/histogram_slots.h"
 #include "page/page.h"
 #include "partition/node_rows.h"
 #include "sample/sample.h"
 #include "split/constraints.h"
+#include "split/level_split.h"
 #include "split/vector_split.h"
 #include "xgbgpu/params.h"
 #include "xgbgpu/span.h"
@@ -48,10 +50,14 @@ class VectorTrees {
   /// Sums the page's rows of each job's node, for each output.
   void Sum(Page<QuantisedMatrix> const& page, NodeRows* rows, Span<NodeHistogram const> jobs);
 
+  /// Of the policy of the tree: growth(), or symmetric().
   Growth& growth() { return growth_; }
-  VectorTree Make(float learning_rate) const;
+  SymmetricGrowth& symmetric() { return symmetric_; }
+  VectorTree Make() const;
 
  private:
+  bool IsSymmetric() const { return train_.grow_policy == GrowPolicy::kSymmetric; }
+
   QuantisedMatrix const& matrix_;
   HistogramBuilder* histograms_;
   int threads_;
@@ -61,9 +67,13 @@ class VectorTrees {
   std::vector<Buffer<GradientSum>> gradients_;
   HistogramSlots slots_;
   VectorSplitFinder splits_;
+  LevelSplitFinder level_splits_;
   Growth growth_;
-  Constraints constraints_;   ///< of splits
-  Constraints interactions_;  ///< without the monotone ones, whose bounds have a number for each output
+  SymmetricGrowth symmetric_;
+  TrainParams train_;                ///< of the tree
+  std::vector<SplitParams> params_;  ///< [outputs] of a symmetric tree, with units
+  Constraints constraints_;          ///< of splits
+  Constraints interactions_;         ///< without the monotone ones, whose bounds have a number for each output
 };
 
 }  // namespace xgbgpu::host

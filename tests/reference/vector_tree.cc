@@ -32,6 +32,33 @@ class VectorGrower {
                FeatureSet const& features)
       : bins_{bins}, cuts_{cuts}, gradients_{gradients}, p_{p}, features_{features} {}
 
+  /// Divides all nodes of a level alike, as docs/adr/0022-symmetric-trees.md and 0043-vector-leaves.md say.
+  VectorTree GrowSymmetric(std::vector<RowIndex> const& sample) {
+    VectorNode root{kNoNode, 0, sample, {}, std::vector<Bounds>(gradients_.size()), {}};
+    Sums const all = SumsOf(sample);
+    for (Sum const& s : all) root.weights.push_back(HasOwnWeights(all) ? static_cast<float>(BestWeight(s)) : 0.0f);
+    nodes_.push_back(std::move(root));
+    int most = p_.max_depth == 0 ? 16 : p_.max_depth;
+    while (p_.max_leaves != 0 && (1 << most) > p_.max_leaves) --most;
+    std::vector<std::pair<double, std::size_t>> levels;  // score and number of nodes of those that were divided
+    for (auto level = LevelNodes(0); static_cast<int>(levels.size()) < most && !level.empty();
+         level = LevelNodes(static_cast<int>(levels.size()))) {
+      auto const [best, score] = FindLevelSplit(level, static_cast<int>(levels.size()));
+      if (score <= 1e-6) break;
+      for (NodeIndex const n : level) DivideAlike(n, best);
+      levels.emplace_back(score, level.size());
+    }
+    while (!levels.empty() &&
+           levels.back().first <= static_cast<double>(p_.min_split_loss) * static_cast<double>(levels.back().second)) {
+      levels.pop_back();
+    }
+    int const depth = static_cast<int>(levels.size());
+    nodes_.erase(std::remove_if(nodes_.begin(), nodes_.end(), [&](VectorNode const& n) { return n.depth > depth; }),
+                 nodes_.end());
+    for (VectorNode& n : nodes_) n.left = n.depth == depth ? kNoNode : n.left;
+    return Finish();
+  }
+
   VectorTree Grow(std::vector<RowIndex> const& sample) {
     VectorNode root{kNoNode, 0, sample, {}, std::vector<Bounds>(gradients_.size()), {}};
     for (Sum const& s : SumsOf(sample)) root.weights.push_back(static_cast<float>(BestWeight(s)));
@@ -121,6 +148,87 @@ class VectorGrower {
     return std::isfinite(rounded) ? rounded : 0;
   }
 
+  bool HasOwnWeights(Sums const& sums) const {
+    double const hessians = Hessians(sums);
+    return hessians > 0 && hessians / static_cast<double>(sums.size()) >= p_.min_child_weight;
+  }
+  std::vector<NodeIndex> LevelNodes(int depth) const {
+    std::vector<NodeIndex> found;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (nodes_[i].depth == depth && Hessians(SumsOf(nodes_[i].rows)) > 0) found.push_back(static_cast<NodeIndex>(i));
+    }
+    return found;
+  }
+  /// Weights of an output in the children of a node of a symmetric tree.
+  std::pair<float, float> WeightsBelow(VectorNode const& node, Sums const& left, Sums const& right, std::size_t k,
+                                       int direction) const {
+    float const l = HasOwnWeights(left) ? BoundedBest(left[k], node.bounds[k]) : node.weights[k];
+    float const r = HasOwnWeights(right) ? BoundedBest(right[k], node.bounds[k]) : node.weights[k];
+    bool const breaks = (direction > 0 && l > r) || (direction < 0 && l < r);
+    return breaks ? std::pair{node.weights[k], node.weights[k]} : std::pair{l, r};
+  }
+  double GainOfSide(Sums const& sums, std::size_t k, float weight) const {
+    if (sums[k].hess <= 0) return 0;
+    return IsMonotone() || !HasOwnWeights(sums) ? GainOf(sums[k], weight) : BestGain(sums[k]);
+  }
+  double LevelGain(VectorNode const& node, Sums const& left, Sums const& right, FeatureIndex f) const {
+    if (Hessians(left) <= 0 || Hessians(right) <= 0) return 0;
+    Sums const all = SumsOf(node.rows);
+    double gain = 0;
+    for (std::size_t k = 0; k < left.size(); ++k) {
+      auto const [l, r] = WeightsBelow(node, left, right, k, DirectionOf(f));
+      gain += GainOfSide(left, k, l) + GainOfSide(right, k, r) - GainOfSide(all, k, node.weights[k]);
+    }
+    return gain;
+  }
+  std::pair<Split, double> FindLevelSplit(std::vector<NodeIndex> const& level, int depth) const {
+    std::pair<Split, double> best{{}, 0};
+    for (FeatureIndex const f : features_(depth, depth)) {
+      if (!MayMeet(nodes_[static_cast<std::size_t>(level[0])].path, f)) continue;
+      for (Split const& candidate : Candidates(nodes_[0], f)) {
+        double score = 0;
+        for (NodeIndex const n : level) {
+          VectorNode const& node = nodes_[static_cast<std::size_t>(n)];
+          auto const [left, right] = Sides(node, candidate);
+          score += LevelGain(node, SumsOf(left), SumsOf(right), f);
+        }
+        if (score > best.second) best = {candidate, score};
+      }
+    }
+    return best;
+  }
+  void DivideAlike(NodeIndex n, Split split) {
+    VectorNode const parent = nodes_[static_cast<std::size_t>(n)];
+    auto const [left, right] = Sides(parent, split);
+    Sums const of_left = SumsOf(left), of_right = SumsOf(right);
+    auto const f = static_cast<FeatureIndex>(split.feature);
+    split.gain = static_cast<float>(LevelGain(parent, of_left, of_right, f) + 0.0);  // no -0
+    nodes_[static_cast<std::size_t>(n)].split = split;
+    nodes_[static_cast<std::size_t>(n)].left = static_cast<NodeIndex>(nodes_.size());
+    auto const weights = [&](std::size_t k) { return WeightsBelow(parent, of_left, of_right, k, DirectionOf(f)); };
+    for (VectorNode& child : ChildrenOf(n, parent, {left, right}, f, weights)) nodes_.push_back(std::move(child));
+  }
+  /// Returns the children of a node that is split by a feature. weights(k): of output k in both.
+  template <typename F>
+  std::vector<VectorNode> ChildrenOf(NodeIndex n, VectorNode const& parent,
+                                     std::pair<std::vector<RowIndex>, std::vector<RowIndex>> const& rows,
+                                     FeatureIndex f, F&& weights) const {
+    std::vector<VectorNode> children;
+    int const direction = DirectionOf(f);
+    for (bool const is_right : {false, true}) {
+      VectorNode child{n, parent.depth + 1, is_right ? rows.second : rows.first, {}, parent.bounds, parent.path};
+      child.path.insert(f);
+      for (std::size_t k = 0; k < gradients_.size(); ++k) {
+        auto const [wl, wr] = weights(k);
+        child.weights.push_back(is_right ? wr : wl);
+        auto const middle = static_cast<float>((static_cast<double>(wl) + static_cast<double>(wr)) / 2);
+        if (direction != 0) ((direction > 0) == is_right ? child.bounds[k].lower : child.bounds[k].upper) = middle;
+      }
+      children.push_back(std::move(child));
+    }
+    return children;
+  }
+
   bool GoesRight(RowIndex r, Split const& split) const {
     int const bin = bins_(r, split.feature);
     if (bin == kNoBin) return !split.default_left;
@@ -128,9 +236,14 @@ class VectorGrower {
     return right.empty() ? bin >= split.bin : std::find(right.begin(), right.end(), bin) != right.end();
   }
 
-  /// Categories by the product of the weights of their rows and of the node, over the outputs.
+  /// Categories by the product of the weights of their rows and of the node, over the outputs. In symmetric trees only
+  /// reg_lambda counts there.
   std::vector<int> Sorted(VectorNode const& node, FeatureIndex f) const {
     Sums const all = SumsOf(node.rows);
+    TrainParams p = p_;
+    p.min_child_weight = 0;
+    if (p.grow_policy == GrowPolicy::kSymmetric) p.reg_alpha = p.max_delta_step = 0;
+    auto const weight = [&](Sum s) { return static_cast<float>(Weight(p, s.grad, s.hess)); };
     std::vector<std::pair<float, int>> sorted;
     for (int c = 0; c < static_cast<int>(cuts_.bins(f)); ++c) {
       std::vector<RowIndex> rows;
@@ -140,7 +253,7 @@ class VectorGrower {
       Sums const own = SumsOf(rows);
       double product = 0;
       for (std::size_t k = 0; k < own.size(); ++k) {
-        product += static_cast<double>(static_cast<float>(BestWeight(all[k])) * static_cast<float>(BestWeight(own[k])));
+        product += static_cast<double>(weight(all[k]) * weight(own[k]));
       }
       sorted.emplace_back(static_cast<float>(product), c);
     }
@@ -212,18 +325,11 @@ class VectorGrower {
     auto const [left, right] = Sides(parent, parent.split);
     Sums const of_left = SumsOf(left), of_right = SumsOf(right);
     nodes_[static_cast<std::size_t>(n)].left = static_cast<NodeIndex>(nodes_.size());
-    int const direction = DirectionOf(parent.split.feature);
-    for (bool const is_right : {false, true}) {
-      VectorNode child{n, parent.depth + 1, is_right ? right : left, {}, parent.bounds, parent.path};
-      child.path.insert(static_cast<FeatureIndex>(parent.split.feature));
-      for (std::size_t k = 0; k < of_left.size(); ++k) {
-        auto const [wl, wr] = SideWeights(of_left[k], of_right[k], parent.bounds[k], direction);
-        child.weights.push_back(is_right ? wr : wl);
-        auto const middle = static_cast<float>((static_cast<double>(wl) + static_cast<double>(wr)) / 2);
-        if (direction != 0) ((direction > 0) == is_right ? child.bounds[k].lower : child.bounds[k].upper) = middle;
-      }
-      Add(std::move(child));
-    }
+    auto const f = static_cast<FeatureIndex>(parent.split.feature);
+    auto const weights = [&](std::size_t k) {
+      return SideWeights(of_left[k], of_right[k], parent.bounds[k], DirectionOf(f));
+    };
+    for (VectorNode& child : ChildrenOf(n, parent, {left, right}, f, weights)) Add(std::move(child));
   }
 
   VectorTree Finish() const {
@@ -278,7 +384,8 @@ class VectorGrower {
 
 VectorTree GrowVectorTree(Bins const& bins, Cuts const& cuts, std::vector<FixedPoint> const& gradients,
                           TrainParams const& p, std::vector<RowIndex> const& sample, FeatureSet const& features) {
-  return VectorGrower{bins, cuts, gradients, p, features}.Grow(sample);
+  VectorGrower grower{bins, cuts, gradients, p, features};
+  return p.grow_policy == GrowPolicy::kSymmetric ? grower.GrowSymmetric(sample) : grower.Grow(sample);
 }
 
 }  // namespace xgbgpu::reference

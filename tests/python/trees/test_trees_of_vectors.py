@@ -14,6 +14,7 @@ from support import (
     OURS,
     SERIES,
     Batches,
+    Tree,
     few_values,
     fresh,
     only_before,
@@ -50,6 +51,11 @@ def train(rounds: int = 4, data: xgb.DMatrix = DATA, **others: Any) -> xgb.Boost
 
 def trees_of(booster: xgb.Booster) -> List[Dict[str, Any]]:
     return json.loads(booster.save_raw("json"))["learner"]["gradient_booster"]["model"]["trees"]
+
+
+def shapes_of(booster: xgb.Booster) -> List[Tree]:
+    """The trees without their vectors."""
+    return [Tree.of({**tree, "tree_param": {}}) for tree in trees_of(booster)]
 
 
 def tree_of_gradients(grad: Any, hess: Any, x: Any, **others: Any) -> Dict[str, Any]:
@@ -221,8 +227,13 @@ def test_a_training_that_goes_on_is_one_training() -> None:
 @since_302
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"subsample": 0.5, "colsample_bynode": 0.6, "seed": 3}, {"num_parallel_tree": 3, "subsample": 0.6}],
-    ids=["plain", "samples", "forest"],
+    [
+        {},
+        {"subsample": 0.5, "colsample_bynode": 0.6, "seed": 3},
+        {"num_parallel_tree": 3, "subsample": 0.6},
+        pytest.param({"grow_policy": "symmetric", "gamma": 25.0, "max_depth": 8, "subsample": 0.6}, marks=only_ours),
+    ],
+    ids=["plain", "samples", "forest", "symmetric"],
 )
 def test_margins_that_are_kept_are_those_of_the_model(settings: Dict[str, Any]) -> None:
     data = xgb.DMatrix(X, Y, weight=np.linspace(0.5, 2, len(X)), base_margin=0.1 * Y)
@@ -296,6 +307,7 @@ def test_a_matrix_of_bins_is_predicted_by_its_values(kind: str) -> None:
         pytest.param({"booster": "dart", "rate_drop": 0.5}, "where trees are dropped (dart)", marks=since_304),
         ({"gpu_memory_limit": "1GiB"}, "with gpu_memory_limit"),
         pytest.param({"kind": "c"}, "with categorical features", marks=since_304),
+        ({"grow_policy": "symmetric", "subsample": 0.7}, "where they are symmetric (grow_policy)"),
     ],
     ids=str,
 )
@@ -322,6 +334,69 @@ def test_a_gpu_gives_the_model_of_the_cpu_and_a_line_says_where_it_grows_none(mo
     lines = run.stdout + run.stderr
     assert lines.count("trees of vectors grow on the CPU") == (1 if why else 0)
     assert why in lines
+
+
+SYMMETRIC: Dict[str, Dict[str, Any]] = {
+    "plain": {"max_depth": 5},
+    "light": {"min_child_weight": 150, "max_depth": 4},
+    "leaves": {"max_depth": 0, "max_leaves": 16},
+    "monotone": {"monotone_constraints": "(1,-1,0,0,1,0)", "reg_alpha": 1.0},
+    "interactions": {"interaction_constraints": "[[0,1],[1,2,3]]", "colsample_bynode": 0.8},
+    "classes": {"objective": "multi:softprob", "num_class": 3},
+    "forest": {"num_parallel_tree": 3, "subsample": 0.6},
+}
+if SERIES >= 304:
+    SYMMETRIC.update({"categories": {"max_cat_to_onehot": 4}, "dart": {"booster": "dart", "rate_drop": 0.5, "seed": 4}})
+
+
+@only_ours
+@since_302
+@pytest.mark.parametrize("case", SYMMETRIC)
+def test_symmetric_trees_have_one_split_a_level(case: str) -> None:
+    settings = SYMMETRIC[case]
+    data = xgb.DMatrix(X, CLASSES) if case == "classes" else categories() if case == "categories" else DATA
+    booster = train(4, data, grow_policy="symmetric", **settings)
+    for tree in shapes_of(booster):
+        for level in range(tree.depth.max()):
+            splits = tree.splits[tree.depth[tree.splits] == level]
+            for what in (tree.feature, np.nan_to_num(tree.threshold), tree.default_left, tree.categories):
+                assert len(set(what[splits])) == 1
+        assert tree.depth.max() > 1
+        assert all(tree.depth[leaf] == tree.depth.max() or tree.hess[leaf] == 0 for leaf in tree.leaves)
+    stock = fresh(booster, tree_method="hist")
+    np.testing.assert_array_equal(stock.predict(data), booster.predict(data))
+    more = {"objective": settings["objective"], "num_class": 3} if case == "classes" else {}
+    if case not in ("dart", "forest"):
+        on = xgb.train({**VECTORS, **more, "tree_method": "hist"}, data, 2, xgb_model=fresh(booster))
+        assert on.num_boosted_rounds() == 6
+
+
+@only_ours
+@since_302
+def test_symmetric_trees_learn_what_others_learn() -> None:
+    x, y = make_targets(seed=3)
+    errors = {}
+    for policy in ("depthwise", "symmetric"):
+        booster = train(60, grow_policy=policy, max_depth=5, eta=0.2)
+        errors[policy] = np.mean((booster.predict(xgb.DMatrix(x)) - y) ** 2)
+    assert errors["symmetric"] < 1.1 * errors["depthwise"] < 0.5 * np.var(y)
+
+
+@only_ours
+@since_302
+def test_the_policy_is_kept_in_configurations_and_may_change() -> None:
+    booster = train(2, grow_policy="symmetric", max_depth=4)
+    copy = pickle.loads(pickle.dumps(booster))
+    for each in (booster, copy):
+        each.update(DATA, 2)
+    assert raw(copy) == raw(booster) == raw(train(3, grow_policy="symmetric", max_depth=4))
+    booster.set_param({"grow_policy": "depthwise"})
+    booster.update(DATA, 3)
+    booster.set_param({"grow_policy": "symmetric"})
+    booster.update(DATA, 4)
+    margins = fresh(booster).predict(DATA, output_margin=True)
+    np.testing.assert_allclose(booster.predict(DATA, output_margin=True), margins, rtol=1e-5, atol=1e-5)
+    assert raw(booster[:3]) == raw(copy)
 
 
 @since_302
@@ -371,7 +446,6 @@ def test_trees_are_dropped() -> None:
 
 REFUSED: List[Tuple[Dict[str, Any], Callable[[], xgb.DMatrix], str]] = [
     ({"tree_method": "gpu_exact"}, lambda: DATA, "gpu_exact does not have"),
-    ({"grow_policy": "symmetric"}, lambda: DATA, "grow_policy is 'symmetric'.*allowed with them: depthwise, lossguide"),
     ({"sampling_method": "goss"}, lambda: DATA, "sampling_method is 'goss'.*uniform"),
     ({"sampling_method": "gradient_based", "subsample": 0.5}, lambda: DATA, "sampling_method is 'gradient_based'.*uniform"),
 ]
