@@ -143,7 +143,6 @@ char const* Rounds::WhyVectorsOnHost(Place const& place, xgboost::MetaInfo const
   if (place.memory.training_bytes != 0) return "with gpu_memory_limit";
   if (learner().is_dart() || config().DropsTrees()) return "where trees are dropped (dart)";
   if (!CategoricalFeatures(info).empty()) return "with categorical features";
-  if (config().tree().grow_policy == "symmetric") return "where they are symmetric (grow_policy)";
   return nullptr;
 }
 

@@ -25,7 +25,8 @@ float ToFloat(double gain) {
 GradientSum SumOfNode(LevelParams const& params, GradientSum const* sums) {
   if (params.outputs == 1) return sums[0];
   std::int64_t const hess = TotalOfOutputs({sums, params.outputs}).hess;
-  return {0, HessiansOf(params, sums) > 0.0 ? std::max<std::int64_t>(hess, 1) : 0};
+  bool const is_active = HessiansOf(params, [&](auto k) { return sums[k]; }) > 0.0;
+  return {0, is_active ? std::max<std::int64_t>(hess, 1) : 0};
 }
 
 }  // namespace
@@ -46,10 +47,10 @@ void SymmetricTree::Begin(TrainParams const& train, LevelParams const& params, F
   active_.clear();
   first_ = 0;
   std::vector<LevelNode> numbers;
-  bool const has_own_weights = HasOwnWeights(params, HessiansOf(params, root.data()));
+  bool const has_own_weights = HasOwnWeights(params, HessiansOf(params, [&](auto k) { return root[k]; }));
   auto const make = constraints.monotone() ? LevelRoot<true> : LevelRoot<false>;
   for (std::uint32_t k = 0; k < params.outputs; ++k) {
-    numbers.push_back(make(params.of_outputs[k], SumOfOutput(params, k, root.data(), has_own_weights)));
+    numbers.push_back(make(params.of_outputs[k], SumOfOutput(params, k, root[k], has_own_weights)));
   }
   AddNode(kNoNode, numbers);
 }
@@ -76,13 +77,15 @@ std::vector<FeatureIndex> SymmetricTree::Features() const {
 }
 
 void SymmetricTree::Divide(LevelSplit const& split, Span<GradientSum const> lefts) {
+  constraints_->monotone() ? DivideLevel<true>(split, lefts) : DivideLevel<false>(split, lefts);
+}
+
+template <bool kMonotone>
+void SymmetricTree::DivideLevel(LevelSplit const& split, Span<GradientSum const> lefts) {
   std::vector<LevelNode> const parents = std::exchange(level_, {});
   std::vector<NodeIndex> const divided = std::exchange(active_, {});
   NodeIndex const first = std::exchange(first_, static_cast<NodeIndex>(nodes_.size()));
-  bool const monotone = constraints_->monotone();
-  int const direction = monotone ? constraints_->directions()[split.feature] : 0;
-  auto const gain = monotone ? DivisionGainOfOutputs<true> : DivisionGainOfOutputs<false>;
-  auto const make = monotone ? MakeLevelChildren<true> : MakeLevelChildren<false>;
+  int const direction = kMonotone ? constraints_->directions()[split.feature] : 0;
   levels_.push_back({0.0, divided.size()});
   SplitCandidate of_node{0.0f, split.feature, split.bin, split.default_left, split.categorical, {}, {}};
   std::size_t const outputs = params_.outputs;
@@ -92,12 +95,14 @@ void SymmetricTree::Divide(LevelSplit const& split, Span<GradientSum const> left
     LevelNode const* const parent = parents.data() + static_cast<std::size_t>(divided[i] - first) * outputs;
     GradientSum const* const left = lefts.data() + i * outputs;
     for (std::size_t k = 0; k < outputs; ++k) right[k] = parent[k].total - left[k];
-    double const gained = gain(params_, left, right.data(), parent, direction);
-    LevelSides const sides = SidesOf(params_, left, right.data());
+    auto const of_left = [&](std::size_t k) { return left[k]; };
+    auto const of_right = [&](std::size_t k) { return right[k]; };
+    double const gained = DivisionGainOfOutputs<kMonotone>(params_, of_left, of_right, parent, direction);
+    LevelSides const sides = SidesOf(params_, of_left, of_right);
     for (std::uint32_t k = 0; k < outputs; ++k) {
-      LevelChildren const children =
-          make(params_.of_outputs[k], SumOfOutput(params_, k, left, sides.left_has_own_weight),
-               SumOfOutput(params_, k, right.data(), sides.right_has_own_weight), parent[k], direction);
+      NodeSum const l = SumOfOutput(params_, k, left[k], sides.left_has_own_weight);
+      NodeSum const r = SumOfOutput(params_, k, right[k], sides.right_has_own_weight);
+      LevelChildren const children = MakeLevelChildren<kMonotone>(params_.of_outputs[k], l, r, parent[k], direction);
       left_child[k] = children.left;
       right_child[k] = children.right;
     }

@@ -67,6 +67,8 @@ class SymmetricTree {
     std::size_t nodes;  ///< that had a hessian
   };
   void AddNode(NodeIndex parent, Span<LevelNode const> numbers);
+  template <bool kMonotone>
+  void DivideLevel(LevelSplit const& split, Span<GradientSum const> lefts);
 
   LevelParams params_{};
   FeatureSampler const* features_{nullptr};

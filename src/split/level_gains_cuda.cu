@@ -156,9 +156,13 @@ void AddLevelGains(LevelView const& view, SplitParams const& params, bool monoto
   auto* const kernel = monotone ? LevelGainsKernel<true> : LevelGainsKernel<false>;
   kernel<<<grid, kThreads, 0, stream>>>(view, params, first, gains);
   CheckLaunch("scoring splits of a level");
-  std::uint64_t const candidates = std::uint64_t{2} * view.bins;
+  AddGains(gains, std::uint64_t{2} * view.bins, count, first != 0, scores, stream);
+}
+
+void AddGains(double const* gains, std::uint64_t candidates, std::uint32_t count, bool adds, double* scores,
+              cudaStream_t stream) {
   auto const blocks = static_cast<unsigned>((candidates + kThreads - 1) / kThreads);
-  AddGainsKernel<<<blocks, kThreads, 0, stream>>>(gains, candidates, count, first != 0, scores);
+  AddGainsKernel<<<blocks, kThreads, 0, stream>>>(gains, candidates, count, adds, scores);
   CheckLaunch("adding scores of a level");
 }
 

@@ -54,6 +54,10 @@ void SubtractSiblings(GrowingTree const& tree, DeviceHistograms const& histogram
 void AddLevelGains(LevelView const& view, SplitParams const& params, bool monotone, std::uint32_t first,
                    std::uint32_t count, double* gains, double* scores, cudaStream_t stream);
 
+/// Adds gains [count, candidates] to scores [candidates] in their order, or sets the scores to the sum. Enqueued.
+void AddGains(double const* gains, std::uint64_t candidates, std::uint32_t count, bool adds, double* scores,
+              cudaStream_t stream);
+
 /// Writes the split, with the sums of its two sides, to each of the level's `count` nodes, and the left sums to `lefts`
 /// [count]. For a split by categories its `bin` is the number of its set. Enqueued.
 void WriteLevelSplit(LevelView const& view, LevelSplit const& split, std::uint32_t const* right_categories,

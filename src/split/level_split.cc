@@ -47,7 +47,7 @@ template <bool kMonotone>
 class SideOfVectors {
  public:
   SideOfVectors(LevelParams const& params, std::size_t cells, LevelNode const* node, int direction)
-      : params_{params}, cells_{cells}, node_{node}, direction_{direction}, sums_(params.outputs), rest_(sums_) {}
+      : params_{params}, cells_{cells}, node_{node}, direction_{direction}, sums_(params.outputs) {}
 
   void Clear() { std::fill(sums_.begin(), sums_.end(), GradientSum{}); }
   bool Add(GradientSum const* bin) {
@@ -69,20 +69,23 @@ class SideOfVectors {
     return std::equal(sums_.begin(), sums_.end(), node_,
                       [](GradientSum const& sum, LevelNode const& node) { return sum == node.total; });
   }
-  double GainAsLeft() { return DivisionGainOfOutputs<kMonotone>(params_, sums_.data(), Rest(), node_, direction_); }
-  double GainAsRight() { return DivisionGainOfOutputs<kMonotone>(params_, Rest(), sums_.data(), node_, direction_); }
+  double GainAsLeft() const {
+    return DivisionGainOfOutputs<kMonotone>(
+        params_, [&](auto k) { return sums_[k]; }, [&](auto k) { return Rest(k); }, node_, direction_);
+  }
+  double GainAsRight() const {
+    return DivisionGainOfOutputs<kMonotone>(
+        params_, [&](auto k) { return Rest(k); }, [&](auto k) { return sums_[k]; }, node_, direction_);
+  }
 
  private:
-  GradientSum const* Rest() {
-    for (std::size_t k = 0; k < sums_.size(); ++k) rest_[k] = node_[k].total - sums_[k];
-    return rest_.data();
-  }
+  GradientSum Rest(std::size_t k) const { return node_[k].total - sums_[k]; }
 
   LevelParams const& params_;
   std::size_t cells_;
   LevelNode const* node_;
   int direction_;
-  std::vector<GradientSum> sums_, rest_;  ///< [outputs] of this side, and scratch for the other
+  std::vector<GradientSum> sums_;  ///< [outputs]
 };
 
 }  // namespace

@@ -118,46 +118,58 @@ struct LevelParams {
   std::uint32_t outputs;
 };
 
-/// The two sides of a division of a node, over all outputs.
+/// Which sides of a division of a node have weights of their own.
 struct LevelSides {
-  bool divide;  ///< both have hessians
   bool left_has_own_weight, right_has_own_weight;
 };
 
-/// Returns the sum over the outputs of the hessians of `sums` [outputs].
-XGBGPU_HD double HessiansOf(LevelParams const& p, GradientSum const* sums) {
+/// Returns the sum over the outputs of the hessians of sums(k).
+template <typename Sums>
+XGBGPU_HD double HessiansOf(LevelParams const& p, Sums&& sums) {
   double hessians = 0.0;
-  for (std::uint32_t k = 0; k < p.outputs; ++k) hessians += ToLoss(p.of_outputs[k], sums[k]).hess;
+  for (std::uint32_t k = 0; k < p.outputs; ++k) hessians += ToLoss(p.of_outputs[k], sums(k)).hess;
   return hessians;
 }
 
-/// Returns true if a node has weights of its own: if the mean of its hessians over the outputs reaches min_child_weight.
-/// `hessians`: HessiansOf.
+/// Returns true if a node has weights of its own: if the mean of its hessians over the outputs reaches
+/// min_child_weight. `hessians`: HessiansOf.
 XGBGPU_HD bool HasOwnWeights(LevelParams const& p, double hessians) {
   return hessians > 0.0 && hessians / static_cast<double>(p.outputs) >= p.of_outputs->min_child_weight;
 }
 
-XGBGPU_HD LevelSides SidesOf(LevelParams const& p, GradientSum const* left, GradientSum const* right) {
-  double const l = HessiansOf(p, left), r = HessiansOf(p, right);
-  return {l > 0.0 && r > 0.0, HasOwnWeights(p, l), HasOwnWeights(p, r)};
+/// Returns the sides of a division into left(k) and right(k), the sums of output k.
+template <typename Left, typename Right>
+XGBGPU_HD LevelSides SidesOf(LevelParams const& p, Left&& left, Right&& right) {
+  return {HasOwnWeights(p, HessiansOf(p, left)), HasOwnWeights(p, HessiansOf(p, right))};
 }
 
 /// Returns the sum of output `k` of a node.
-XGBGPU_HD NodeSum SumOfOutput(LevelParams const& p, std::uint32_t k, GradientSum const* sums, bool has_own_weights) {
-  return {sums[k], ToLoss(p.of_outputs[k], sums[k]), has_own_weights};
+XGBGPU_HD NodeSum SumOfOutput(LevelParams const& p, std::uint32_t k, GradientSum sum, bool has_own_weights) {
+  return {sum, ToLoss(p.of_outputs[k], sum), has_own_weights};
 }
 
-/// Returns the gain of a division over all outputs, added in their order; 0 if a side has no hessian. `left`, `right`
-/// and `node` are [outputs].
-template <bool kMonotone>
-XGBGPU_HD double DivisionGainOfOutputs(LevelParams const& p, GradientSum const* left, GradientSum const* right,
-                                       LevelNode const* node, int direction) {
-  LevelSides const sides = SidesOf(p, left, right);
-  if (!sides.divide) return 0.0;
-  double gain = 0.0;
+/// Returns the gain of a division into left(k) and right(k), the sums of output k, added in the order of outputs; 0 if a
+/// side has no hessian. `node`: [outputs].
+template <bool kMonotone, typename Left, typename Right>
+XGBGPU_HD double DivisionGainOfOutputs(LevelParams const& p, Left&& left, Right&& right, LevelNode const* node,
+                                       int direction) {
+  auto const gain_of = [&](std::uint32_t k, NodeSum const& l, NodeSum const& r) {
+    return GainOfDivision<kMonotone>(p.of_outputs[k], l, r, node[k], direction);
+  };
+  // One pass over the sums suffices for sides with weights of their own, as nearly all sides are.
+  double gain = 0.0, hessians_left = 0.0, hessians_right = 0.0;
   for (std::uint32_t k = 0; k < p.outputs; ++k) {
-    gain += GainOfDivision<kMonotone>(p.of_outputs[k], SumOfOutput(p, k, left, sides.left_has_own_weight),
-                                      SumOfOutput(p, k, right, sides.right_has_own_weight), node[k], direction);
+    NodeSum const l = SumOfOutput(p, k, left(k), true), r = SumOfOutput(p, k, right(k), true);
+    hessians_left += l.loss.hess;
+    hessians_right += r.loss.hess;
+    gain += gain_of(k, l, r);
+  }
+  if (hessians_left <= 0.0 || hessians_right <= 0.0) return 0.0;
+  bool const left_is_own = HasOwnWeights(p, hessians_left), right_is_own = HasOwnWeights(p, hessians_right);
+  if (left_is_own && right_is_own) return gain;
+  gain = 0.0;
+  for (std::uint32_t k = 0; k < p.outputs; ++k) {
+    gain += gain_of(k, SumOfOutput(p, k, left(k), left_is_own), SumOfOutput(p, k, right(k), right_is_own));
   }
   return gain;
 }

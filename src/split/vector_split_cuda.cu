@@ -1,8 +1,8 @@
 // Finds the best splits of nodes whose sums are vectors, on a device.
-#include "core/search.h"
 #include "cuda/block_totals.cuh"
 #include "cuda/grid.h"
 #include "split/group_split_cuda.cuh"
+#include "split/vector_cells.cuh"
 #include "split/vector_ops.h"
 #include "split/vector_split_cuda.h"
 
@@ -114,6 +114,7 @@ __global__ void __launch_bounds__(kSumThreads, kStride != 0 ? 2 : 1) AccumulateK
     Chain const chain{view.cells.first(sum) + (counts ? view.cells.cell * m.first_cell(f) : 0),
                       view.cells.cell * m.cell_stride(), counts ? m.bins(f) : 0};
     auto const tell = [&](std::uint32_t number, NodeIndex node, std::int64_t present) {
+      if (view.misses == nullptr) return;
       if (threadIdx.x < 32 && counts && present != TotalOf(view, node, sum)) {
         view.misses[std::uint64_t{number} * m.features + f] = 1;
       }
@@ -138,12 +139,6 @@ __device__ SplitParams ParamsOf(VectorSplitView const& view, std::uint32_t outpu
   params.grad_unit = units.grad;
   params.hess_unit = units.hess;
   return params;
-}
-
-/// The sums of one cell and one output, up to the cell.
-__device__ GradientSum Load(VectorCells const& cells, std::int64_t const* sums, std::uint64_t cell, std::uint32_t k) {
-  std::uint64_t const at = cell * cells.cell;
-  return {sums[k * cells.output + at], sums[cells.first_hessian + k * cells.hessian_output + at]};
 }
 
 /// The formulas of a tree: those without reg_alpha and max_delta_step are shorter, and give the same bits.
@@ -178,31 +173,6 @@ struct Division {
   __device__ float Gain(VectorSplitView const& view, double node_gain) const {
     if (!IsHeavyEnough(hessians, static_cast<double>(view.cells.outputs), view.min_child_weight)) return 0.0f;
     return FiniteGain(gain - node_gain);
-  }
-};
-
-/// The i-th cell of a histogram that a feature has, where there is one: in a dense tile of fewer columns than others,
-/// cells are counted without the columns that it lacks.
-struct CellPlace {
-  FeatureIndex feature;
-  BinIndex bin;
-  bool exists;
-  std::uint64_t cell;
-
-  __device__ CellPlace(DeviceMatrixView const& m, std::uint64_t i) : cell{i} {
-    if (m.dense) {
-      std::uint32_t const t = RangeOf(m.tiles, i, [&](std::uint32_t n) { return m.tile[n].first_cell; });
-      std::uint32_t const columns = min(m.tile_columns, m.features - t * m.tile_columns);
-      auto const of_tile = static_cast<std::uint32_t>(i - m.tile[t].first_cell);
-      bin = of_tile / columns;
-      std::uint32_t const column = of_tile - bin * columns;
-      feature = t * m.tile_columns + column;
-      cell = m.tile[t].first_cell + std::uint64_t{bin} * m.tile_columns + column;
-    } else {
-      feature = RangeOf(m.features, static_cast<BinIndex>(i), [&](std::uint32_t f) { return m.cut_ptr[f]; });
-      bin = static_cast<BinIndex>(i) - m.cut_ptr[feature];
-    }
-    exists = bin < m.bins(feature);
   }
 };
 
@@ -368,17 +338,22 @@ void MakeVectorChildren(VectorSplitView const& view, std::uint32_t families, cud
   CheckLaunch("preparing a batch of splits");
 }
 
+void AccumulateVectors(VectorSplitView const& view, std::uint32_t families, bool root, cudaStream_t stream) {
+  DeviceMatrixView const& m = view.of.matrix;
+  dim3 const chains{std::min((m.features + 31) / 32, 1024U), view.cells.sums(), families};
+  auto* const accumulate =
+      view.cells.cell * m.cell_stride() == kUsualStride ? AccumulateKernel<kUsualStride> : AccumulateKernel<0>;
+  accumulate<<<chains, kSumThreads, 0, stream>>>(view, root);
+  CheckLaunch("looking for splits");
+}
+
 void FindVectorSplits(VectorSplitView const& view, std::uint32_t families, bool root, DeviceLimits const& limits,
                       cudaStream_t stream) {
   DeviceMatrixView const& m = view.of.matrix;
   std::uint32_t const children = root ? 1 : 2 * families;
   FillBytes(view.best, 0, children, stream, "looking for splits");
   FillBytes(view.misses, 0, std::size_t{children} * m.features, stream, "looking for splits");
-  dim3 const chains{std::min((m.features + 31) / 32, 1024U), view.cells.sums(), families};
-  auto* const accumulate =
-      view.cells.cell * m.cell_stride() == kUsualStride ? AccumulateKernel<kUsualStride> : AccumulateKernel<0>;
-  accumulate<<<chains, kSumThreads, 0, stream>>>(view, root);
-  CheckLaunch("looking for splits");
+  AccumulateVectors(view, families, root, stream);
   dim3 const search{Blocks(m.cells, kThreads, limits, 16), children};
   bool const plain = view.params.reg_alpha == 0.0 && view.params.max_delta_step == 0.0;
   auto* const kernel = view.directions != nullptr ? SearchKernel<Formulas::kMonotone>

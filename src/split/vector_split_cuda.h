@@ -36,15 +36,18 @@ struct VectorSplitView {
   double min_child_weight;
   std::int8_t const* directions;  ///< [features] of monotone constraints; nullptr: none
   unsigned long long* best;       ///< [2 · families] keys of the best candidates; zeros before the search
-  std::uint8_t* misses;           ///< [2 · families, features] 1: a row of the child misses the feature; zeros before
+  /// [2 · families, features] 1: a row of the child misses the feature; zeros before. nullptr: nobody asks.
+  std::uint8_t* misses;
 };
 
 /// Enqueues sums, weights and bounds of the root, whose sums are there.
 void StartVectorRoot(VectorSplitView const& view, cudaStream_t stream);
 /// Enqueues the same for the children of `families` families, from the best splits of their parents.
 void MakeVectorChildren(VectorSplitView const& view, std::uint32_t families, cudaStream_t stream);
-/// Enqueues the search of `families` families, of one root or of two children each: siblings by subtraction, then the
-/// best split of each child. Histograms become sums over the bins up to a bin, in which form they are subtracted.
+/// Enqueues the histograms of `families` families, of one root or of two children each: they become sums over the bins
+/// up to a bin, in which form siblings are made by subtraction. At most 65,535 families.
+void AccumulateVectors(VectorSplitView const& view, std::uint32_t families, bool root, cudaStream_t stream);
+/// Enqueues the search of the families: AccumulateVectors, then the best split of each child.
 void FindVectorSplits(VectorSplitView const& view, std::uint32_t families, bool root, DeviceLimits const& limits,
                       cudaStream_t stream);
 

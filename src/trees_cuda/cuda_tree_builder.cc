@@ -105,11 +105,6 @@ void CudaTreeBuilder::BeginVectors(TrainParams const& params, std::uint32_t outp
     Throw<Unsupported>("Trees of vectors (multi_strategy=multi_output_tree) are asked of a GPU on a matrix ", why,
                        "; supported: such trees on the host, or a matrix in the memory of one GPU without categories");
   }
-  if (params.grow_policy == GrowPolicy::kSymmetric) {
-    Throw<Unsupported>(
-        "Parameter grow_policy is 'symmetric', and trees of vectors (multi_strategy=multi_output_tree) are asked of a "
-        "GPU; supported: depthwise, lossguide, or such trees on the host");
-  }
   if (vectors_ && vectors_->outputs() == outputs) return;
   Run([&] {
     vectors_.reset();  // before the new ones need memory

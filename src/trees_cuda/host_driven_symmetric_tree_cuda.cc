@@ -3,15 +3,12 @@
 #include "trees_cuda/host_driven_symmetric_tree_cuda.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "base/message.h"
 #include "base/stages.h"
 #include "gradient/gradient_ops.h"
 #include "growth/plan_cuda.h"
 #include "histogram/histogram_cuda.h"
 #include "partition/partition_cuda.h"
-#include "split/built_child_ops.h"
 #include "split/category_ops.h"
 #include "split/split_policy.h"
 #include "trees_cuda/hist_levels_cuda.h"
@@ -29,13 +26,12 @@ void HostDrivenSymmetricTree::Reserve(SpeculativeMargins const&) {
   std::uint64_t nodes = 1;
   for (int level = 0; level < levels; ++level) nodes += 2 * divided(level);
   std::uint64_t const families = divided(std::max(0, levels - 1));
-  std::uint64_t const histograms = levels < 2 ? 1 : 2 * divided(levels - 2);
   parts_.rows.ReserveBatches(families);
   parts_.splits.SearchTree();
   parts_.memory.Reserve(nodes, families, nodes);
-  parts_.histograms.Reserve(
-      std::max<std::uint64_t>(1, std::min<std::uint64_t>(histograms, parts_.histograms.most_slots())),
-      parts_.rows.matrix());
+  parts_.histograms.Reserve(std::max<std::uint64_t>(1, std::min<std::uint64_t>(LevelSlots::Wanted(levels, rows),
+                                                                               parts_.histograms.most_slots())),
+                            parts_.rows.matrix());
   parts_.splits.ReserveCategories(kMostSymmetricLevels, 0);  // one set a level
   parts_.order.Leave();
   leaves_.BeginHostDriven();
@@ -93,12 +89,8 @@ bool HostDrivenSymmetricTree::LearnRoot() {
   device_.shard.devices->Check();
   TreeHeader const& header = parts_.memory.returned();
   symmetric_.Begin(parts_, parts_.memory.returned_nodes()[0].sum, header.gradient.format);
-  scores_.BeginTree(symmetric_.params());
-  slots_.assign(tree_.active().size(), 0);
-  free_slots_.clear();
-  for (auto slot = static_cast<std::int32_t>(parts_.histograms.slots()) - 1; slot > 0; --slot) {
-    free_slots_.push_back(slot);
-  }
+  scores_.BeginTree(symmetric_.params()[0]);
+  slots_.Begin(tree_, parts_.histograms.slots(), parts_.histograms.bytes_of_one());
   return IsFinite(header.gradient.maxima);
 }
 
@@ -130,14 +122,14 @@ LevelView HostDrivenSymmetricTree::UploadLevel() {
   std::vector<NodeIndex> const& active = tree_.active();
   host_nodes_.clear();
   for (std::size_t i = 0; i < active.size(); ++i) {
-    host_nodes_.push_back({*tree_.level_node(active[i]), active[i], slots_[i]});
+    host_nodes_.push_back({*tree_.level_node(active[i]), active[i], slots_.of_nodes()[i]});
   }
   host_features_.clear();
   scores_.BeginLevel(tree_.Features());
   for (FeatureIndex const f : scores_.features()) {
     CandidateKind const kind = scores_.KindOf(f);
     BinIndex const splits =
-        kind == CandidateKind::kSorted ? SortedSplits(symmetric_.params(), parts_.matrix.cuts.bins(f)) : 0;
+        kind == CandidateKind::kSorted ? SortedSplits(symmetric_.params()[0], parts_.matrix.cuts.bins(f)) : 0;
     std::int8_t const direction = constraints.monotone() ? constraints.directions()[f] : std::int8_t{0};
     host_features_.push_back({f, splits, kind, direction});
   }
@@ -158,7 +150,7 @@ LevelSplit HostDrivenSymmetricTree::FindSplit(LevelView const& view) {
   auto const nodes = static_cast<std::uint32_t>(host_nodes_.size());
   device_.timer.Run(kSplit, tree_.depth(), [&] {
     for (std::uint32_t first = 0; first < nodes; first += node_chunk_) {
-      AddLevelGains(view, symmetric_.params(), monotone, first, std::min(node_chunk_, nodes - first), gains_.data(),
+      AddLevelGains(view, symmetric_.params()[0], monotone, first, std::min(node_chunk_, nodes - first), gains_.data(),
                     device_scores_.data(), device_.stream);
     }
   });
@@ -197,8 +189,8 @@ void HostDrivenSymmetricTree::Divide(LevelView const& view, LevelSplit const& sp
   device_.stream.Wait("dividing a level");
   tree_.Divide(split, lefts);
 
-  PlanFamilies(parents, std::exchange(slots_, {}), is_last);
-  CopyToDevice(parts_.memory.View().families, host_families_.data(), families, device_.stream, "dividing a level");
+  CopyToDevice(parts_.memory.View().families, slots_.Plan(tree_, parents, is_last).data(), families, device_.stream,
+               "dividing a level");
   SplitView without_limits = parts_.splits.View();  // the host keeps the limits of symmetric trees
   without_limits.limits = {};
   LevelBounds const bounds{families, parts_.rows.symbols()};
@@ -215,48 +207,6 @@ void HostDrivenSymmetricTree::Divide(LevelView const& view, LevelSplit const& sp
   if (is_last) return;
   SumLevel(families, depth);
   SubtractSiblings(parts_.memory.View(), parts_.histograms.View(), families, device_.limits, device_.stream);
-}
-
-/// Plans the families of the nodes that have just been divided, whose histograms are in `slots`. The built child gets a
-/// new slot, and its sibling gets the slot of the parent. Slots of children that will not be divided become free.
-void HostDrivenSymmetricTree::PlanFamilies(std::vector<NodeIndex> const& parents,
-                                           std::vector<std::int32_t> const& slots, bool is_last) {
-  if (!is_last && free_slots_.size() < parents.size()) {
-    std::uint64_t const bytes = 2 * parents.size() * parts_.histograms.bytes_of_one();
-    std::uint64_t const most = parts_.histograms.slots() * parts_.histograms.bytes_of_one();
-    Throw<OutOfDeviceMemory>("Parameter grow_policy is 'symmetric', and level ", tree_.depth(), " of a tree needs ",
-                             bytes, " bytes for the histograms of its nodes, but there is room for ", most,
-                             "; allowed: a smaller max_depth or max_bin, or gpu_backend=host");
-  }
-  host_families_.clear();
-  for (std::size_t i = 0; i < parents.size(); ++i) {
-    NodeIndex const left = tree_.nodes()[static_cast<std::size_t>(parents[i])].left;
-    LevelNode const &l = *tree_.level_node(left), &r = *tree_.level_node(left + 1);
-    bool const left_is_built = LeftIsBuilt(l.total, r.total);
-    Family family{};
-    family.parent = parents[i];
-    family.left = left;
-    family.subtract = 1;
-    family.left_is_built = left_is_built ? 1 : 0;
-    if (!is_last) {  // else no row is summed, and the first slot stands for all
-      family.built_slot = free_slots_.back();
-      family.sibling_slot = slots[i];
-      free_slots_.pop_back();
-      for (bool const right : {false, true}) {
-        bool const is_active = (right ? r : l).total.hess > 0;
-        std::int32_t const slot = right == left_is_built ? family.sibling_slot : family.built_slot;
-        if (is_active) slots_.push_back(slot);
-      }
-    }
-    host_families_.push_back(family);
-  }
-  if (is_last) return;
-  std::vector<bool> used(parts_.histograms.slots());
-  for (std::int32_t const slot : slots_) used[static_cast<std::size_t>(slot)] = true;
-  free_slots_.clear();
-  for (std::size_t slot = used.size(); slot-- > 0;) {
-    if (!used[slot]) free_slots_.push_back(static_cast<std::int32_t>(slot));
-  }
 }
 
 bool HostDrivenSymmetricTree::Finish() {

@@ -9,6 +9,7 @@
 
 #include "split/level_gains_cuda.h"
 #include "split/level_scores.h"
+#include "trees_cuda/level_slots_cuda.h"
 #include "trees_cuda/symmetric_nodes_cuda.h"
 #include "trees_cuda/tree_growth_cuda.h"
 #include "trees_cuda/tree_leaves_cuda.h"
@@ -42,7 +43,6 @@ class HostDrivenSymmetricTree : public TreeGrowth {
   LevelSplit FindSplit(LevelView const& view);
   void Divide(LevelView const& view, LevelSplit const& split);
   std::uint32_t const* UploadCategories(LevelSplit const& split);
-  void PlanFamilies(std::vector<NodeIndex> const& parents, std::vector<std::int32_t> const& slots, bool is_last);
 
   TreeParts& parts_;
   TreeDevice& device_;
@@ -50,9 +50,8 @@ class HostDrivenSymmetricTree : public TreeGrowth {
   SymmetricNodes symmetric_;
   SymmetricTree& tree_;
   LevelScores scores_;
-  std::vector<std::int32_t> slots_;       ///< [active nodes of the level] of their histograms
-  std::vector<std::int32_t> free_slots_;  ///< the last one is taken first
-  std::uint32_t node_chunk_{1};           ///< nodes whose gains fit the memory
+  LevelSlots slots_;
+  std::uint32_t node_chunk_{1};  ///< nodes whose gains fit the memory
 
   DeviceBuffer<LevelNodeInSlot> level_nodes_;
   DeviceBuffer<LevelFeature> level_features_;
@@ -64,7 +63,6 @@ class HostDrivenSymmetricTree : public TreeGrowth {
   std::vector<LevelNodeInSlot> host_nodes_;
   std::vector<LevelFeature> host_features_;
   std::vector<std::uint32_t> host_set_;
-  std::vector<Family> host_families_;
 };
 
 }  // namespace xgbgpu::cuda

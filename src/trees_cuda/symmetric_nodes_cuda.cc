@@ -2,14 +2,21 @@
 #include "trees_cuda/symmetric_nodes_cuda.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 
 namespace xgbgpu::cuda {
 
 void SymmetricNodes::Begin(TreeParts const& parts, GradientSum root, GradientFormat const& format) {
-  params_.emplace(parts.request.params, format);
+  Begin(parts.request.params, {SplitParams{parts.request.params, format}}, *parts.request.features,
+        parts.splits.constraints(), {&root, 1});
+}
+
+void SymmetricNodes::Begin(TrainParams const& train, std::vector<SplitParams> params, FeatureSampler const& features,
+                           Constraints const& constraints, Span<GradientSum const> root) {
+  params_ = std::move(params);
   nodes_.assign(1, Node{});
-  LevelParams const of_level{&*params_, 1};
-  tree_.Begin(parts.request.params, of_level, *parts.request.features, parts.splits.constraints(), {&root, 1});
+  tree_.Begin(train, {params_.data(), static_cast<std::uint32_t>(params_.size())}, features, constraints, root);
 }
 
 std::vector<NodeIndex> SymmetricNodes::End(Span<Node const> made) {

@@ -2,7 +2,6 @@
 #ifndef XGBGPU_TREES_CUDA_SYMMETRIC_NODES_CUDA_H_
 #define XGBGPU_TREES_CUDA_SYMMETRIC_NODES_CUDA_H_
 
-#include <optional>
 #include <vector>
 
 #include "growth/symmetric_tree.h"
@@ -15,8 +14,13 @@ class SymmetricNodes {
  public:
   /// Begins the tree of the parts, whose root has this sum.
   void Begin(TreeParts const& parts, GradientSum root, GradientFormat const& format);
+  /// Begins a tree of vectors. `params` [outputs] are in the units of each; `root`: [outputs].
+  void Begin(TrainParams const& train, std::vector<SplitParams> params, FeatureSampler const& features,
+             Constraints const& constraints, Span<GradientSum const> root);
   SymmetricTree& tree() { return tree_; }
-  SplitParams const& params() const { return *params_; }  ///< in the units of the tree
+  SymmetricTree const& tree() const { return tree_; }
+  /// [outputs] in the units of the tree
+  Span<SplitParams const> params() const { return params_; }
 
   /// Ends the tree: cuts weak levels off. `made`: its nodes on the device; reads `rows` and `left`. Returns
   /// BatchGrowth::LeafNumbers.
@@ -26,7 +30,7 @@ class SymmetricNodes {
 
  private:
   SymmetricTree tree_;
-  std::optional<SplitParams> params_;
+  std::vector<SplitParams> params_;
   std::vector<Node> nodes_;  ///< of the tree, with their rows
 };
 

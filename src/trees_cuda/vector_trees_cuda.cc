@@ -39,6 +39,7 @@ VectorTrees::VectorTrees(DeviceMatrix const& matrix, ColumnLists* lists, DeviceS
       parts_{matrix, nullptr, lists, shard, arena, stream, histogram_budget, outputs},
       device_{parts_.device},
       leaves_{&parts_},
+      symmetric_{&parts_, &leaves_},
       facts_{arena, kPart, sizeof(VectorFacts) + outputs * sizeof(OutputFacts)},
       formats_{arena, kPart, outputs},
       states_{arena, kPart, outputs},
@@ -68,6 +69,7 @@ std::optional<VectorTree> VectorTrees::Grow(TreeRequest request, VectorGradients
   Constraints constraints{request.params, features};  // throws, if parameters do not fit the features
   params_ = request.params;
   request.params.monotone_constraints.clear();
+  request.params.grow_policy = GrowPolicy::kDepthWise;
   parts_.request = std::move(request);
   gradients_ = gradients;
   if (device_.timed()) device_.timer.timeline()->BeginTree();
@@ -81,6 +83,10 @@ std::optional<VectorTree> VectorTrees::Grow(TreeRequest request, VectorGradients
   if (!ChooseFormats()) return std::nullopt;
   ReserveHistograms();
   Quantise();
+  return IsSymmetric() ? GrowSymmetric() : GrowBatches();
+}
+
+VectorTree VectorTrees::GrowBatches() {
   growth_.Reset(params_, parts_.histograms.slots(), parts_.request.features->per_node());
   ReserveNodes(0);
   device_.timer.Run(kRoot, 0, [&] { StartVectorRoot(Splits(), device_.stream); });
@@ -90,14 +96,30 @@ std::optional<VectorTree> VectorTrees::Grow(TreeRequest request, VectorGradients
   return Take();
 }
 
+VectorTree VectorTrees::GrowSymmetric() {
+  PinnedBuffer<GradientSum> root{outputs_};
+  CopyToHost(root.data(), sums_.data(), outputs_, device_.stream, "reading the root");
+  device_.stream.Wait("reading the root");
+  symmetric_.Begin(params_, split_params_, monotone_.constraints(), {root.data(), outputs_});
+  symmetric_.Grow(Splits(),
+                  [&](std::uint32_t families) { device_.timer.Run(kSum, 0, [&] { Sum(BoundsOf(families)); }); });
+  VectorTree tree = symmetric_.Take();
+  if (device_.timed()) device_.timer.timeline()->Resolve();
+  return tree;
+}
+
 /// Reserves all but histograms and nodes, whose sizes depend on gradients and growth.
 void VectorTrees::Reserve() {
-  batch_ = std::max<std::size_t>(1, std::min<std::size_t>(GrowthPolicy{}.host_driven_batch, parts_.matrix.view.rows));
-  parts_.rows.ReserveBatches(batch_);
   parts_.splits.SearchTree();
-  parts_.memory.Reserve(1 + 2 * batch_, batch_, 1 + 2 * batch_);
   parts_.order.Leave();
   leaves_.BeginHostDriven();
+  if (IsSymmetric()) {
+    batch_ = symmetric_.Reserve(params_, outputs_);
+    return;
+  }
+  batch_ = std::max<std::size_t>(1, std::min<std::size_t>(GrowthPolicy{}.host_driven_batch, parts_.matrix.view.rows));
+  parts_.rows.ReserveBatches(batch_);
+  parts_.memory.Reserve(1 + 2 * batch_, batch_, 1 + 2 * batch_);
   device_.workspace.Reserve(&best_, kPart, 2 * batch_);
   device_.workspace.Reserve(&misses_, kPart, 2 * batch_ * parts_.matrix.view.features);
   if (host_families_.size() < batch_) host_families_ = PinnedBuffer<Family>{batch_};
@@ -105,7 +127,7 @@ void VectorTrees::Reserve() {
 
 /// Makes room for the numbers of all nodes that there is memory for; those of the first `kept` stay.
 void VectorTrees::ReserveNodes(std::size_t kept) {
-  std::size_t const nodes = parts_.memory.node_capacity(), all = nodes * outputs_;
+  std::size_t const nodes = IsSymmetric() ? 1 : parts_.memory.node_capacity(), all = nodes * outputs_;
   Extend(&sums_, all, kept * outputs_, device_);
   Extend(&left_, all, kept * outputs_, device_);
   Extend(&weights_, all, kept * outputs_, device_);
@@ -153,9 +175,12 @@ void VectorTrees::ReserveHistograms() {
       params_.max_leaves == 0 ? policy.host_driven_slots : 2 * static_cast<std::size_t>(params_.max_leaves);
   int const depth = params_.max_depth;
   std::size_t const widest = depth == 0 || depth >= 16 ? policy.host_driven_slots : std::size_t{1} << depth;
-  std::size_t const slots = std::max<std::size_t>(
-      2, std::min({histogram_budget_ / (cells * sizeof(GradientSum)), leaves, static_cast<std::size_t>(m.rows), widest,
-                   std::size_t{policy.host_driven_slots}}));
+  std::size_t const wanted =
+      IsSymmetric()
+          ? symmetric_.HistogramsFor(params_)
+          : std::min({leaves, static_cast<std::size_t>(m.rows), widest, std::size_t{policy.host_driven_slots}});
+  std::size_t const slots =
+      std::max<std::size_t>(2, std::min(histogram_budget_ / (cells * sizeof(GradientSum)), wanted));
   parts_.histograms.ReserveCells(slots, cells);
   FillBytes(parts_.histograms.View().slot(0), 0, cells, device_.stream, "clearing histograms");
 }
@@ -164,7 +189,8 @@ void VectorTrees::ReserveHistograms() {
 void VectorTrees::Quantise() {
   split_params_.clear();
   for (std::uint32_t k = 0; k < outputs_; ++k) {
-    SplitParams const p = ParamsOfOutput(params_, host_formats_[k]);
+    SplitParams p = ParamsOfOutput(params_, host_formats_[k]);
+    if (IsSymmetric()) p.min_child_weight = params_.min_child_weight;
     split_params_.push_back(p);
     host_units_[k] = {p.grad_unit, p.hess_unit};
     GradientState state{};

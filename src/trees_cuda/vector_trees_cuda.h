@@ -12,6 +12,7 @@
 #include "histogram/vector_histogram_cuda.h"
 #include "split/constraints_cuda.h"
 #include "split/vector_split_cuda.h"
+#include "trees_cuda/symmetric_vectors_cuda.h"
 #include "trees_cuda/tree_leaves_cuda.h"
 #include "trees_cuda/tree_parts_cuda.h"
 #include "xgbgpu/span.h"
@@ -20,7 +21,7 @@
 namespace xgbgpu::cuda {
 
 /// Grows the tree in batches of nodes, which the host chooses by the splits that the device has found, as HostDrivenTree
-/// does. Rows are in lists. Gradients, histograms and splits are those of all outputs.
+/// does; a symmetric one level by level. Rows are in lists. Gradients, histograms and splits are those of all outputs.
 ///
 /// Same  bit-equal to host::VectorTrees
 class VectorTrees {
@@ -54,6 +55,8 @@ class VectorTrees {
   void Evaluate(std::uint32_t families, bool root, int batch);
   void LearnBack(std::size_t first, std::size_t n);
   void GrowBatch(int batch);
+  VectorTree GrowBatches();
+  VectorTree GrowSymmetric();
   VectorTree Take();
 
   RowsOfTree Rows() const;
@@ -61,6 +64,7 @@ class VectorTrees {
   LevelBounds BoundsOf(std::uint32_t families) const;
   void Sum(LevelBounds const& bounds) const;
   VectorSplitView Splits() const;
+  bool IsSymmetric() const { return params_.grow_policy == GrowPolicy::kSymmetric; }
 
   std::uint32_t outputs_;
   std::size_t histogram_budget_;
@@ -68,8 +72,9 @@ class VectorTrees {
   TreeDevice& device_;
   TreeLeaves leaves_;
   BatchGrowth growth_;
-  std::size_t batch_{0};  ///< families of one batch at most
-  TrainParams params_;    ///< with monotone constraints, which parts_ do not know
+  SymmetricVectors symmetric_;
+  std::size_t batch_{0};  ///< families of one batch, or level, at most
+  TrainParams params_;    ///< with monotone constraints and symmetric growth, which parts_ do not know
   DeviceConstraints monotone_;
   VectorGradients gradients_{};
   std::uint32_t bad_output_{0};

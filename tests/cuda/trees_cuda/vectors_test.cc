@@ -88,9 +88,10 @@ constexpr VectorCase kCases[] = {
     {"NoDepthLimit", 5000, 9, 0.9, 64, 2, Kind::kOwnHessians,
      [](TrainParams* p) {
        p->max_depth = 0;
-       p->max_leaves = 300;
+       p->max_leaves = p->grow_policy == GrowPolicy::kSymmetric ? 256 : 300;
      }},
-    {"MaxLeaves", 3000, 9, 0.9, 64, 3, Kind::kOwnHessians, [](TrainParams* p) { p->max_leaves = 11; }},
+    {"MaxLeaves", 3000, 9, 0.9, 64, 3, Kind::kOwnHessians,
+     [](TrainParams* p) { p->max_leaves = p->grow_policy == GrowPolicy::kSymmetric ? 16 : 11; }},
     {"Stump", 3000, 9, 0.9, 64, 3, Kind::kOwnHessians, [](TrainParams* p) { p->max_depth = 1; }},
     {"OneLeaf", 3000, 9, 0.9, 64, 3, Kind::kOwnHessians, [](TrainParams* p) { p->min_child_weight = 1e6f; }},
     {"MinChildWeightAndGamma", 3000, 9, 0.9, 64, 3, Kind::kOwnHessians,
@@ -169,8 +170,8 @@ class CudaVectorsTest : public ::testing::TestWithParam<std::tuple<GrowPolicy, V
     TrainParams params;
     params.learning_rate = 0.4f;
     params.seed = 5;
-    std::get<1>(GetParam()).set(&params);
     params.grow_policy = std::get<0>(GetParam());
+    std::get<1>(GetParam()).set(&params);
     return params;
   }
 };
@@ -238,7 +239,8 @@ TEST_P(CudaVectorsTest, RoundsOnTheDeviceEqualTheHosts) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, CudaVectorsTest,
-                         ::testing::Combine(::testing::Values(GrowPolicy::kDepthWise, GrowPolicy::kLossGuide),
+                         ::testing::Combine(::testing::Values(GrowPolicy::kDepthWise, GrowPolicy::kLossGuide,
+                                                              GrowPolicy::kSymmetric),
                                             ::testing::ValuesIn(kCases)),
                          [](auto const& c) { return NameOf(std::get<0>(c.param)) + std::get<1>(c.param).name; });
 
@@ -282,10 +284,10 @@ TEST_F(CudaVectorTest, GradientsThatAreNotFiniteAreNamed) {
 TEST_F(CudaVectorTest, RefuseWhatTheyDoNotHave) {
   VectorData const data{c_};
   CudaTreeBuilder device{CopyMatrixToDevice(data.matrix(), 0, 2), 2};
-  TrainParams symmetric;
-  symmetric.grow_policy = GrowPolicy::kSymmetric;
-  EXPECT_EQ(WhatIsWrong<Unsupported>([&] { device.GrowVectors(symmetric, data.gradients, 3, {}); },
-                                     {"grow_policy is 'symmetric'", "depthwise, lossguide"}),
+  TrainParams goss;
+  goss.sampling_method = SamplingMethod::kGoss;
+  EXPECT_EQ(WhatIsWrong<Unsupported>([&] { device.GrowVectors(goss, data.gradients, 3, {}); },
+                                     {"sampling_method is 'goss'", "uniform"}),
             "");
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { device.GrowVectors({}, data.gradients, 2, {}); },
                                          {"6000 gradients of 2 outputs", "2000 rows"}),
@@ -295,18 +297,22 @@ TEST_F(CudaVectorTest, RefuseWhatTheyDoNotHave) {
 TEST_F(CudaVectorTest, EveryAllocationMayFail) {
   VectorData const data{c_};
   auto const host = MakeTreeBuilder(BackendKind::kHost, data.matrix(), 2);
-  VectorTree const expected = host->GrowVectors({}, data.gradients, 3, {});
-  CudaTreeBuilder device{CopyMatrixToDevice(data.matrix(), 0, 2), 2};
-  int failures = 0;
-  for (;; ++failures) {
-    FailDeviceAllocation(failures);
-    try {
-      EXPECT_EQ(device.GrowVectors({}, data.gradients, 3, {}), expected);
-      break;
-    } catch (OutOfDeviceMemory const&) {
+  for (GrowPolicy const policy : {GrowPolicy::kDepthWise, GrowPolicy::kSymmetric}) {
+    TrainParams params;
+    params.grow_policy = policy;
+    VectorTree const expected = host->GrowVectors(params, data.gradients, 3, {});
+    CudaTreeBuilder device{CopyMatrixToDevice(data.matrix(), 0, 2), 2};
+    int failures = 0;
+    for (;; ++failures) {
+      FailDeviceAllocation(failures);
+      try {
+        EXPECT_EQ(device.GrowVectors(params, data.gradients, 3, {}), expected);
+        break;
+      } catch (OutOfDeviceMemory const&) {
+      }
     }
+    EXPECT_GT(failures, 0);
   }
-  EXPECT_GT(failures, 0);
 }
 
 }  // namespace

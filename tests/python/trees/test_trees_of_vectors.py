@@ -307,7 +307,7 @@ def test_a_matrix_of_bins_is_predicted_by_its_values(kind: str) -> None:
         pytest.param({"booster": "dart", "rate_drop": 0.5}, "where trees are dropped (dart)", marks=since_304),
         ({"gpu_memory_limit": "1GiB"}, "with gpu_memory_limit"),
         pytest.param({"kind": "c"}, "with categorical features", marks=since_304),
-        ({"grow_policy": "symmetric", "subsample": 0.7}, "where they are symmetric (grow_policy)"),
+        ({"grow_policy": "symmetric", "subsample": 0.7, "gamma": 3}, ""),
     ],
     ids=str,
 )
