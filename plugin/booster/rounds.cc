@@ -139,7 +139,6 @@ void Rounds::CheckServes() const {
 /// Returns why trees of vectors on rows with this `info` do not grow on the GPUs of `place`; nullptr: they do.
 char const* Rounds::WhyVectorsOnHost(Place const& place, xgboost::MetaInfo const& info) const {
   if (ProcessGroup::OfThisThread() != nullptr) return kInGroup;
-  if (place.devices > 1) return "with several GPUs (n_gpus)";
   if (place.memory.training_bytes != 0) return "with gpu_memory_limit";
   if (learner().is_dart() || config().DropsTrees()) return "where trees are dropped (dart)";
   if (!CategoricalFeatures(info).empty()) return "with categorical features";

@@ -187,7 +187,7 @@ struct Cells {
 };
 
 /// The histograms that a level has summed.
-struct LevelSlots {
+struct SummedSlots {
   GrowingTree tree;
   DeviceHistograms histograms;
 
@@ -204,7 +204,7 @@ struct LevelSlots {
 };
 
 /// The histograms of a level. Every device gets all sums.
-struct WholeSlots : LevelSlots {
+struct WholeSlots : SummedSlots {
   static constexpr bool kShared = false;
 
   __device__ std::uint64_t first(int) const { return 0; }
@@ -213,7 +213,7 @@ struct WholeSlots : LevelSlots {
 };
 
 /// The histograms of a level. Every device gets the sums of its share.
-struct SharedSlots : LevelSlots {
+struct SharedSlots : SummedSlots {
   static constexpr bool kShared = true;
 
   CellShares shares;

@@ -198,13 +198,15 @@ void ToOutputs(GradientPair const* row_major, VectorGradients const& to, Gradien
   CheckLaunch("copying gradients");
 }
 
-void FindVectorFacts(VectorGradients const& gradients, RowsOfTree const& rows, VectorFacts* facts, OutputFacts* outputs,
-                     DeviceLimits const& limits, cudaStream_t stream) {
-  dim3 const grid = GridOf(gradients, limits);
-  LargestKernel<<<grid, kThreads, 0, stream>>>(gradients, rows, facts, outputs);
+void FindLargestOfOutputs(VectorGradients const& gradients, RowsOfTree const& rows, VectorFacts* facts,
+                          OutputFacts* outputs, DeviceLimits const& limits, cudaStream_t stream) {
+  LargestKernel<<<GridOf(gradients, limits), kThreads, 0, stream>>>(gradients, rows, facts, outputs);
   CheckLaunch("looking for the largest gradient");
-  if (gradients.rows < kNarrowMinRows) return;
-  FormatSumsKernel<<<grid, kThreads, 0, stream>>>(gradients, rows, outputs);
+}
+
+void SumForFormats(VectorGradients const& gradients, RowsOfTree const& rows, OutputFacts* outputs,
+                   DeviceLimits const& limits, cudaStream_t stream) {
+  FormatSumsKernel<<<GridOf(gradients, limits), kThreads, 0, stream>>>(gradients, rows, outputs);
   CheckLaunch("choosing the format of the gradients");
 }
 

@@ -76,9 +76,12 @@ struct VectorIntegers {
 /// Copies gradients [rows, outputs] to [outputs, stride]. Both are on the device.
 void ToOutputs(GradientPair const* row_major, VectorGradients const& to, GradientPair* pairs,
                DeviceLimits const& limits, cudaStream_t stream);
-/// Fills *facts, which is zero before, and the `outputs` behind it.
-void FindVectorFacts(VectorGradients const& gradients, RowsOfTree const& rows, VectorFacts* facts, OutputFacts* outputs,
-                     DeviceLimits const& limits, cudaStream_t stream);
+/// Fills *facts and the maxima of `outputs`, which are zero before.
+void FindLargestOfOutputs(VectorGradients const& gradients, RowsOfTree const& rows, VectorFacts* facts,
+                          OutputFacts* outputs, DeviceLimits const& limits, cudaStream_t stream);
+/// Fills the sums of `outputs`, which are zero before, from their maxima.
+void SumForFormats(VectorGradients const& gradients, RowsOfTree const& rows, OutputFacts* outputs,
+                   DeviceLimits const& limits, cudaStream_t stream);
 /// Brings the rows of the tree to fixed point, and sums them. *draw is on the device: random numbers depend on the row,
 /// and all outputs of a row share them.
 void QuantiseVectors(VectorGradients const& gradients, RowsOfTree const& rows, TreeDraw const* draw,

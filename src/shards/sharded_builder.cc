@@ -68,6 +68,7 @@ class ShardedBuilder::Rows final : public ShardedRows {
   void AddLeafValues(Span<float const> node_values, std::uint32_t output) override {
     builder_.AddLeafValues(node_values, this, output);
   }
+  void AddVectorLeaves(VectorTree const& tree) override { builder_.AddVectorLeaves(tree, this); }
 
  private:
   ResidentRounds& rounds() override { return builder_; }
@@ -75,6 +76,9 @@ class ShardedBuilder::Rows final : public ShardedRows {
     builder_.Begin(params, this, std::move(trees));
   }
   Tree FinishNext() override { return builder_.FinishNext(); }
+  VectorTree MakeVectors(TrainParams const& params, TreeKey key) override {
+    return builder_.GrowVectors(params, this, key);
+  }
 
   ShardedBuilder& builder_;
 };
@@ -120,6 +124,35 @@ Tree ShardedBuilder::Grow(TrainParams const& params, Span<GradientPair const> gr
   RunAll([&](std::size_t s) { trees[s] = builders_[s]->Grow(params, gradients.subspan(first_[s], RowsOf(s)), key); });
   finished_.Set(trees[0].size());
   return std::move(trees[0]);
+}
+
+/// Calls grow(builder, number) for all shards at the same time.
+template <typename F>
+VectorTree ShardedBuilder::GrowVectorsInAll(F&& grow) {
+  finished_.Forget();
+  std::vector<VectorTree> trees(builders_.size());
+  Turn const turn{*this};
+  RunAll([&](std::size_t s) { trees[s] = grow(builders_[s].get(), s); });
+  finished_.Set(trees[0].shape.size());
+  return std::move(trees[0]);
+}
+
+VectorTree ShardedBuilder::GrowVectors(TrainParams const& params, Span<GradientPair const> gradients,
+                                       std::uint32_t outputs, TreeKey key) {
+  finished_.CheckGradients(gradients.size(), outputs);
+  return GrowVectorsInAll([&](CudaTreeBuilder* builder, std::size_t s) {
+    return builder->GrowVectors(params, gradients.subspan(first_[s] * outputs, RowsOf(s) * outputs), outputs, key);
+  });
+}
+
+VectorTree ShardedBuilder::GrowVectors(TrainParams const& params, ShardedRows* rows, TreeKey key) {
+  return GrowVectorsInAll(
+      [&](CudaTreeBuilder* builder, std::size_t s) { return builder->GrowVectors(params, rows->shard(s), key); });
+}
+
+void ShardedBuilder::AddVectorLeaves(VectorTree const& tree, ShardedRows* rows) {
+  finished_.CheckNodes("AddVectorLeaves", tree.shape.size());
+  for (std::size_t s = 0; s < builders_.size(); ++s) builders_[s]->AddVectorLeaves(tree, rows->shard(s));
 }
 
 void ShardedBuilder::LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const {

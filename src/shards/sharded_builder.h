@@ -35,6 +35,8 @@ class ShardedBuilder final : public TreeBuilder, public ResidentRounds {
   bool deals_features() const { return builders_[0]->deals_features(); }
 
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;
+  VectorTree GrowVectors(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t outputs,
+                         TreeKey key) override;
   void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override;
   void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override;
   /// The first device writes `file`. Each further device writes a file of its own beside it: NAME.gpu1 and so on.
@@ -60,7 +62,11 @@ class ShardedBuilder final : public TreeBuilder, public ResidentRounds {
   Tree FinishNext();
   void AdaptLeaves(Tree* tree, ShardedRows* rows, std::uint32_t output);
   void AddLeafValues(Span<float const> node_values, ShardedRows* rows, std::uint32_t output);
+  VectorTree GrowVectors(TrainParams const& params, ShardedRows* rows, TreeKey key);
+  void AddVectorLeaves(VectorTree const& tree, ShardedRows* rows);
 
+  template <typename F>
+  VectorTree GrowVectorsInAll(F&& grow);
   std::uint64_t RowsOf(std::size_t shard) const { return first_[shard + 1] - first_[shard]; }
   void RunAll(std::function<void(std::size_t)> const& work);
   void BeginRest();

@@ -98,12 +98,11 @@ void CudaTreeBuilder::BeginVectors(TrainParams const& params, std::uint32_t outp
   ForgetTree();
   ValidateVectors(params);
   char const* const why = pages_                          ? "whose rows are in pages"
-                          : !shard_.alone()               ? "whose rows are on several devices"
                           : matrix_->cuts.HasCategories() ? "with categorical features"
                                                           : nullptr;
   if (why != nullptr) {
     Throw<Unsupported>("Trees of vectors (multi_strategy=multi_output_tree) are asked of a GPU on a matrix ", why,
-                       "; supported: such trees on the host, or a matrix in the memory of one GPU without categories");
+                       "; supported: such trees on the host, or a matrix in the memory of GPUs without categories");
   }
   if (vectors_ && vectors_->outputs() == outputs) return;
   Run([&] {
@@ -133,7 +132,9 @@ VectorTree CudaTreeBuilder::GrowVectorsOn(TrainParams const& params, cuda::Vecto
   auto tree = Run([&] {
     auto grown = vectors_->Grow({params, FeatureSampler{params, features(), number}, number}, gradients);
     MoveTrace();
-    if (!grown) ThrowNotFinite(gradients.of(vectors_->bad_output()), stream());
+    if (!grown) {
+      ThrowNotFinite(gradients.of(vectors_->bad_output()), stream(), shard_.place.first_row, !shard_.alone());
+    }
     return grown;
   });
   last_ = lanes_[0].get();

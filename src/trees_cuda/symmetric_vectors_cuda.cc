@@ -19,11 +19,11 @@ SymmetricVectors::SymmetricVectors(TreeParts* parts, TreeLeaves* leaves)
 
 /// Returns the most nodes of a level that are divided: such a node has a row.
 std::uint64_t SymmetricVectors::Divided(int level) const {
-  return std::min(std::uint64_t{1} << level, parts_.matrix.view.rows);
+  return std::min(std::uint64_t{1} << level, device_.shard.all_rows());
 }
 
 std::size_t SymmetricVectors::HistogramsFor(TrainParams const& params) const {
-  return LevelSlots::Wanted(params.SymmetricDepth(), parts_.matrix.view.rows);
+  return LevelSlots::Wanted(params.SymmetricDepth(), device_.shard.all_rows());
 }
 
 std::size_t SymmetricVectors::Reserve(TrainParams const& params, std::uint32_t outputs) {
@@ -111,6 +111,7 @@ LevelSplit SymmetricVectors::FindSplit(VectorLevelView const& level) {
   CopyToHost(scores_.first(), device_scores_.data(), level.bins, device_.stream, "reading scores");
   CopyToHost(scores_.second(), device_scores_.data() + level.bins, level.bins, device_.stream, "reading scores");
   device_.stream.Wait("looking for the split of a level");
+  device_.shard.devices->Check();
   return scores_.Best();
 }
 

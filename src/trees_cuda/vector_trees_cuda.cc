@@ -90,19 +90,21 @@ VectorTree VectorTrees::GrowBatches() {
   growth_.Reset(params_, parts_.histograms.slots(), parts_.request.features->per_node());
   ReserveNodes(0);
   device_.timer.Run(kRoot, 0, [&] { StartVectorRoot(Splits(), device_.stream); });
-  Evaluate(1, true, 0);
+  Evaluate(BoundsOf(1), true, 0);
   LearnBack(0, 1);
   for (int batch = 1; growth_.MaySplit(); ++batch) GrowBatch(batch);
   return Take();
 }
 
 VectorTree VectorTrees::GrowSymmetric() {
-  PinnedBuffer<GradientSum> root{outputs_};
+  std::vector<GradientSum> root(outputs_);
   CopyToHost(root.data(), sums_.data(), outputs_, device_.stream, "reading the root");
   device_.stream.Wait("reading the root");
-  symmetric_.Begin(params_, split_params_, monotone_.constraints(), {root.data(), outputs_});
-  symmetric_.Grow(Splits(),
-                  [&](std::uint32_t families) { device_.timer.Run(kSum, 0, [&] { Sum(BoundsOf(families)); }); });
+  device_.shard.devices->Check();
+  symmetric_.Begin(params_, split_params_, monotone_.constraints(), root);
+  symmetric_.Grow(Splits(), [&](std::uint32_t families) {
+    device_.timer.Run(kSum, 0, [&] { SumOverDevices(BoundsOf(families)); });
+  });
   VectorTree tree = symmetric_.Take();
   if (device_.timed()) device_.timer.timeline()->Resolve();
   return tree;
@@ -117,7 +119,7 @@ void VectorTrees::Reserve() {
     batch_ = symmetric_.Reserve(params_, outputs_);
     return;
   }
-  batch_ = std::max<std::size_t>(1, std::min<std::size_t>(GrowthPolicy{}.host_driven_batch, parts_.matrix.view.rows));
+  batch_ = std::max<std::size_t>(1, std::min<std::size_t>(GrowthPolicy{}.host_driven_batch, device_.shard.all_rows()));
   parts_.rows.ReserveBatches(batch_);
   parts_.memory.Reserve(1 + 2 * batch_, batch_, 1 + 2 * batch_);
   device_.workspace.Reserve(&best_, kPart, 2 * batch_);
@@ -139,35 +141,82 @@ RowsOfTree VectorTrees::Rows() const {
   return {parts_.request.sampled() ? parts_.rows.Lists().lists[0] : nullptr, &parts_.memory.header()->state.rows};
 }
 
-/// Chooses the formats of all outputs, as the host does. Returns false if a gradient is not finite. Waits.
-bool VectorTrees::ChooseFormats() {
+/// Finds the facts about gradients that formats depend on, over the rows of all devices. Waits.
+void VectorTrees::FindFacts() {
   auto* const facts = reinterpret_cast<VectorFacts*>(facts_.data());
+  auto* const outputs = reinterpret_cast<OutputFacts*>(facts + 1);
+  bool const may_be_narrow = device_.shard.all_rows() >= kNarrowMinRows;
+  auto const read = [&] {
+    CopyToHost(host_facts_.data(), facts_.data(), facts_.size(), device_.stream, "reading gradients");
+    device_.stream.Wait("reading gradients");
+  };
   device_.timer.Run(kGradients, 0, [&] {
     FillBytes(facts_.data(), 0, facts_.size(), device_.stream, "looking for the largest gradient");
-    FindVectorFacts(gradients_, Rows(), facts, reinterpret_cast<OutputFacts*>(facts + 1), device_.limits,
-                    device_.stream);
-    CopyToHost(host_facts_.data(), facts_.data(), facts_.size(), device_.stream, "reading gradients");
+    FindLargestOfOutputs(gradients_, Rows(), facts, outputs, device_.limits, device_.stream);
+    if (!device_.shard.alone()) {
+      read();
+      ShareLargest();
+    }
+    if (may_be_narrow) SumForFormats(gradients_, Rows(), outputs, device_.limits, device_.stream);
   });
-  device_.stream.Wait("reading gradients");
-  auto const* const found = reinterpret_cast<VectorFacts const*>(host_facts_.data());
-  auto const* const outputs = reinterpret_cast<OutputFacts const*>(found + 1);
+  read();
+  rows_of_tree_ = host_facts()->rows;
+  if (!device_.shard.alone()) ShareFormatSums();
+}
+
+/// Takes the largest gradients of all devices, on the device, too.
+void VectorTrees::ShareLargest() {
+  VectorFacts* const facts = host_facts();
+  std::vector<std::int64_t> largest{facts->hessians_differ};
   for (std::uint32_t k = 0; k < outputs_; ++k) {
-    OutputFacts const& of_output = outputs[k];
+    largest.push_back(host_outputs()[k].maxima.grad);
+    largest.push_back(host_outputs()[k].maxima.hess);
+  }
+  device_.shard.place.collective->Max(largest);
+  facts->hessians_differ = static_cast<std::uint32_t>(largest[0]);
+  for (std::uint32_t k = 0; k < outputs_; ++k) {
+    host_outputs()[k].maxima = {static_cast<std::uint32_t>(largest[2 * k + 1]),
+                                static_cast<std::uint32_t>(largest[2 * k + 2])};
+  }
+  CopyToDevice(facts_.data(), host_facts_.data(), facts_.size(), device_.stream, "sharing the largest gradient");
+  device_.stream.Wait("sharing the largest gradient");
+}
+
+/// Takes the rows and sums of all devices.
+void VectorTrees::ShareFormatSums() {
+  std::vector<std::int64_t> sums{rows_of_tree_};
+  for (std::uint32_t k = 0; k < outputs_; ++k) {
+    FormatSums const& own = host_outputs()[k].sums;
+    sums.insert(sums.end(), {own.coarse.grad, own.coarse.hess, own.vanishing});
+  }
+  device_.shard.place.collective->Sum(Span<std::int64_t>{sums});
+  rows_of_tree_ = static_cast<std::uint32_t>(sums[0]);
+  for (std::uint32_t k = 0; k < outputs_; ++k) {
+    host_outputs()[k].sums = {{sums[3 * k + 1], sums[3 * k + 2]}, sums[3 * k + 3]};
+  }
+}
+
+/// Chooses the formats of all outputs, as the host does. Returns false if a gradient is not finite. Waits.
+bool VectorTrees::ChooseFormats() {
+  FindFacts();
+  for (std::uint32_t k = 0; k < outputs_; ++k) {
+    OutputFacts const& of_output = host_outputs()[k];
     bad_output_ = k;
     if (!IsFinite(of_output.maxima)) return false;
     bool const narrow =
-        found->rows >= kNarrowMinRows && MayBeNarrow(of_output.sums, found->rows, 0.0f, of_output.maxima);
-    host_formats_[k] = MakeGradientFormat(found->rows, of_output.maxima.grad, of_output.maxima.hess, narrow);
+        rows_of_tree_ >= kNarrowMinRows && MayBeNarrow(of_output.sums, rows_of_tree_, 0.0f, of_output.maxima);
+    host_formats_[k] = MakeGradientFormat(rows_of_tree_, of_output.maxima.grad, of_output.maxima.hess, narrow);
   }
-  host::AgreeOnFormats({host_formats_.data(), outputs_}, found->rows);
+  host::AgreeOnFormats({host_formats_.data(), outputs_}, rows_of_tree_);
   narrow_ = host_formats_[0].narrow;
-  one_hessian_ = found->hessians_differ == 0;
+  one_hessian_ = host_facts()->hessians_differ == 0;
   return true;
 }
 
 void VectorTrees::ReserveHistograms() {
   DeviceMatrixView const& m = parts_.matrix.view;
-  in_planes_ = narrow_ && CanSumVectors(m, parts_.rows.symbols(), device_.limits);
+  bool const can_sum = CanSumVectors(m, parts_.rows.symbols(), device_.limits);
+  in_planes_ = narrow_ && !device_.shard.place.collective->AnyOf(!can_sum);
   std::uint64_t const sums = in_planes_ && one_hessian_ ? outputs_ + 1 : 2 * outputs_;
   std::uint64_t const cells = (sums * m.cells + 1) / 2;  // of a pair of sums each
   GrowthPolicy const policy;
@@ -175,10 +224,9 @@ void VectorTrees::ReserveHistograms() {
       params_.max_leaves == 0 ? policy.host_driven_slots : 2 * static_cast<std::size_t>(params_.max_leaves);
   int const depth = params_.max_depth;
   std::size_t const widest = depth == 0 || depth >= 16 ? policy.host_driven_slots : std::size_t{1} << depth;
-  std::size_t const wanted =
-      IsSymmetric()
-          ? symmetric_.HistogramsFor(params_)
-          : std::min({leaves, static_cast<std::size_t>(m.rows), widest, std::size_t{policy.host_driven_slots}});
+  std::size_t const wanted = IsSymmetric() ? symmetric_.HistogramsFor(params_)
+                                           : std::min({leaves, static_cast<std::size_t>(device_.shard.all_rows()),
+                                                       widest, std::size_t{policy.host_driven_slots}});
   std::size_t const slots =
       std::max<std::size_t>(2, std::min(histogram_budget_ / (cells * sizeof(GradientSum)), wanted));
   parts_.histograms.ReserveCells(slots, cells);
@@ -213,10 +261,20 @@ void VectorTrees::Quantise() {
     VectorIntegers const to{formats_.data(), one_hessian_, in_planes_ ? NarrowGradients() : NarrowRows{},
                             narrow_ && !in_planes_ ? narrow_pairs_.data() : nullptr, sums_.data()};
     QuantiseVectors(gradients_, Rows(), &parts_.memory.settings()->draw, to, device_.stream);
+    device_.shard.devices->Sum(reinterpret_cast<std::int64_t*>(sums_.data()), 2 * std::uint64_t{outputs_},
+                               device_.stream);
   });
 }
 
-LevelBounds VectorTrees::BoundsOf(std::uint32_t families) const { return {families, parts_.rows.symbols(), true}; }
+LevelBounds VectorTrees::BoundsOf(std::uint32_t families, std::uint32_t siblings) const {
+  return {families, parts_.rows.symbols(), true, siblings};
+}
+
+/// Sums the rows of all sum jobs, of all devices, for each output.
+void VectorTrees::SumOverDevices(LevelBounds const& bounds) const {
+  Sum(bounds);
+  device_.shard.devices->SumLevel(parts_.memory.View(), parts_.histograms.View(), bounds, device_.stream);
+}
 
 /// Sums the rows of all sum jobs, for each output.
 void VectorTrees::Sum(LevelBounds const& bounds) const {
@@ -254,9 +312,8 @@ VectorSplitView VectorTrees::Splits() const {
 }
 
 /// Sums the rows of the nodes just made, and looks for their splits.
-void VectorTrees::Evaluate(std::uint32_t families, bool root, int batch) {
-  LevelBounds const bounds = BoundsOf(families);
-  device_.timer.Run(kSum, batch, [&] { Sum(bounds); });
+void VectorTrees::Evaluate(LevelBounds const& bounds, bool root, int batch) {
+  device_.timer.Run(kSum, batch, [&] { SumOverDevices(bounds); });
   device_.timer.Run(kSplit, batch, [&] {
     SplitView const view = parts_.splits.View();
     if (view.features.are_chosen()) {
@@ -264,13 +321,14 @@ void VectorTrees::Evaluate(std::uint32_t families, bool root, int batch) {
       ChooseFeatures({view.tree, &settings->draw, &settings->features, view.matrix.features, view.features}, bounds,
                      device_.limits, device_.stream);
     }
-    FindVectorSplits(Splits(), families, root, device_.limits, device_.stream);
+    FindVectorSplits(Splits(), static_cast<std::uint32_t>(bounds.families), root, device_.limits, device_.stream);
   });
 }
 
 /// Reads `n` nodes that were just made back, waits, and hands them to the growth.
 void VectorTrees::LearnBack(std::size_t first, std::size_t n) {
   parts_.memory.ReadNodes(first, n);
+  device_.shard.devices->Check();
   growth_.Learn({parts_.memory.returned_nodes(), n});
 }
 
@@ -278,6 +336,9 @@ void VectorTrees::LearnBack(std::size_t first, std::size_t n) {
 void VectorTrees::GrowBatch(int batch) {
   std::vector<Family> const families = growth_.NextBatch(batch_);
   auto const n = static_cast<std::uint32_t>(families.size());
+  auto const siblings =
+      std::count_if(families.begin(), families.end(), [](Family const& family) { return family.subtract == 0; });
+  LevelBounds const bounds = BoundsOf(n, static_cast<std::uint32_t>(siblings));
   auto const first = static_cast<std::size_t>(families.front().left);
   parts_.memory.Extend(first + 2 * families.size(), first);
   parts_.splits.ExtendConstraints(first, first + 2 * families.size());
@@ -293,9 +354,9 @@ void VectorTrees::GrowBatch(int batch) {
   device_.timer.Run(kMove, batch, [&] {
     PartitionView view = parts_.Partition(parts_.matrix.view);
     if (!evaluates) view.histograms.cells = 0;  // nothing is to be cleared
-    MoveRows(view, parts_.rows.Lists(), BoundsOf(n), LevelKind::kInner, device_.limits, device_.stream);
+    MoveRows(view, parts_.rows.Lists(), bounds, LevelKind::kInner, device_.limits, device_.stream);
   });
-  if (evaluates) Evaluate(n, false, batch);
+  if (evaluates) Evaluate(bounds, false, batch);
   LearnBack(first, 2 * families.size());
 }
 

@@ -1,4 +1,4 @@
-/// Trees whose leaves are vectors on a CUDA device, one at a time, on one matrix in core. docs/adr/0043-vector-leaves.md
+/// Trees whose leaves are vectors on a CUDA device, one at a time, on a matrix in core. docs/adr/0043-vector-leaves.md
 #ifndef XGBGPU_TREES_CUDA_VECTOR_TREES_CUDA_H_
 #define XGBGPU_TREES_CUDA_VECTOR_TREES_CUDA_H_
 
@@ -26,7 +26,8 @@ namespace xgbgpu::cuda {
 /// Same  bit-equal to host::VectorTrees
 class VectorTrees {
  public:
-  /// All arguments must outlive this object. `matrix` is in core, without categorical features, and has all rows.
+  /// All arguments must outlive this object. `matrix` is in core, without categorical features. With other devices all
+  /// of them grow the same trees at the same time. Their hosts exchange what formats depend on.
   VectorTrees(DeviceMatrix const& matrix, ColumnLists* lists, DeviceShard const& shard, DeviceArena* arena,
               Stream const& stream, std::size_t histogram_budget, std::uint32_t outputs);
   ~VectorTrees();
@@ -49,20 +50,26 @@ class VectorTrees {
  private:
   void Reserve();
   void ReserveNodes(std::size_t kept);
+  void FindFacts();
+  void ShareLargest();
+  void ShareFormatSums();
   bool ChooseFormats();
   void ReserveHistograms();
   void Quantise();
-  void Evaluate(std::uint32_t families, bool root, int batch);
+  void Evaluate(LevelBounds const& bounds, bool root, int batch);
   void LearnBack(std::size_t first, std::size_t n);
   void GrowBatch(int batch);
   VectorTree GrowBatches();
   VectorTree GrowSymmetric();
   VectorTree Take();
 
+  VectorFacts* host_facts() { return reinterpret_cast<VectorFacts*>(host_facts_.data()); }
+  OutputFacts* host_outputs() { return reinterpret_cast<OutputFacts*>(host_facts() + 1); }
   RowsOfTree Rows() const;
   NarrowRows NarrowGradients() const { return {narrow_rows_.data(), outputs_, one_hessian_}; }
-  LevelBounds BoundsOf(std::uint32_t families) const;
+  LevelBounds BoundsOf(std::uint32_t families, std::uint32_t siblings = 0) const;
   void Sum(LevelBounds const& bounds) const;
+  void SumOverDevices(LevelBounds const& bounds) const;
   VectorSplitView Splits() const;
   bool IsSymmetric() const { return params_.grow_policy == GrowPolicy::kSymmetric; }
 
@@ -77,6 +84,7 @@ class VectorTrees {
   TrainParams params_;    ///< with monotone constraints and symmetric growth, which parts_ do not know
   DeviceConstraints monotone_;
   VectorGradients gradients_{};
+  std::uint32_t rows_of_tree_{0};  ///< of all devices
   std::uint32_t bad_output_{0};
   bool narrow_{false};       ///< gradients are in the narrow format
   bool one_hessian_{false};  ///< the hessians of all outputs are equal

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -232,6 +233,168 @@ INSTANTIATE_TEST_SUITE_P(
                                  p->interaction_constraints = {{0, 50, 60, 118}, {1, 2, 119}};
                                }},
                       WideCase{"HeavyRows", [](TrainParams*) {}, 5000, 1e3f}),
+    [](auto const& tested) { return tested.param.name; });
+
+struct VectorsCase {
+  char const* name;
+  RowIndex rows;
+  FeatureIndex columns;
+  double density;
+  std::uint32_t outputs;
+  bool one_hessian;
+  std::function<void(TrainParams*)> set;
+};
+
+/// Trees of vectors. The host waits for a device after every level, so that each shard needs a device of its own.
+class ShardedVectorsTest : public ::testing::TestWithParam<VectorsCase> {
+ protected:
+  void SetUp() override {
+    XGBGPU_SKIP_UNLESS_HERE(BackendKind::kCuda);
+    if (CudaDeviceCount() < 2) GTEST_SKIP() << "trees of vectors on shards need a device for each";
+    VectorsCase const& c = GetParam();
+    case_ = EqualityCases()[0];
+    case_.rows = c.rows;
+    case_.columns = c.columns;
+    case_.density = c.density;
+    case_.max_bin = 64;
+    rows_ = std::make_unique<CaseRows>(case_);
+    matrix_ = HostMatrix(*rows_, case_.max_bin, kThreads);
+    Random random{5};
+    for (RowIndex r = 0; r < c.rows; ++r) {
+      float const hess = 0.5f + random.Uniform();
+      for (std::uint32_t k = 0; k < c.outputs; ++k) {
+        float const slope = std::sin(static_cast<float>(k + 1) * rows_->signal()[r]);
+        gradients_.push_back({static_cast<float>(k + 1) * (slope + random.Uniform() - 0.5f),
+                              c.one_hessian ? hess : 0.3f + random.Uniform()});
+      }
+    }
+  }
+  std::unique_ptr<ShardedBuilder> MakeBuilder(std::size_t shards) const {
+    return std::make_unique<ShardedBuilder>(MakeShards(*rows_, matrix_->cuts, shards), kThreads, kPatience);
+  }
+
+  EqualityCase case_;
+  std::unique_ptr<CaseRows> rows_;
+  std::unique_ptr<QuantisedMatrix> matrix_;
+  std::vector<GradientPair> gradients_;
+};
+
+TEST_P(ShardedVectorsTest, AreThoseOfTheHost) {
+  VectorsCase const& c = GetParam();
+  auto const host = MakeTreeBuilder(BackendKind::kHost, *matrix_, kThreads);
+  auto const devices = static_cast<std::size_t>(CudaDeviceCount());
+  for (std::size_t shards = 2; shards <= std::min<std::size_t>(devices, 3); ++shards) {
+    auto const cuda = MakeBuilder(shards);
+    for (GrowPolicy const policy : {GrowPolicy::kDepthWise, GrowPolicy::kLossGuide, GrowPolicy::kSymmetric}) {
+      SCOPED_TRACE(std::to_string(shards) + " shards, " + NameOf(policy));
+      TrainParams params;
+      params.grow_policy = policy;
+      params.seed = 5;
+      c.set(&params);
+      for (std::uint32_t round = 0; round < 2; ++round) {
+        TreeKey const key{round, 1};
+        VectorTree const expected = host->GrowVectors(params, gradients_, c.outputs, key);
+        ASSERT_GT(expected.shape.size(), 5U);
+        ASSERT_EQ(cuda->GrowVectors(params, gradients_, c.outputs, key), expected) << "round " << round;
+        std::vector<NodeIndex> positions(c.rows), device_positions(c.rows);
+        std::vector<std::uint8_t> out(c.rows), device_out(c.rows);
+        host->LeafPositions(positions, out);
+        cuda->LeafPositions(device_positions, device_out);
+        EXPECT_EQ(device_positions, positions);
+        EXPECT_EQ(device_out, out);
+      }
+    }
+  }
+}
+
+TEST_P(ShardedVectorsTest, RoundsStayOnTheDevices) {
+  VectorsCase const& c = GetParam();
+  auto const cuda = MakeBuilder(2);
+  auto const one = MakeCudaTreeBuilder(CopyMatrixToDevice(*matrix_, 0, kThreads), kThreads);
+  std::vector<float> labels(std::size_t{c.rows} * c.outputs);
+  for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = -gradients_[i].grad;
+  TargetView targets;
+  targets.labels = labels.data();
+  targets.label_columns = c.outputs;
+  ResidentRounds* const sides[] = {one->rounds(), cuda->rounds()};
+  std::unique_ptr<ResidentRows> rows[2];
+  TrainParams params;
+  c.set(&params);
+  for (int side = 0; side < 2; ++side) {
+    rows[side] = sides[side]->MakeResidentRows(c.outputs);
+    rows[side]->SetMargins(std::vector<float>(labels.size(), 0.25f));
+    rows[side]->SetTargets(targets);
+  }
+  for (std::uint32_t round = 0; round < 3; ++round) {
+    VectorTree trees[2];
+    std::vector<float> margins[2];
+    for (int side = 0; side < 2; ++side) {
+      rows[side]->ComputeGradients({Objective::kSquaredError});
+      trees[side] = rows[side]->GrowVectors(params, {round, 0});
+      rows[side]->AddVectorLeaves(trees[side]);
+      margins[side].resize(labels.size());
+      rows[side]->CopyMargins(margins[side]);
+    }
+    ASSERT_EQ(trees[1], trees[0]) << "round " << round;
+    ASSERT_EQ(Bits(margins[1]), Bits(margins[0])) << "round " << round;
+    ASSERT_EQ(rows[1]->Evaluate({Objective::kSquaredError}, {Metric::kRmse}),
+              rows[0]->Evaluate({Objective::kSquaredError}, {Metric::kRmse}));
+  }
+}
+
+TEST_P(ShardedVectorsTest, EveryAllocationMayFail) {
+  VectorsCase const& c = GetParam();
+  TrainParams params;
+  c.set(&params);
+  auto const host = MakeTreeBuilder(BackendKind::kHost, *matrix_, kThreads);
+  VectorTree const expected = host->GrowVectors(params, gradients_, c.outputs, {});
+  auto const cuda = MakeBuilder(2);
+  int failures = 0;
+  for (;; ++failures) {
+    FailDeviceAllocation(failures);
+    try {
+      EXPECT_EQ(cuda->GrowVectors(params, gradients_, c.outputs, {}), expected);
+      break;
+    } catch (OutOfDeviceMemory const&) {
+    }
+  }
+  FailDeviceAllocation(-1);
+  EXPECT_GT(failures, 0);
+}
+
+TEST_P(ShardedVectorsTest, AGradientThatIsNoNumberNamesItsRow) {
+  VectorsCase const& c = GetParam();
+  auto const cuda = MakeBuilder(2);
+  RowIndex const row = c.rows - 2;  // of the last shard
+  float& hess = gradients_[std::size_t{row} * c.outputs + 1].hess;
+  float const before = hess;
+  hess = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { cuda->GrowVectors({}, gradients_, c.outputs, {}); },
+                                         {"Gradient of row " + std::to_string(row), "inf"}),
+            "");
+  hess = before;
+  EXPECT_GT(cuda->GrowVectors({}, gradients_, c.outputs, {}).shape.size(), 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, ShardedVectorsTest,
+    ::testing::Values(VectorsCase{"Plain", 3000, 9, 0.9, 3, false, [](TrainParams*) {}},
+                      VectorsCase{"Narrow", 150000, 40, 0.95, 5, false, [](TrainParams*) {}},
+                      VectorsCase{"NarrowOneHessian", 150000, 20, 1.0, 16, true, [](TrainParams*) {}},
+                      VectorsCase{"Sparse", 5000, 60, 0.05, 4, false, [](TrainParams*) {}},
+                      VectorsCase{"NarrowSparse", 150000, 60, 0.05, 4, true, [](TrainParams*) {}},
+                      VectorsCase{"Subsample", 150000, 9, 0.9, 3, false, [](TrainParams* p) { p->subsample = 0.6f; }},
+                      VectorsCase{"Columns", 5000, 30, 0.9, 3, false,
+                                  [](TrainParams* p) {
+                                    p->colsample_bytree = 0.7f;
+                                    p->colsample_bynode = 0.6f;
+                                  }},
+                      VectorsCase{"Constraints", 5000, 20, 0.9, 3, false,
+                                  [](TrainParams* p) {
+                                    SetDirections(p, 20);
+                                    SetInteractions(p, 20);
+                                    p->min_child_weight = 30;
+                                  }}),
     [](auto const& tested) { return tested.param.name; });
 
 // Kernels of two trainings that wait for their counterparts fill the devices: they take turns.

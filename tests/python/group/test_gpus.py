@@ -86,6 +86,12 @@ LARGE: Dict[str, Dict[str, Any]] = {
 }
 
 
+if SERIES >= 304:
+    VECTORS = dict(objective="multi:softprob", num_class=2, multi_strategy="multi_output_tree")
+    LARGE["vectors"] = dict(**VECTORS, subsample=0.7)
+    LARGE["symmetric vectors"] = dict(**VECTORS, grow_policy="symmetric", max_depth=6)
+
+
 class Places(xgb.callback.TrainingCallback):
     """Notes what the memory report says of the training, which ends with xgb.train."""
 
