@@ -3,7 +3,7 @@
 
     XGBGPU_LIBRARY=build/cuda/lib/libxgboost_gpu.so PYTHONPATH=python python3 bench/bench_vectors.py
         [--rows 1000000] [--columns 100] [--outputs 16] [--depth 6] [--rounds 30] [--only ours]
-        [--grow-policy symmetric]
+        [--grow-policy symmetric] [--gpus 2]
 
 Normal columns, and targets or classes that share some of them. A line for each objective: milliseconds a round, the mean
 of all rounds but the first five, and each over one tree an output. Stock needs an XGBoost with CUDA; --only leaves it
@@ -55,6 +55,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--only", choices=("ours", "stock"))
     parser.add_argument("--grow-policy", default="depthwise", help="of gpu_hist")
+    parser.add_argument("--gpus", type=int, default=1, help="n_gpus of gpu_hist")
     args = parser.parse_args()
     if args.only != "stock":
         import xgboost_gpu  # noqa: F401
@@ -64,7 +65,7 @@ def main() -> None:
         "binary:logistic": ((y > 0).astype(np.float32), {}),
         "multi:softprob": (np.argmax(y, axis=1), {"num_class": args.outputs}),
     }
-    ours = {"tree_method": "gpu_hist", "gpu_backend": "cuda", "grow_policy": args.grow_policy}
+    ours = {"tree_method": "gpu_hist", "gpu_backend": "cuda", "grow_policy": args.grow_policy, "n_gpus": args.gpus}
     kinds = {"one tree an output": ours, "vectors": {**ours, **VECTORS}}
     stock = {"tree_method": "hist", "device": "cuda"}
     if args.only != "ours":
