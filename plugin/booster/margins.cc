@@ -24,9 +24,12 @@ void Margins::Predict(xgboost::DMatrix* data, XgbCache* out, bool training, Roun
 /// Drops the margins of `data` that began with anything but what the model begins with now. Stock methods go on from
 /// such margins, as in stock code.
 void Margins::DropStale(xgboost::DMatrix* data, XgbCache* out, bool training) {
-  if (learner().rounds() == 0 && !training) return;  // without a round, only a training has a base score
-  std::lock_guard<std::mutex> lock{mutex_};          // no margins are served between the look and the drop
+  std::lock_guard<std::mutex> lock{mutex_};  // no margins are served between the look and the drop
   if (!HasOwner(data, *out) || (!config().InCharge() && !bases_.any())) return;
+  if (learner().rounds() == 0 && !training) {  // without a round, only a training has a base score to compare with
+    if (config().InCharge()) Clear(out);
+    return;
+  }
   DataKey const key = KeyOf(data, *out);
   BaseMargins const base = learner().BaseMarginsFor(data->Info());
   if (!config().InCharge()) {

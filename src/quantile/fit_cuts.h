@@ -7,8 +7,9 @@
 
 namespace xgbgpu {
 
-/// Returns `cuts`, extended to `source`: all cuts stay, min_values decrease to its values, and a categorical feature
-/// gets bins for new categories.
+/// Returns `cuts`, extended to `source`: min_values decrease to its values, the last cut of a feature rises above them,
+/// all others stay, and a categorical feature gets bins for new categories. Without the rise, a split between present
+/// and missing values would send larger values to the missing ones.
 ///
 /// Cost    a pass over the values by `threads` threads
 /// Throws  InvalidArgument (other features, or other categorical features; an infinite value; a category out of range)

@@ -343,3 +343,22 @@ def test_another_beginning_between_rounds(settings: Dict[str, Any], change: Dict
         again.update(xgb.DMatrix(x, label, base_margin=margin if second else None), number)
         assert_same_trees(live, again)
         assert live.eval(other) == again.eval(xgb.DMatrix(*parts[True], base_margin=margin))
+
+
+@only_ours
+@pytest.mark.parametrize("change", ["margin", "base_score", "objective"])
+def test_another_beginning_before_the_first_round(change: str) -> None:
+    """A booster without rounds predicts and evaluates what a new matrix gives."""
+    data, y = xgb.DMatrix(X, binary_labels(Y)), binary_labels(Y)
+    booster = xgb.Booster(params(objective="binary:logistic", base_score=0.5), [data])
+    before = booster.predict(data), booster.eval(data)
+    margin = np.linspace(-1, 1, len(X)).astype(np.float32)
+    if change == "margin":
+        data.set_base_margin(margin)
+    else:
+        booster.set_param({"base_score": 0.9} if change == "base_score" else {"objective": "reg:logistic"})
+    other = xgb.DMatrix(X, y, base_margin=margin if change == "margin" else None)
+    assert np.array_equal(booster.predict(data), booster.predict(other))
+    assert booster.eval(data) == booster.eval(other)
+    if change != "objective":
+        assert not np.array_equal(booster.predict(data), before[0]) and booster.eval(data) != before[1]

@@ -515,6 +515,24 @@ def test_the_same_rows_with_ref_give_the_same_model() -> None:
         assert raw(train(xgb.QuantileDMatrix(x, y, ref=first, enable_categorical=True))) == raw(train(first))
 
 
+def test_values_beyond_those_of_ref_are_predicted_as_they_were_trained() -> None:
+    """Of each feature there are larger and smaller values than in ref, and missing ones."""
+    rng = np.random.default_rng(4)
+    first = rng.integers(20, 50, size=(300, 3)).astype(np.float32)
+    x = rng.integers(0, 100, size=(600, 3)).astype(np.float32)
+    x[rng.random(size=x.shape) < 0.3] = np.nan
+    y = 3.0 * np.isnan(x[:, 0]) + np.nan_to_num(x[:, 1] > 60) - np.nan_to_num(x[:, 2] < 10)
+
+    def with_ref() -> xgb.DMatrix:
+        return xgb.QuantileDMatrix(x, y, ref=xgb.QuantileDMatrix(first, np.zeros(300)))
+
+    data = with_ref()
+    booster = xgb.train(params(base_score=0.5), data, 6)
+    assert np.array_equal(booster.predict(data), fresh(booster).predict(xgb.DMatrix(x)))
+    half = xgb.train(params(base_score=0.5), with_ref(), 3)
+    assert raw(xgb.train(params(base_score=0.5), with_ref(), 3, xgb_model=half)) == raw(booster)
+
+
 @only_before(301, "stock code makes the matrix of a frame with names of categories")
 def test_values_and_categories_that_ref_has_not_seen() -> None:
     """They are on the right side of every split: rows predict as they were trained."""
