@@ -12,7 +12,8 @@ the models are equal. One process trains with as many GPUs as there are workers,
 
 Cases: plain; eval (a quarter as many other rows are evaluated by logloss and auc in each round); auc (by auc alone);
 sample (subsample=.2); classes (seven, multi:softprob); rank (rank:ndcg, groups of 100 rows); absolute
-(reg:absoluteerror); quantiles (reg:quantileerror of three alphas, if asked for: XGBoost 2.0 and later). With --nccl
+(reg:absoluteerror); if asked for, quantiles (reg:quantileerror of three alphas, XGBoost 2.0 and later) and vectors
+(seven classes in one tree, multi_strategy=multi_output_tree, 3.2 and later). With --nccl
 each worker takes itself for a host of its own, sees one GPU, and GPUs talk by NCCL.
 """
 
@@ -34,6 +35,7 @@ CASES = {
     "rank": {"objective": "rank:ndcg"},
     "absolute": {"objective": "reg:absoluteerror"},
     "quantiles": {"objective": "reg:quantileerror", "quantile_alpha": [0.1, 0.5, 0.9]},
+    "vectors": {"objective": "multi:softprob", "num_class": 7, "multi_strategy": "multi_output_tree"},
 }
 
 
@@ -44,7 +46,7 @@ def train(args, case, share, gpus):
 
     def matrix(rows, seed_rows):
         x, y = make_data("workers", seed_rows + rows, args.columns)
-        if case in ("classes", "rank"):
+        if case in ("classes", "vectors", "rank"):
             y = np.clip(np.floor(x[:, 0] * 2 + y + 3), 0, 4 if case == "rank" else 6)
         if case in ("absolute", "quantiles"):
             y = y + x[:, 0] * x[:, 1]
@@ -113,7 +115,7 @@ def train_in_group(args, case):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("cases", nargs="*", default=[case for case in CASES if case != "quantiles"])
+    parser.add_argument("cases", nargs="*", default=[case for case in CASES if case not in ("quantiles", "vectors")])
     for name, value in dict(workers=2, rows=8_000_000, columns=28, depth=8, rounds=40).items():
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--backend", default="cuda")

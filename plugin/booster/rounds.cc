@@ -138,7 +138,7 @@ void Rounds::CheckServes() const {
 
 /// Returns why trees of vectors on rows with this `info` do not grow on the GPUs of `place`; nullptr: they do.
 char const* Rounds::WhyVectorsOnHost(Place const& place, xgboost::MetaInfo const& info) const {
-  if (ProcessGroup::OfThisThread() != nullptr) return kInGroup;
+  if (place.with_rows != nullptr) return "in a group of which a worker has no rows";
   if (place.memory.training_bytes != 0) return "with gpu_memory_limit";
   if (learner().is_dart() || config().DropsTrees()) return "where trees are dropped (dart)";
   if (!CategoricalFeatures(info).empty()) return "with categorical features";

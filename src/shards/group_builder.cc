@@ -61,6 +61,15 @@ void GroupBuilder::Begin(TrainParams const& params, cuda::DeviceResidentRows* ro
   OrAbort([&] { CudaTreeBuilder::Begin(params, rows, std::move(trees)); });
 }
 
+VectorTree GroupBuilder::GrowVectors(TrainParams const& params, Span<GradientPair const> gradients,
+                                     std::uint32_t outputs, TreeKey key) {
+  return OrAbort([&] { return CudaTreeBuilder::GrowVectors(params, gradients, outputs, key); });
+}
+
+VectorTree GroupBuilder::GrowVectors(TrainParams const& params, cuda::DeviceResidentRows* rows, TreeKey key) {
+  return OrAbort([&] { return CudaTreeBuilder::GrowVectors(params, rows, key); });
+}
+
 Tree GroupBuilder::FinishNext() {
   return OrAbort([&] { return CudaTreeBuilder::FinishNext(); });
 }

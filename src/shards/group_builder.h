@@ -19,7 +19,7 @@ struct HeldGroupDevices {
 
 /// The builder of this process. All processes grow the same trees at the same time. If one process fails, the other
 /// processes stop waiting for it. The rows of its rounds are the rows of this process: their calls concern no other
-/// process, except for Grow, Start, ShareBounds, EvaluateInGroup, AdaptLeaves, and ComputeGradients of an objective with
+/// process, except for Grow, GrowVectors, Start, ShareBounds, EvaluateInGroup, AdaptLeaves, and ComputeGradients of an objective with
 /// HasScale.
 class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
  public:
@@ -38,6 +38,9 @@ class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
   void ComputeGradients(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective) override;
   void AdaptLeaves(Tree* tree, cuda::DeviceResidentRows* rows, std::uint32_t output) override;
   void Begin(TrainParams const& params, cuda::DeviceResidentRows* rows, std::vector<RoundTree> trees) override;
+  VectorTree GrowVectors(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t outputs,
+                         TreeKey key) override;
+  VectorTree GrowVectors(TrainParams const& params, cuda::DeviceResidentRows* rows, TreeKey key) override;
   Tree FinishNext() override;
   void ShareBounds(cuda::DeviceResidentRows* rows) override;
   double EvaluateInGroup(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective, MetricParams const& metric,

@@ -18,6 +18,7 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr char kPart[] = "vectors";
+constexpr char kSharing[] = "sharing what decides on formats";
 
 /// Makes room for `size` elements; the first `kept` stay. Waits if there was less.
 template <typename T>
@@ -143,80 +144,91 @@ RowsOfTree VectorTrees::Rows() const {
 
 /// Finds the facts about gradients that formats depend on, over the rows of all devices. Waits.
 void VectorTrees::FindFacts() {
-  auto* const facts = reinterpret_cast<VectorFacts*>(facts_.data());
-  auto* const outputs = reinterpret_cast<OutputFacts*>(facts + 1);
-  bool const may_be_narrow = device_.shard.all_rows() >= kNarrowMinRows;
-  auto const read = [&] {
-    CopyToHost(host_facts_.data(), facts_.data(), facts_.size(), device_.stream, "reading gradients");
-    device_.stream.Wait("reading gradients");
-  };
   device_.timer.Run(kGradients, 0, [&] {
     FillBytes(facts_.data(), 0, facts_.size(), device_.stream, "looking for the largest gradient");
-    FindLargestOfOutputs(gradients_, Rows(), facts, outputs, device_.limits, device_.stream);
-    if (!device_.shard.alone()) {
-      read();
-      ShareLargest();
+    FindLargestOfOutputs(gradients_, Rows(), facts(), outputs(facts()), device_.limits, device_.stream);
+    if (!device_.shard.alone()) ShareLargest();
+    if (device_.shard.all_rows() >= kNarrowMinRows) {
+      SumForFormats(gradients_, Rows(), outputs(facts()), device_.limits, device_.stream);
     }
-    if (may_be_narrow) SumForFormats(gradients_, Rows(), outputs, device_.limits, device_.stream);
+    if (!device_.shard.alone()) ShareFormatSums();
+    CopyToHost(host_facts_.data(), facts_.data(), facts_.size(), device_.stream, "reading gradients");
   });
-  read();
-  rows_of_tree_ = host_facts()->rows;
-  if (!device_.shard.alone()) ShareFormatSums();
+  device_.stream.Wait("reading gradients");
+  device_.shard.devices->Check();
 }
 
-/// Takes the largest gradients of all devices, on the device, too.
+/// Replaces what decides by its maximum over all devices: maxima, and whether hessians differ or a device cannot sum
+/// vectors.
 void VectorTrees::ShareLargest() {
-  VectorFacts* const facts = host_facts();
-  std::vector<std::int64_t> largest{facts->hessians_differ};
-  for (std::uint32_t k = 0; k < outputs_; ++k) {
-    largest.push_back(host_outputs()[k].maxima.grad);
-    largest.push_back(host_outputs()[k].maxima.hess);
+  std::uint32_t const count = 2 + 2 * outputs_;
+  device_.workspace.Reserve(&largest_, kPart, count);
+  host_cannot_sum_[0] = CanSumVectors(parts_.matrix.view, parts_.rows.symbols(), device_.limits) ? 0 : 1;
+  CopyToDevice(largest_.data(), host_cannot_sum_.data(), 1, device_.stream, kSharing);
+  CopyOnDevice(largest_.data() + 1, &facts()->hessians_differ, sizeof(std::uint32_t));
+  CopyColumns(largest_.data() + 2, &outputs(facts())->maxima, sizeof(GradientMaxima), true);
+  for (std::uint32_t first = 0; first < count; first += DeviceNumbers::kMost) {
+    DeviceNumbers numbers;
+    numbers.largest = numbers.largest_of_all = largest_.data() + first;
+    numbers.largest_count = std::min(DeviceNumbers::kMost, count - first);
+    device_.shard.devices->Combine(numbers, nullptr, device_.stream);
   }
-  device_.shard.place.collective->Max(largest);
-  facts->hessians_differ = static_cast<std::uint32_t>(largest[0]);
-  for (std::uint32_t k = 0; k < outputs_; ++k) {
-    host_outputs()[k].maxima = {static_cast<std::uint32_t>(largest[2 * k + 1]),
-                                static_cast<std::uint32_t>(largest[2 * k + 2])};
-  }
-  CopyToDevice(facts_.data(), host_facts_.data(), facts_.size(), device_.stream, "sharing the largest gradient");
-  device_.stream.Wait("sharing the largest gradient");
+  CopyToHost(host_cannot_sum_.data(), largest_.data(), 1, device_.stream, kSharing);
+  CopyOnDevice(&facts()->hessians_differ, largest_.data() + 1, sizeof(std::uint32_t));
+  CopyColumns(largest_.data() + 2, &outputs(facts())->maxima, sizeof(GradientMaxima), false);
 }
 
-/// Takes the rows and sums of all devices.
+/// Replaces rows and sums by their sums over all devices.
 void VectorTrees::ShareFormatSums() {
-  std::vector<std::int64_t> sums{rows_of_tree_};
-  for (std::uint32_t k = 0; k < outputs_; ++k) {
-    FormatSums const& own = host_outputs()[k].sums;
-    sums.insert(sums.end(), {own.coarse.grad, own.coarse.hess, own.vanishing});
-  }
-  device_.shard.place.collective->Sum(Span<std::int64_t>{sums});
-  rows_of_tree_ = static_cast<std::uint32_t>(sums[0]);
-  for (std::uint32_t k = 0; k < outputs_; ++k) {
-    host_outputs()[k].sums = {{sums[3 * k + 1], sums[3 * k + 2]}, sums[3 * k + 3]};
-  }
+  constexpr std::uint32_t kSums = sizeof(FormatSums) / sizeof(std::int64_t);
+  std::size_t const count = (2 + kSums * std::size_t{outputs_}) / 2 * 2;  // an even number
+  device_.workspace.Reserve(&format_sums_, kPart, count);
+  FillBytes(format_sums_.data(), 0, count, device_.stream, kSharing);
+  CopyOnDevice(format_sums_.data(), &facts()->rows, sizeof(std::uint32_t));  // the low half of a number
+  CopyColumns(format_sums_.data() + 1, &outputs(facts())->sums, sizeof(FormatSums), true);
+  device_.shard.devices->Sum(format_sums_.data(), count, device_.stream);
+  CopyOnDevice(&facts()->rows, format_sums_.data(), sizeof(std::uint32_t));
+  CopyColumns(format_sums_.data() + 1, &outputs(facts())->sums, sizeof(FormatSums), false);
+}
+
+void VectorTrees::CopyOnDevice(void* to, void const* from, std::size_t bytes) const {
+  CheckCuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, device_.stream), kSharing);
+}
+
+/// Copies a field of `bytes` bytes of the facts of all outputs to `packed`, or back.
+void VectorTrees::CopyColumns(void* packed, void* field, std::size_t bytes, bool to_packed) const {
+  std::size_t const apart = sizeof(OutputFacts);
+  CheckCuda(
+      to_packed
+          ? cudaMemcpy2DAsync(packed, bytes, field, apart, bytes, outputs_, cudaMemcpyDeviceToDevice, device_.stream)
+          : cudaMemcpy2DAsync(field, apart, packed, bytes, bytes, outputs_, cudaMemcpyDeviceToDevice, device_.stream),
+      kSharing);
 }
 
 /// Chooses the formats of all outputs, as the host does. Returns false if a gradient is not finite. Waits.
 bool VectorTrees::ChooseFormats() {
   FindFacts();
+  auto const* const found = reinterpret_cast<VectorFacts const*>(host_facts_.data());
+  auto const* const of_outputs = reinterpret_cast<OutputFacts const*>(found + 1);
   for (std::uint32_t k = 0; k < outputs_; ++k) {
-    OutputFacts const& of_output = host_outputs()[k];
+    OutputFacts const& of_output = of_outputs[k];
     bad_output_ = k;
     if (!IsFinite(of_output.maxima)) return false;
     bool const narrow =
-        rows_of_tree_ >= kNarrowMinRows && MayBeNarrow(of_output.sums, rows_of_tree_, 0.0f, of_output.maxima);
-    host_formats_[k] = MakeGradientFormat(rows_of_tree_, of_output.maxima.grad, of_output.maxima.hess, narrow);
+        found->rows >= kNarrowMinRows && MayBeNarrow(of_output.sums, found->rows, 0.0f, of_output.maxima);
+    host_formats_[k] = MakeGradientFormat(found->rows, of_output.maxima.grad, of_output.maxima.hess, narrow);
   }
-  host::AgreeOnFormats({host_formats_.data(), outputs_}, rows_of_tree_);
+  host::AgreeOnFormats({host_formats_.data(), outputs_}, found->rows);
   narrow_ = host_formats_[0].narrow;
-  one_hessian_ = host_facts()->hessians_differ == 0;
+  one_hessian_ = found->hessians_differ == 0;
+  bool const alone = device_.shard.alone();
+  in_planes_ = narrow_ && (alone ? CanSumVectors(parts_.matrix.view, parts_.rows.symbols(), device_.limits)
+                                 : host_cannot_sum_[0] == 0);
   return true;
 }
 
 void VectorTrees::ReserveHistograms() {
   DeviceMatrixView const& m = parts_.matrix.view;
-  bool const can_sum = CanSumVectors(m, parts_.rows.symbols(), device_.limits);
-  in_planes_ = narrow_ && !device_.shard.place.collective->AnyOf(!can_sum);
   std::uint64_t const sums = in_planes_ && one_hessian_ ? outputs_ + 1 : 2 * outputs_;
   std::uint64_t const cells = (sums * m.cells + 1) / 2;  // of a pair of sums each
   GrowthPolicy const policy;

@@ -26,8 +26,8 @@ namespace xgbgpu::cuda {
 /// Same  bit-equal to host::VectorTrees
 class VectorTrees {
  public:
-  /// All arguments must outlive this object. `matrix` is in core, without categorical features. With other devices all
-  /// of them grow the same trees at the same time. Their hosts exchange what formats depend on.
+  /// All arguments must outlive this object. `matrix` is in core, without categorical features. With other devices all of
+  /// them grow the same trees at the same time.
   VectorTrees(DeviceMatrix const& matrix, ColumnLists* lists, DeviceShard const& shard, DeviceArena* arena,
               Stream const& stream, std::size_t histogram_budget, std::uint32_t outputs);
   ~VectorTrees();
@@ -53,6 +53,8 @@ class VectorTrees {
   void FindFacts();
   void ShareLargest();
   void ShareFormatSums();
+  void CopyOnDevice(void* to, void const* from, std::size_t bytes) const;
+  void CopyColumns(void* packed, void* field, std::size_t bytes, bool to_packed) const;
   bool ChooseFormats();
   void ReserveHistograms();
   void Quantise();
@@ -63,8 +65,8 @@ class VectorTrees {
   VectorTree GrowSymmetric();
   VectorTree Take();
 
-  VectorFacts* host_facts() { return reinterpret_cast<VectorFacts*>(host_facts_.data()); }
-  OutputFacts* host_outputs() { return reinterpret_cast<OutputFacts*>(host_facts() + 1); }
+  VectorFacts* facts() { return reinterpret_cast<VectorFacts*>(facts_.data()); }
+  static OutputFacts* outputs(VectorFacts* facts) { return reinterpret_cast<OutputFacts*>(facts + 1); }
   RowsOfTree Rows() const;
   NarrowRows NarrowGradients() const { return {narrow_rows_.data(), outputs_, one_hessian_}; }
   LevelBounds BoundsOf(std::uint32_t families, std::uint32_t siblings = 0) const;
@@ -84,7 +86,6 @@ class VectorTrees {
   TrainParams params_;    ///< with monotone constraints and symmetric growth, which parts_ do not know
   DeviceConstraints monotone_;
   VectorGradients gradients_{};
-  std::uint32_t rows_of_tree_{0};  ///< of all devices
   std::uint32_t bad_output_{0};
   bool narrow_{false};       ///< gradients are in the narrow format
   bool one_hessian_{false};  ///< the hessians of all outputs are equal
@@ -98,6 +99,9 @@ class VectorTrees {
   DeviceBuffer<GradientFormat> formats_;
   DeviceBuffer<GradientState> states_;  ///< [outputs] formats for SumRows
   DeviceBuffer<OutputUnits> units_;
+  DeviceBuffer<std::uint32_t> largest_;             ///< of all devices
+  DeviceBuffer<std::int64_t> format_sums_;          ///< of all devices
+  PinnedBuffer<std::uint32_t> host_cannot_sum_{1};  ///< not 0: a device cannot sum vectors
   PinnedBuffer<std::uint8_t> host_facts_;
   PinnedBuffer<GradientFormat> host_formats_;
   PinnedBuffer<GradientState> host_states_;

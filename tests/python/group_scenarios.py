@@ -88,6 +88,8 @@ if SERIES >= 303:
     SCENARIOS["expectiles"] = dict(objective="reg:expectileerror", expectile_alpha=[0.2, 0.5, 0.7], weights=True)
 if SERIES >= 302:
     SCENARIOS["trees of vectors"] = dict(labels=3, multi_strategy="multi_output_tree", subsample=0.7, missing=0.2)
+    SCENARIOS["vectors of classes"] = dict(objective="multi:softprob", num_class=3, multi_strategy="multi_output_tree")
+    SCENARIOS["symmetric trees of vectors"] = dict(SCENARIOS["trees of vectors"], grow_policy="symmetric", gamma=1)
 
 
 class Data:
