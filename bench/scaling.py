@@ -68,11 +68,11 @@ SHAPES = {
 
 #: Milliseconds a round on one H200. Constants of one GPU are fitted to them, each weighing the same in proportion.
 ONE_GPU_MS = {
-    "small": 0.130,  # docs/benchmarks.md, first section, the table of the H200; so are the others without a note
+    "small": 0.130,  # commit cfb6f371, as the others without a note
     "mid": 0.145,  # docs/kernels.md, "A round"
     "m1": 0.231,
     "higgs-d6": 1.13,  # docs/kernels.md, "Limits"
-    "higgs": 1.589,  # docs/benchmarks.md, "And on several GPUs?"; so are tall, airline and epsilon
+    "higgs": 1.589,  # docs/benchmarks.md, "Several GPUs"; so are tall, airline and epsilon
     "wide": 2.01,
     "epsilon": 4.316,
     "tall": 6.230,
