@@ -255,8 +255,10 @@ Place GroupRounds::AgreeOnRound(ProcessGroup* group, SharedMatrix const& matrix,
   BinsOf const bins = AgreeOnBins(group, matrix, settings_.config().tree().max_bin);
   DeviceParam const& device = settings_.config().device();
   Place const place = PlaceInGroup(group, device, info.num_row_);
-  known_ =
-      Known{group, matrix.key, info.num_row_, NamesOf(CategoricalFeatures(info)), device.__DICT__(), place, bins, {}};
+  bool const limits_memory = learner_.grows_vector_leaves() && group->AnyOf(place.memory.training_bytes != 0);
+  known_ = Known{
+      group,         matrix.key, info.num_row_, NamesOf(CategoricalFeatures(info)), device.__DICT__(), place, bins,
+      limits_memory, {}};
   return place;
 }
 

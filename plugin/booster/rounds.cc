@@ -136,10 +136,12 @@ void Rounds::CheckServes() const {
   if (learner().has_vector_leaves()) CheckVectorLeaves(learner(), config().IsExact());
 }
 
-/// Returns why trees of vectors on rows with this `info` do not grow on the GPUs of `place`; nullptr: they do.
+/// Returns why trees of vectors on rows with this `info` do not grow on the GPUs of `place`; nullptr: they do. In a
+/// group the same for all workers, once they have agreed on the round.
 char const* Rounds::WhyVectorsOnHost(Place const& place, xgboost::MetaInfo const& info) const {
-  if (place.with_rows != nullptr) return "in a group of which a worker has no rows";
-  if (place.memory.training_bytes != 0) return "with gpu_memory_limit";
+  bool const limits_memory =
+      ProcessGroup::OfThisThread() != nullptr ? parts_.group->limits_memory() : place.memory.training_bytes != 0;
+  if (limits_memory) return "with gpu_memory_limit";
   if (learner().is_dart() || config().DropsTrees()) return "where trees are dropped (dart)";
   if (!CategoricalFeatures(info).empty()) return "with categorical features";
   return nullptr;

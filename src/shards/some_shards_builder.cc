@@ -16,21 +16,35 @@ SomeShardsBuilder::SomeShardsBuilder(SomeShards* with_rows, std::uint64_t rows,
   with_rows_.Together([&] { own_ = make(); });
 }
 
-Tree SomeShardsBuilder::Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
+/// Returns the tree that grow() makes in shards with rows, in all shards.
+template <typename AnyTree, typename F>
+AnyTree SomeShardsBuilder::GrowInAll(F&& grow) {
   finished_.Forget();
-  Tree tree;
+  AnyTree tree;
   std::vector<std::uint32_t> words;
   auto const together = [&] {
     with_rows_.Together([&] {
-      tree = own_->Grow(params, gradients, key);
+      tree = grow();
       if (with_rows_.shard() == 0) words = ToWords(tree);
     });
     auto const all = with_rows_.all().Gather(Span<std::uint32_t const>{words});
-    if (with_rows_.stands_by()) tree = TreeOfWords(all[static_cast<std::size_t>(with_rows_.members()[0])]);
+    if (with_rows_.stands_by()) OfWords(all[static_cast<std::size_t>(with_rows_.members()[0])], &tree);
   };
   timer_.BeginTree();
   own_ != nullptr ? together() : timer_.Run(kExchange, 0, together);
+  return tree;
+}
+
+Tree SomeShardsBuilder::Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
+  Tree tree = GrowInAll<Tree>([&] { return own_->Grow(params, gradients, key); });
   finished_.Set(tree.size());
+  return tree;
+}
+
+VectorTree SomeShardsBuilder::GrowVectors(TrainParams const& params, Span<GradientPair const> gradients,
+                                          std::uint32_t outputs, TreeKey key) {
+  VectorTree tree = GrowInAll<VectorTree>([&] { return own_->GrowVectors(params, gradients, outputs, key); });
+  finished_.Set(tree.shape.size());
   return tree;
 }
 

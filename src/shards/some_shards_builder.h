@@ -14,12 +14,12 @@ namespace xgbgpu {
 
 /// Shards with rows grow trees with builders of their own. Shards without rows stand by and get the trees.
 ///
-/// All shards make the same calls of the constructor and of Grow at the same time. If one shard fails, all throw. A
+/// All shards make the same calls of the constructor, of Grow and of GrowVectors at the same time. If one shard fails, all throw. A
 /// shard that stands by throws OtherShardFailed, with the number and the words of the failed shard.
 ///
 /// Memory  a shard that stands by holds nothing
-/// Cost    beside the own builder's: what SomeShards costs for each of its calls; 40 bytes a node, twice, up and down
-///         the tree of workers
+/// Cost    beside the own builder's: what SomeShards costs for each of its calls; ToWords of the tree, twice, up and
+///         down the tree of workers
 class SomeShardsBuilder final : public TreeBuilder {
  public:
   /// make() makes the builder of a shard with rows. `rows`: of this shard. `with_rows`: the collective of that builder.
@@ -27,6 +27,8 @@ class SomeShardsBuilder final : public TreeBuilder {
                     std::function<std::unique_ptr<TreeBuilder>()> const& make);
 
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;
+  VectorTree GrowVectors(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t outputs,
+                         TreeKey key) override;
   void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const override;
   void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override;
   void Trace(std::shared_ptr<TraceFile> file) override;
@@ -35,6 +37,9 @@ class SomeShardsBuilder final : public TreeBuilder {
   bool lost() const override { return own_ != nullptr && own_->lost(); }
 
  private:
+  template <typename AnyTree, typename F>
+  AnyTree GrowInAll(F&& grow);
+
   SomeShards& with_rows_;
   std::unique_ptr<TreeBuilder> own_;  ///< null: this shard has no rows
   FinishedTree finished_;

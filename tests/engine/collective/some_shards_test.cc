@@ -216,6 +216,30 @@ INSTANTIATE_TEST_SUITE_P(Cases, SomeShardsTreesTest,
                            return testing::NameOf(std::get<0>(c.param)) + std::get<1>(c.param).name;
                          });
 
+TEST(SomeShardsTreesTest, OfVectorsAreThoseOfOneShard) {
+  TreeCase const c = testing::RandomCase({300, 3}, 605);
+  std::vector<GradientPair> gradients;
+  for (GradientPair const& g : c.gradients) gradients.insert(gradients.end(), {g, {-0.5f * g.grad, 1.0f}});
+  VectorTree const expected =
+      Trainer{testing::MakeDataset(c), BackendKind::kHost, kThreads}.GrowVectors(c.params, gradients, 2, c.key);
+  ASSERT_GT(expected.shape.size(), 5U);
+  auto const said = Complaints(3, {0, 2}, [&](Collective& all, SomeShards& some) {
+    std::size_t const begin = all.shard() == 0 ? 0 : 150, end = all.shard() == 1 ? begin : begin + 150;
+    TreeCase const own = testing::Slice(c, begin, end);
+    std::shared_ptr<Dataset const> data;
+    some.Together([&] {
+      data =
+          Dataset::Build(MemorySource{own.values}, own.weights, own.max_bin, kThreads, {BackendKind::kHost, 0, &some});
+    });
+    SomeShardsBuilder builder{&some, end - begin, [&] {
+                                return MakeHostTreeBuilder(testing::BinsOf(*data), {&some, begin, 300}, kThreads);
+                              }};
+    Span<GradientPair const> const slice{gradients.data() + 2 * begin, 2 * (end - begin)};
+    EXPECT_EQ(builder.GrowVectors(c.params, slice, 2, c.key), expected);
+  });
+  EXPECT_EQ(said, std::vector<std::string>(3));
+}
+
 TEST(SomeShardsTreesTest, AGradientThatIsNotFiniteEndsTheTreeInAllAndNothingElse) {
   TreeCase const c = testing::RandomCase({300, 3}, 602);
   Tree const expected = testing::Grow(c);
@@ -255,13 +279,33 @@ TEST(TreeWordsTest, AreTheTree) {
   Tree const tree = testing::Grow(c);
   ASSERT_FALSE(tree.category_bits.empty()) << "no split on categories";
   auto words = ToWords(tree);
-  EXPECT_EQ(TreeOfWords(words), tree);
-  EXPECT_EQ(TreeOfWords(ToWords(Tree{})), Tree{});
+  Tree found;
+  OfWords(ToWords(Tree{}), &found);
+  EXPECT_EQ(found, Tree{});
+  OfWords(words, &found);
+  EXPECT_EQ(found, tree);
   words.pop_back();
-  EXPECT_EQ(WhatIsWrong<Error>([&] { TreeOfWords(words); }, {"ends early"}), "");
-  EXPECT_EQ(WhatIsWrong<Error>([&] { TreeOfWords({}); }, {"ends early"}), "");
+  EXPECT_EQ(WhatIsWrong<Error>([&] { OfWords(words, &found); }, {"ends early"}), "");
+  EXPECT_EQ(WhatIsWrong<Error>([&] { OfWords({}, &found); }, {"ends early"}), "");
   words.insert(words.end(), 2, 0);
-  EXPECT_EQ(WhatIsWrong<Error>([&] { TreeOfWords(words); }, {"more than its end"}), "");
+  EXPECT_EQ(WhatIsWrong<Error>([&] { OfWords(words, &found); }, {"more than its end"}), "");
+}
+
+TEST(TreeWordsTest, AreTheTreeOfVectors) {
+  TreeCase const c = testing::RandomCase({500, 4}, 604);
+  std::vector<GradientPair> gradients;
+  for (GradientPair const& g : c.gradients) gradients.insert(gradients.end(), {g, {-0.5f * g.grad, 1.0f}});
+  Trainer trainer{testing::MakeDataset(c), BackendKind::kHost, kThreads};
+  VectorTree const tree = trainer.GrowVectors(c.params, gradients, 2, {});
+  ASSERT_GT(tree.shape.size(), 5U);
+  auto words = ToWords(tree);
+  VectorTree found;
+  OfWords(words, &found);
+  EXPECT_EQ(found, tree);
+  words.pop_back();
+  EXPECT_EQ(WhatIsWrong<Error>([&] { OfWords(words, &found); }, {"ends early"}), "");
+  words.insert(words.end(), 2, 0);
+  EXPECT_EQ(WhatIsWrong<Error>([&] { OfWords(words, &found); }, {"more than its end"}), "");
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ import xgboost as xgb
 import xgboost_gpu
 from group_scenarios import SCENARIOS
 from group_workers import Group, WorkerError
-from support import BACKEND, LIBRARY, SERIES, assert_same_trees, binary_labels, fresh, make_data, only_before, params, run_python, train
+from support import BACKEND, LIBRARY, SERIES, assert_same_trees, binary_labels, fresh, make_data, only_before, only_since, params, run_python, train
 
 on_gpu = pytest.mark.skipif(BACKEND != "cuda", reason="this test needs a GPU")
 ROWS, COLUMNS = 4_000_000, 60
@@ -431,6 +431,7 @@ def test_processes_train_on_gpus(groups: Dict[int, Group]) -> None:
 
 
 QUANTILES_THAT_STAY = [(dict(objective="reg:quantileerror", quantile_alpha=[0.2, 0.7]), True)] if SERIES >= 200 else []
+VECTORS_THAT_STAY = [(SCENARIOS["symmetric trees of vectors"], True)] if SERIES >= 302 else []
 
 
 @on_gpu
@@ -444,6 +445,7 @@ QUANTILES_THAT_STAY = [(dict(objective="reg:quantileerror", quantile_alpha=[0.2,
         (dict(objective="reg:absoluteerror"), True),
         (dict(objective="reg:absoluteerror", weights=True), SERIES >= 304),  # stock rounds sums of weights before
         *QUANTILES_THAT_STAY,
+        *VECTORS_THAT_STAY,
     ],
     ids=str,
 )
@@ -534,6 +536,15 @@ def test_a_worker_without_rows_is_told_who_has_failed(groups: Dict[int, Group]) 
     # What comes next is not disturbed.
     expected = group_scenarios.columns_of_one(None, "array")
     assert groups[3].results(group_scenarios.columns_of_one, SOME_HAVE_NONE[0], "array") == [expected] * 3
+
+
+@only_since(302, "gpu_hist has no trees of vectors there")
+@on_gpu
+def test_trees_of_vectors_grow_on_cpus_if_one_worker_limits_memory(groups: Dict[int, Group]) -> None:
+    scenario = SCENARIOS["trees of vectors"]
+    expected = group_scenarios.train(scenario, None)
+    for found, _ in groups[2].results(group_scenarios.in_pages, SHARES[2], scenario, [0, 1 << 30]):
+        assert found["models"] == expected["models"]
 
 
 @on_gpu
