@@ -14,9 +14,11 @@ struct WorkShape {
   std::uint64_t features;
   std::uint64_t rows;
   int max_bin, max_depth, max_leaves;
-  /// True if no feature is categorical and trees are not symmetric: devices may search shares of the features.
+  /// True if no feature is categorical, and trees are neither symmetric nor of vectors: devices may search shares of the
+  /// features.
   bool may_share{false};
-  std::uint32_t trees{1};  ///< trees of a round, which one device grows at the same time
+  std::uint32_t trees{1};    ///< trees of a round, which one device grows at the same time
+  std::uint32_t outputs{1};  ///< of a tree of vectors
 };
 
 /// Returns the number of devices, 1 to `wanted`, that trains fastest. More devices share the rows, but exchange the

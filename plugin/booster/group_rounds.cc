@@ -217,7 +217,6 @@ void GroupRounds::CheckRound(ProcessGroup const* group) const {
   BoosterConfig const& config = settings_.config();
   CheckGrows(config.Updates(), config.IsExact() ? "gpu_exact" : "gpu_hist");
   CheckTrainsInGroup(config.device(), config.IsExact(), config.Sequence(), group->shards());
-  CheckTakesVectors(learner_, !config.device().gpu_takes.empty(), kInGroup);
   DeviceParam on_host = config.device();
   on_host.gpu_backend = "host";
   ToPlace(on_host, learner_.context()->fail_on_invalid_gpu_id);  // for what it refuses
@@ -255,7 +254,7 @@ Place GroupRounds::AgreeOnRound(ProcessGroup* group, SharedMatrix const& matrix,
   BinsOf const bins = AgreeOnBins(group, matrix, settings_.config().tree().max_bin);
   DeviceParam const& device = settings_.config().device();
   Place const place = PlaceInGroup(group, device, info.num_row_);
-  bool const limits_memory = learner_.grows_vector_leaves() && group->AnyOf(place.memory.training_bytes != 0);
+  bool const limits_memory = group->AnyOf(place.memory.training_bytes != 0);
   known_ = Known{
       group,         matrix.key, info.num_row_, NamesOf(CategoricalFeatures(info)), device.__DICT__(), place, bins,
       limits_memory, {}};

@@ -56,7 +56,7 @@ class GroupRounds {
                      std::vector<Fact> const& facts);
   /// Returns the bins that all workers train on since the last AgreeOnRound.
   BinsOf const& bins() const { return known_->bins; }
-  /// Returns true if a worker has had a gpu_memory_limit at the last AgreeOnRound, for trees of vectors.
+  /// Returns true if a worker has had a gpu_memory_limit at the last AgreeOnRound.
   bool limits_memory() const { return known_->limits_memory; }
   /// Returns the feature weights that all workers with rows have. A worker without rows may have none: Dask gives it a
   /// matrix that knows nothing of the other workers' matrices.

@@ -57,10 +57,12 @@ class CacheGuard {
 };
 
 /// Returns how many of `wanted` devices train fastest with these data and parameters.
-int DevicesFor(xgboost::MetaInfo const& info, TreeParam const& param, std::uint32_t outputs, int wanted) {
-  bool const may_share = CategoricalFeatures(info).empty() && param.grow_policy != "symmetric";
-  int const devices = DevicesWorthWhile(wanted, {info.num_nonzero_, info.num_col_, info.num_row_, param.max_bin,
-                                                 param.max_depth, param.max_leaves, may_share, outputs});
+int DevicesFor(xgboost::MetaInfo const& info, TreeParam const& param, LearnerView const& learner, int wanted) {
+  bool const of_vectors = learner.grows_vector_leaves();
+  WorkShape shape{info.num_nonzero_, info.num_col_, info.num_row_, param.max_bin, param.max_depth, param.max_leaves};
+  shape.may_share = !of_vectors && CategoricalFeatures(info).empty() && param.grow_policy != "symmetric";
+  (of_vectors ? shape.outputs : shape.trees) = learner.outputs();
+  int const devices = DevicesWorthWhile(wanted, shape);
   if (devices < wanted) {
     std::string const size = std::to_string(info.num_row_) + " rows, " + std::to_string(info.num_nonzero_) + " values";
     InformOnce("n_gpus " + size, "parameter n_gpus allows " + std::to_string(wanted) + " GPUs, and " +
@@ -147,6 +149,16 @@ char const* Rounds::WhyVectorsOnHost(Place const& place, xgboost::MetaInfo const
   return nullptr;
 }
 
+/// Throws Unsupported if gpu_hist is in the place of XGBoost's hist, and XGBoost grows trees of vectors on a GPU where
+/// gpu_hist would not.
+void Rounds::CheckTakesVectors(Place const& place, xgboost::MetaInfo const& info) const {
+  if (config().device().gpu_takes.empty() || !learner().grows_vector_leaves()) return;
+  char const* const why = WhyVectorsOnHost(place, info);
+  if (why == nullptr) return;
+  Throw<Unsupported>("Parameter multi_strategy is 'multi_output_tree', and trees of vectors grow on the CPU ", why,
+                     "; supported with device=cuda: multi_strategy=one_output_per_tree");
+}
+
 /// Returns `place`, or the host, where trees of vectors grow on the host alone. The model is the same.
 Place Rounds::PlaceOfTrees(Place place, xgboost::MetaInfo const& info) const {
   // A worker without rows stands by while GPUs of the others train. Trees that grow on hosts need all workers.
@@ -178,8 +190,9 @@ Training& Rounds::PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data,
   int const wanted_bins = config().tree().max_bin;
   BinsOf bins = BinsAlone(*data, config().IsExact() ? kNoBins : wanted_bins);
   if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
-    place = PlaceOfTrees(parts_.group->AgreeOnRound(group, Shared(data), step, parts_.margins->SharedFacts()),
-                         data->Info());
+    place = parts_.group->AgreeOnRound(group, Shared(data), step, parts_.margins->SharedFacts());
+    Agree(*group, {}, [&] { CheckTakesVectors(place, data->Info()); });
+    place = PlaceOfTrees(place, data->Info());
     bins = parts_.group->bins();
     if (place.backend == BackendKind::kCuda) parts_.prediction->SetWorkerDevice(place.device);
   } else {
@@ -257,8 +270,8 @@ Place Rounds::ChoosePlace(xgboost::MetaInfo const& info) const {
   CheckDevices(config().device(), exact);
   Place place = ToPlace(config().device(), learner().context()->fail_on_invalid_gpu_id);
   if (info.num_row_ == 0) place = Place{BackendKind::kHost};  // a device needs a row
-  place.devices = exact ? 1 : DevicesFor(info, config().tree(), learner().outputs(), place.devices);
-  CheckTakesVectors(learner(), !config().device().gpu_takes.empty(), WhyVectorsOnHost(place, info));
+  place.devices = exact ? 1 : DevicesFor(info, config().tree(), learner(), place.devices);
+  CheckTakesVectors(place, info);
   return PlaceOfTrees(place, info);
 }
 

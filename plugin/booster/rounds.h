@@ -88,6 +88,7 @@ class Rounds {
   void ComputeOnDevice(Training* training, ObjectiveParams const& objective, Targets const& targets,
                        XgbGradientMatrix* out);
   char const* WhyVectorsOnHost(Place const& place, xgboost::MetaInfo const& info) const;
+  void CheckTakesVectors(Place const& place, xgboost::MetaInfo const& info) const;
   Place PlaceOfTrees(Place place, xgboost::MetaInfo const& info) const;
   Training& PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step);
   /// Prepares this worker for a step of a round. Returns what it must have in common with others beside the training,

@@ -72,12 +72,6 @@ void CheckVectorLeaves(LearnerView const& learner, bool exact) {
   }
 }
 
-void CheckTakesVectors(LearnerView const& learner, bool taken, char const* why) {
-  if (!taken || !learner.grows_vector_leaves() || why == nullptr) return;
-  Throw<Unsupported>("Parameter multi_strategy is 'multi_output_tree', and trees of vectors grow on the CPU ", why,
-                     "; supported with device=cuda: multi_strategy=one_output_per_tree");
-}
-
 void CheckVectorRound(xgboost::MetaInfo const& info, bool changes_leaves) {
   constexpr char kInThisSeries[] = "Parameter multi_strategy is 'multi_output_tree', and in this series of XGBoost ";
   constexpr char kNewer[] = "; supported: XGBoost 3.4, multi_strategy=one_output_per_tree";

@@ -31,11 +31,6 @@ void CheckGrows(bool updates, char const* tree_method);
 /// Throws Unsupported for a model of trees of vectors (multi_strategy=multi_output_tree) that cannot get a round:
 /// because this XGBoost has no such trees for us, or another method or strategy is to grow the next ones.
 void CheckVectorLeaves(LearnerView const& learner, bool exact);
-/// Why trees of vectors grow on the host, in a process group.
-constexpr char kInGroup[] = "in a group of workers";
-/// Throws Unsupported if gpu_hist is in the place of XGBoost's hist (`taken`), and XGBoost grows trees of vectors on a GPU
-/// where gpu_hist would not. `why`: why; nullptr: it would.
-void CheckTakesVectors(LearnerView const& learner, bool taken, char const* why);
 
 /// Throws Unsupported if trees of vectors do not have what a round needs in this series of XGBoost: leaves that the
 /// objective sets (`changes_leaves`), categories.

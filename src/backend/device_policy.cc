@@ -28,8 +28,8 @@ int DevicesWorthWhile(int wanted, WorkShape const& shape) {
            shape.features > policy.tile_columns * static_cast<std::uint64_t>(devices - 1) &&
            cells * sizeof(GradientSum) >= static_cast<double>(least);
   };
-  double const sums = nodes * cells * policy.cell_bytes * policy.of_byte;
-  double const rows = policy.of_value * static_cast<double>(shape.values) * levels;
+  double const sums = nodes * cells * shape.outputs * policy.cell_bytes * policy.of_byte;
+  double const rows = policy.of_value * static_cast<double>(shape.values) * shape.outputs * levels;
   auto const time = [&](int devices) {
     if (devices == 1) return rows;
     bool const shared = shares(devices);

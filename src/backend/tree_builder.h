@@ -36,12 +36,12 @@ class TreeBuilder {
   // xgbgpu/trainer.h has the contracts. Parameters have been validated, and no started tree is under way.
 
   virtual Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) = 0;
-  /// Only builders of gpu_hist grow trees of vectors: on the host, or on one device.
+  /// Only builders of gpu_hist grow trees of vectors.
   virtual VectorTree GrowVectors(TrainParams const& /*params*/, Span<GradientPair const> /*gradients*/,
                                  std::uint32_t /*outputs*/, TreeKey /*key*/) {
     throw Unsupported{
         "Trees of vectors (multi_strategy=multi_output_tree) are asked of a builder that has none; supported: trees by "
-        "histograms on the host or on one GPU"};
+        "histograms on the host or on GPUs"};
   }
   virtual void LeafPositions(Span<NodeIndex> positions, Span<std::uint8_t> sampled_out) const = 0;
   virtual void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const = 0;

@@ -644,6 +644,7 @@ bool PeerDevices::failed() const {
 void PeerDevices::Reset() {
   for (std::size_t d = 0; d < memory_->flags.size(); ++d) {
     DeviceScope const scope{memory_->devices[d]};
+    CheckCuda(cudaDeviceSynchronize(), "clearing flags");  // a kernel that gives up writes flags
     CheckCuda(cudaMemset(memory_->flags[d], 0, sizeof(Flags)), "clearing flags");
     CheckCuda(cudaDeviceSynchronize(), "clearing flags");
   }

@@ -48,8 +48,9 @@ VectorTree ResidentRows::GrowVectors(TrainParams const& params, TreeKey key) {
 
 VectorTree ResidentRows::MakeVectors(TrainParams const&, TreeKey) {
   throw Unsupported{
-      "Trees of vectors (multi_strategy=multi_output_tree) are asked of rows that several GPUs share; supported: such "
-      "trees on one GPU or on the host"};
+      "Trees of vectors (multi_strategy=multi_output_tree) are asked of rows whose builder has none; supported: rows "
+      "of "
+      "trees by histograms"};
 }
 
 double ResidentRows::EvaluateInGroup(ObjectiveParams const& objective, MetricParams const& metric,

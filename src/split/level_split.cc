@@ -182,7 +182,7 @@ void LevelSplitFinder::AddCategories(FeatureIndex feature, GradientSum const* bi
   double* const first = scores_.first() + matrix_.cuts.ptr[feature];
   double* const second = scores_.second() + matrix_.cuts.ptr[feature];
   if (scores_.KindOf(feature) == CandidateKind::kOneByOne) {
-    Side missing = *side;
+    Side missing = *side;  // without rows
     for (BinIndex c = 0; c < n; ++c) missing.Add(bins + c);
     missing.Turn();
     for (BinIndex c = 0; c < n; ++c) {

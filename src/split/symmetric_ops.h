@@ -14,7 +14,7 @@
 
 namespace xgbgpu {
 
-/// A node of a level that is to be divided; of a tree of vectors, an output of the node. Its hessian sum is above 0.
+/// A node of a level that is to be divided, or one of its outputs. The node has hessians; an output may have none.
 struct LevelNode {
   GradientSum total;
   double gain;          ///< gain of its weight: its part of the scores of the level above

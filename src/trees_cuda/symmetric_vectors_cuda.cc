@@ -53,14 +53,14 @@ void SymmetricVectors::Begin(TrainParams const& train, std::vector<SplitParams> 
   learning_rate_ = train.learning_rate;
   symmetric_.Begin(train, std::move(params), *parts_.request.features, constraints, root);
   scores_.BeginTree(symmetric_.params()[0]);
-  slots_.Begin(tree_, parts_.histograms.slots(), parts_.histograms.bytes_of_one());
+  slots_.Begin(tree_, parts_.histograms.slots(), parts_.histograms.View().cells * sizeof(GradientSum));
   CopyToDevice(params_.data(), symmetric_.params().data(), root.size(), device_.stream, "beginning a tree");
 }
 
 void SymmetricVectors::Grow(VectorSplitView const& view, SumLevel const& sum) {
   view_ = view;
   view_.misses = nullptr;
-  sum(1);
+  sum(1, 0);
   Accumulate(1, true);
   while (tree_.MayDivide()) {
     VectorLevelView const level = UploadLevel();
@@ -137,7 +137,7 @@ void SymmetricVectors::Divide(VectorLevelView const& level, LevelSplit const& sp
              device_.stream);
   });
   if (is_last) return;
-  sum(families);
+  sum(families, tree_.depth());
   Accumulate(families, false);
 }
 

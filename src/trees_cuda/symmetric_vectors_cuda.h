@@ -25,8 +25,8 @@ namespace xgbgpu::cuda {
 /// Same  bit-equal to host::SymmetricGrowth of vectors
 class SymmetricVectors {
  public:
-  /// Enqueues the sums of the built children of a number of families, or of the root.
-  using SumLevel = std::function<void(std::uint32_t families)>;
+  /// Enqueues the sums of the built children of a number of families at a depth, or of the root.
+  using SumLevel = std::function<void(std::uint32_t families, int depth)>;
 
   /// Both must outlive this object.
   SymmetricVectors(TreeParts* parts, TreeLeaves* leaves);

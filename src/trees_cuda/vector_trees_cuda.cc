@@ -77,7 +77,7 @@ std::optional<VectorTree> VectorTrees::Grow(TreeRequest request, VectorGradients
   Reserve();
   parts_.splits.SetConstraints(Constraints{parts_.request.params, features});
   monotone_.Set(std::move(constraints), 1, device_.workspace.arena(), device_.stream);
-  parts_.splits.SetFeatures(2 * batch_, 0);
+  parts_.splits.SetFeatures(IsSymmetric() ? 0 : 2 * batch_, 0);
   parts_.gradients.Set({gradients.of(0)});
   parts_.memory.Tell(parts_.Settings({params_.min_split_loss, params_.max_depth, params_.max_leaves}));
   parts_.EnqueueStart(0);
@@ -103,9 +103,7 @@ VectorTree VectorTrees::GrowSymmetric() {
   device_.stream.Wait("reading the root");
   device_.shard.devices->Check();
   symmetric_.Begin(params_, split_params_, monotone_.constraints(), root);
-  symmetric_.Grow(Splits(), [&](std::uint32_t families) {
-    device_.timer.Run(kSum, 0, [&] { SumOverDevices(BoundsOf(families)); });
-  });
+  symmetric_.Grow(Splits(), [&](std::uint32_t families, int depth) { SumOverDevices(BoundsOf(families), depth); });
   VectorTree tree = symmetric_.Take();
   if (device_.timed()) device_.timer.timeline()->Resolve();
   return tree;
@@ -113,6 +111,11 @@ VectorTree VectorTrees::GrowSymmetric() {
 
 /// Reserves all but histograms and nodes, whose sizes depend on gradients and growth.
 void VectorTrees::Reserve() {
+  if (!device_.shard.alone()) {
+    constexpr std::uint32_t kSums = sizeof(FormatSums) / sizeof(std::int64_t);
+    device_.workspace.Reserve(&largest_, kPart, 2 + 2 * outputs_);
+    device_.workspace.Reserve(&format_sums_, kPart, (2 + kSums * std::size_t{outputs_}) / 2 * 2);  // an even number
+  }
   parts_.splits.SearchTree();
   parts_.order.Leave();
   leaves_.BeginHostDriven();
@@ -147,6 +150,7 @@ void VectorTrees::FindFacts() {
   device_.timer.Run(kGradients, 0, [&] {
     FillBytes(facts_.data(), 0, facts_.size(), device_.stream, "looking for the largest gradient");
     FindLargestOfOutputs(gradients_, Rows(), facts(), outputs(facts()), device_.limits, device_.stream);
+    host_cannot_sum_[0] = CanSumVectors(parts_.matrix.view, parts_.rows.symbols(), device_.limits) ? 0 : 1;
     if (!device_.shard.alone()) ShareLargest();
     if (device_.shard.all_rows() >= kNarrowMinRows) {
       SumForFormats(gradients_, Rows(), outputs(facts()), device_.limits, device_.stream);
@@ -158,12 +162,10 @@ void VectorTrees::FindFacts() {
   device_.shard.devices->Check();
 }
 
-/// Replaces what decides by its maximum over all devices: maxima, and whether hessians differ or a device cannot sum
-/// vectors.
+/// Takes the maxima of gradients over all devices. Tells whether a row of any device has different hessians, and whether
+/// a device cannot sum vectors.
 void VectorTrees::ShareLargest() {
   std::uint32_t const count = 2 + 2 * outputs_;
-  device_.workspace.Reserve(&largest_, kPart, count);
-  host_cannot_sum_[0] = CanSumVectors(parts_.matrix.view, parts_.rows.symbols(), device_.limits) ? 0 : 1;
   CopyToDevice(largest_.data(), host_cannot_sum_.data(), 1, device_.stream, kSharing);
   CopyOnDevice(largest_.data() + 1, &facts()->hessians_differ, sizeof(std::uint32_t));
   CopyColumns(largest_.data() + 2, &outputs(facts())->maxima, sizeof(GradientMaxima), true);
@@ -178,11 +180,9 @@ void VectorTrees::ShareLargest() {
   CopyColumns(largest_.data() + 2, &outputs(facts())->maxima, sizeof(GradientMaxima), false);
 }
 
-/// Replaces rows and sums by their sums over all devices.
+/// Takes the sums of rows and of what formats depend on over all devices.
 void VectorTrees::ShareFormatSums() {
-  constexpr std::uint32_t kSums = sizeof(FormatSums) / sizeof(std::int64_t);
-  std::size_t const count = (2 + kSums * std::size_t{outputs_}) / 2 * 2;  // an even number
-  device_.workspace.Reserve(&format_sums_, kPart, count);
+  std::size_t const count = format_sums_.size();
   FillBytes(format_sums_.data(), 0, count, device_.stream, kSharing);
   CopyOnDevice(format_sums_.data(), &facts()->rows, sizeof(std::uint32_t));  // the low half of a number
   CopyColumns(format_sums_.data() + 1, &outputs(facts())->sums, sizeof(FormatSums), true);
@@ -221,9 +221,7 @@ bool VectorTrees::ChooseFormats() {
   host::AgreeOnFormats({host_formats_.data(), outputs_}, found->rows);
   narrow_ = host_formats_[0].narrow;
   one_hessian_ = found->hessians_differ == 0;
-  bool const alone = device_.shard.alone();
-  in_planes_ = narrow_ && (alone ? CanSumVectors(parts_.matrix.view, parts_.rows.symbols(), device_.limits)
-                                 : host_cannot_sum_[0] == 0);
+  in_planes_ = narrow_ && host_cannot_sum_[0] == 0;
   return true;
 }
 
@@ -283,9 +281,9 @@ LevelBounds VectorTrees::BoundsOf(std::uint32_t families, std::uint32_t siblings
 }
 
 /// Sums the rows of all sum jobs, of all devices, for each output.
-void VectorTrees::SumOverDevices(LevelBounds const& bounds) const {
-  Sum(bounds);
-  device_.shard.devices->SumLevel(parts_.memory.View(), parts_.histograms.View(), bounds, device_.stream);
+void VectorTrees::SumOverDevices(LevelBounds const& bounds, int level) const {
+  device_.timer.Run(kSum, level, [&] { Sum(bounds); });
+  parts_.histograms.SumOverDevices(nullptr, bounds, level);
 }
 
 /// Sums the rows of all sum jobs, for each output.
@@ -325,7 +323,7 @@ VectorSplitView VectorTrees::Splits() const {
 
 /// Sums the rows of the nodes just made, and looks for their splits.
 void VectorTrees::Evaluate(LevelBounds const& bounds, bool root, int batch) {
-  device_.timer.Run(kSum, batch, [&] { SumOverDevices(bounds); });
+  SumOverDevices(bounds, batch);
   device_.timer.Run(kSplit, batch, [&] {
     SplitView const view = parts_.splits.View();
     if (view.features.are_chosen()) {

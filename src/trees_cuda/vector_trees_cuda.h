@@ -71,7 +71,7 @@ class VectorTrees {
   NarrowRows NarrowGradients() const { return {narrow_rows_.data(), outputs_, one_hessian_}; }
   LevelBounds BoundsOf(std::uint32_t families, std::uint32_t siblings = 0) const;
   void Sum(LevelBounds const& bounds) const;
-  void SumOverDevices(LevelBounds const& bounds) const;
+  void SumOverDevices(LevelBounds const& bounds, int level) const;
   VectorSplitView Splits() const;
   bool IsSymmetric() const { return params_.grow_policy == GrowPolicy::kSymmetric; }
 
@@ -87,6 +87,7 @@ class VectorTrees {
   DeviceConstraints monotone_;
   VectorGradients gradients_{};
   std::uint32_t bad_output_{0};
+  // Equal on all devices.
   bool narrow_{false};       ///< gradients are in the narrow format
   bool one_hessian_{false};  ///< the hessians of all outputs are equal
   bool in_planes_{false};    ///< histograms are those of SumVectors

@@ -342,40 +342,6 @@ TEST_P(ShardedVectorsTest, RoundsStayOnTheDevices) {
   }
 }
 
-TEST_P(ShardedVectorsTest, EveryAllocationMayFail) {
-  VectorsCase const& c = GetParam();
-  TrainParams params;
-  c.set(&params);
-  auto const host = MakeTreeBuilder(BackendKind::kHost, *matrix_, kThreads);
-  VectorTree const expected = host->GrowVectors(params, gradients_, c.outputs, {});
-  auto const cuda = MakeBuilder(2);
-  int failures = 0;
-  for (;; ++failures) {
-    FailDeviceAllocation(failures);
-    try {
-      EXPECT_EQ(cuda->GrowVectors(params, gradients_, c.outputs, {}), expected);
-      break;
-    } catch (OutOfDeviceMemory const&) {
-    }
-  }
-  FailDeviceAllocation(-1);
-  EXPECT_GT(failures, 0);
-}
-
-TEST_P(ShardedVectorsTest, AGradientThatIsNoNumberNamesItsRow) {
-  VectorsCase const& c = GetParam();
-  auto const cuda = MakeBuilder(2);
-  RowIndex const row = c.rows - 2;  // of the last shard
-  float& hess = gradients_[std::size_t{row} * c.outputs + 1].hess;
-  float const before = hess;
-  hess = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { cuda->GrowVectors({}, gradients_, c.outputs, {}); },
-                                         {"Gradient of row " + std::to_string(row), "inf"}),
-            "");
-  hess = before;
-  EXPECT_GT(cuda->GrowVectors({}, gradients_, c.outputs, {}).shape.size(), 1U);
-}
-
 INSTANTIATE_TEST_SUITE_P(
     Cases, ShardedVectorsTest,
     ::testing::Values(VectorsCase{"Plain", 3000, 9, 0.9, 3, false, [](TrainParams*) {}},
@@ -396,6 +362,47 @@ INSTANTIATE_TEST_SUITE_P(
                                     p->min_child_weight = 30;
                                   }}),
     [](auto const& tested) { return tested.param.name; });
+
+class FailingShardedVectorsTest : public ShardedVectorsTest {};
+
+TEST_P(FailingShardedVectorsTest, EveryAllocationMayFail) {
+  VectorsCase const& c = GetParam();
+  auto const host = MakeTreeBuilder(BackendKind::kHost, *matrix_, kThreads);
+  for (GrowPolicy const policy : {GrowPolicy::kDepthWise, GrowPolicy::kSymmetric}) {
+    TrainParams params;
+    params.grow_policy = policy;
+    VectorTree const expected = host->GrowVectors(params, gradients_, c.outputs, {});
+    auto const cuda = MakeBuilder(2);
+    int failures = 0;
+    for (;; ++failures) {
+      FailDeviceAllocation(failures);
+      try {
+        EXPECT_EQ(cuda->GrowVectors(params, gradients_, c.outputs, {}), expected);
+        break;
+      } catch (OutOfDeviceMemory const&) {
+      }
+    }
+    FailDeviceAllocation(-1);
+    EXPECT_GT(failures, 0);
+  }
+}
+
+TEST_P(FailingShardedVectorsTest, AGradientThatIsNoNumberNamesItsRow) {
+  VectorsCase const& c = GetParam();
+  auto const cuda = MakeBuilder(2);
+  RowIndex const row = c.rows - 2;  // of the last shard
+  float& hess = gradients_[std::size_t{row} * c.outputs + 1].hess;
+  float const before = hess;
+  hess = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { cuda->GrowVectors({}, gradients_, c.outputs, {}); },
+                                         {"Gradient of row " + std::to_string(row), "inf"}),
+            "");
+  hess = before;
+  EXPECT_GT(cuda->GrowVectors({}, gradients_, c.outputs, {}).shape.size(), 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Plain, FailingShardedVectorsTest,
+                         ::testing::Values(VectorsCase{"", 3000, 9, 0.9, 3, false, [](TrainParams*) {}}));
 
 // Kernels of two trainings that wait for their counterparts fill the devices: they take turns.
 TEST(ShardedTrainings, InThreads) {

@@ -76,6 +76,13 @@ TEST(DevicePolicy, TreesOfClassesAreForFewerDevices) {
   EXPECT_EQ(DevicesWorthWhile(2, shape), 2);
 }
 
+TEST(DevicePolicy, TreesOfVectorsAreForMoreDevices) {
+  WorkShape shape = Dense(28 * kMillion, 28, 256, 6, 0);
+  EXPECT_EQ(DevicesWorthWhile(2, shape), 1);
+  shape.outputs = 8;
+  EXPECT_EQ(DevicesWorthWhile(2, shape), 2);
+}
+
 TEST(DevicePolicy, NoMoreDevicesThanCanMeet) {
   EXPECT_EQ(DevicesWorthWhile(64, Dense(1'000'000 * kMillion, 13, 256, 8, 0)), kMostDevices);
 }

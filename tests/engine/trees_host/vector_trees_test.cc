@@ -354,7 +354,7 @@ TEST(VectorTreesTest, RefuseWhatTheyDoNotHave) {
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer.GrowVectors(c.of.params, {}, 0, {}); }, {"0 outputs"}), "");
   auto const exact = MakeHostExactBuilder(host::SortColumns(MemorySource{c.of.values}, 2), 2);
   EXPECT_EQ(WhatIsWrong<Unsupported>([&] { exact->GrowVectors(c.of.params, gradients, 2, {}); },
-                                     {"multi_output_tree", "trees by histograms on the host or on one GPU"}),
+                                     {"multi_output_tree", "trees by histograms on the host or on GPUs"}),
             "");
   gradients[31].hess = std::numeric_limits<float>::infinity();
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { trainer.GrowVectors(c.of.params, gradients, 2, {}); },
