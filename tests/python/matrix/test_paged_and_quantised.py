@@ -313,7 +313,7 @@ def test_a_number_of_bins_that_cannot_be(bins: int) -> None:
     words = f"Parameter max_bin is {bins}; allowed: 2 or more, for gpu_hist up to 65535"
     with pytest.raises(xgb.core.XGBoostError, match=words):
         xgb.QuantileDMatrix(X, Y, max_bin=bins)
-    if SERIES >= 200:  # estimators make a DMatrix for what stock code calls gpu_hist
+    if SERIES >= 301:  # estimators make a DMatrix for what stock code calls gpu_hist
         words = f"value {bins} for Parameter max_bin exceed bound .2,65535.|max_bin expect int but value='{bins}'"
     with pytest.raises(xgb.core.XGBoostError, match=words):
         xgb.XGBRegressor(**params(max_bin=bins), n_estimators=1).fit(X, Y)
