@@ -1,4 +1,4 @@
-"""Draws the first measurements of docs/benchmarks.md: seconds from the array to the model, of this library and of others.
+"""Draws the first measurements of docs/benchmarks.md: seconds from the array to the model, ours and of others.
 
     build/site-tools/bin/python scripts/speed_picture.py [--out=docs/images/how-fast.svg]
 

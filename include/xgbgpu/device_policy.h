@@ -14,8 +14,8 @@ struct WorkShape {
   std::uint64_t features;
   std::uint64_t rows;
   int max_bin, max_depth, max_leaves;
-  /// True if no feature is categorical, and trees are neither symmetric nor of vectors: devices may search shares of the
-  /// features.
+  /// True if no feature is categorical, and trees are neither symmetric nor of vectors. Devices may then search shares
+  /// of the features.
   bool may_share{false};
   std::uint32_t trees{1};    ///< trees of a round, which one device grows at the same time
   std::uint32_t outputs{1};  ///< of a tree of vectors

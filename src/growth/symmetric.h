@@ -24,8 +24,8 @@ class SymmetricGrowth {
                   std::uint32_t outputs = 1)
       : splits_{splits}, slots_{slots}, planner_{histograms, slots, outputs}, outputs_{outputs} {}
 
-  /// Forgets the last tree. `root` [outputs]: sums over the rows of all shards. The others, and what `params` points to,
-  /// must live until the tree is finished.
+  /// Forgets the last tree. `root` [outputs]: sums over the rows of all shards. Other arguments, and what `params` points
+  /// to, must live until the tree is finished.
   void Begin(TrainParams const& train, LevelParams const& params, FeatureSampler const& features,
              Constraints const& constraints, Span<GradientSum const> root);
   /// Makes `level` the next pass over the rows; what the last one found has been added to the scores. False: the tree

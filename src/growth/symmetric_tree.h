@@ -16,9 +16,9 @@
 
 namespace xgbgpu {
 
-/// Nodes are numbered level by level, in the order of paths. The children of a node are made together, also those that
-/// have no hessian: these are leaves. A node has a sum and a weight for each output. The sum of a Node of several
-/// outputs only tells which child has fewer rows, and whether the node has hessians.
+/// Nodes are numbered level by level, in the order of paths. The children of a node are made together. A child without
+/// hessians is a leaf. A node has a sum and a weight for each output. With several outputs Node::sum only tells which
+/// child has fewer rows, and whether the node has hessians.
 class SymmetricTree {
  public:
   /// Begins a tree of one node. `root`: [outputs]. What `params` points to, `features` and `constraints` must outlive

@@ -14,8 +14,8 @@ namespace xgbgpu {
 
 /// Shards with rows grow trees with builders of their own. Shards without rows stand by and get the trees.
 ///
-/// All shards make the same calls of the constructor, of Grow and of GrowVectors at the same time. If one shard fails, all throw. A
-/// shard that stands by throws OtherShardFailed, with the number and the words of the failed shard.
+/// All shards make the same calls of the constructor, of Grow and of GrowVectors at the same time. If one shard fails,
+/// all throw. A shard that stands by throws OtherShardFailed, with the number and the words of the failed shard.
 ///
 /// Memory  a shard that stands by holds nothing
 /// Cost    beside the own builder's: what SomeShards costs for each of its calls; ToWords of the tree, twice, up and

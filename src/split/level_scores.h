@@ -50,11 +50,11 @@ class LevelScores {
   /// Returns the parameters by which categories are sorted: without min_child_weight, reg_alpha and max_delta_step,
   /// because a category is no leaf.
   static SplitParams OrderingParams(SplitParams params);
-  /// Sorts the categories of a feature by G / (H + lambda) of `sums` [categories] over all rows of the tree. Thread-safe
-  /// for different features.
+  /// Sorts the categories of a feature by G / (H + lambda) of `sums` [categories] over all rows of the tree.
+  /// Thread-safe for different features.
   void SortCategories(FeatureIndex feature, Span<GradientSum const> sums);
-  /// Takes the order of a feature's categories from sorted `keys`, whose lower halves are the categories. Thread-safe for
-  /// different features.
+  /// Takes the order of a feature's categories from sorted `keys`, whose lower halves are the categories.
+  /// Thread-safe for different features.
   void SetOrder(FeatureIndex feature, Span<std::uint64_t const> keys);
   /// Returns the categories of a feature: ordered at both ends, where splits are tried; any between.
   std::vector<BinIndex> const& sorted(FeatureIndex feature) const { return sorted_[feature]; }

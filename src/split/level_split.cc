@@ -42,7 +42,8 @@ class SideOfNumbers {
   GradientSum sum_;
 };
 
-/// The same where leaves are vectors. A bin has a cell for each output, `cells` apart.
+/// The rows of a node on one side of a division, bin by bin, where leaves are vectors. A bin has a cell for each output.
+/// From one output's cell to the next output's are `cells` cells.
 template <bool kMonotone>
 class SideOfVectors {
  public:

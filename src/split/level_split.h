@@ -38,8 +38,8 @@ class LevelSplitFinder {
   /// Drops the last level. `features` of the next level ascend.
   void BeginLevel(std::vector<FeatureIndex> features) { scores_.BeginLevel(std::move(features)); }
   /// Subtracts siblings, where families want it, and adds the families' part of all scores. Families come in the order
-  /// of paths. The first family of a tree is its root. `nodes` [nodes, outputs] are the level's, and `first` is the number
-  /// of the first.
+  /// of paths. The first family of a tree is its root. `nodes` [nodes, outputs] are the level's, and `first` is the
+  /// number of the first.
   void Add(Span<SplitFamily const> families, Span<LevelNode const> nodes, NodeIndex first);
   /// Returns the best split after all families have been added.
   LevelSplit Best() { return scores_.Best(); }

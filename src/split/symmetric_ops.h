@@ -148,8 +148,8 @@ XGBGPU_HD NodeSum SumOfOutput(LevelParams const& p, std::uint32_t k, GradientSum
   return {sum, ToLoss(p.of_outputs[k], sum), has_own_weights};
 }
 
-/// Returns the gain of a division into left(k) and right(k), the sums of output k, added in the order of outputs; 0 if a
-/// side has no hessian. `node`: [outputs].
+/// Returns the gain of a division into left(k) and right(k), the sums of output k. Adds the outputs in their order.
+/// Returns 0 if a side has no hessian. `node`: [outputs].
 template <bool kMonotone, typename Left, typename Right>
 XGBGPU_HD double DivisionGainOfOutputs(LevelParams const& p, Left&& left, Right&& right, LevelNode const* node,
                                        int direction) {

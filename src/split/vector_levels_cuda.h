@@ -40,8 +40,8 @@ struct VectorLevelView {
 void FindVectorLevelGains(VectorLevelView const& view, std::uint32_t first, std::uint32_t count, double* gains,
                           DeviceLimits const& limits, cudaStream_t stream);
 
-/// Writes the split to each of the level's `count` nodes, without sums, and the sums of the rows that go left to `lefts`
-/// [count, outputs]. Enqueued.
+/// Writes the split, without sums, to each of the level's `count` nodes. Writes the sums of the rows that go left to
+/// `lefts` [count, outputs]. Enqueued.
 void WriteVectorLevelSplit(VectorLevelView const& view, LevelSplit const& split, std::uint32_t count, Node* nodes,
                            GradientSum* lefts, cudaStream_t stream);
 

@@ -16,9 +16,9 @@
 
 namespace xgbgpu::host {
 
-/// Returns the sort keys of categories, ascending: the dot product over the outputs of the best outputs of their rows and
-/// of the node's, then the category, which is the lower half. `params` and `total` (of the node) are [outputs], `sums`
-/// are [outputs][categories].
+/// Returns the sort keys of categories, ascending. The upper half is the dot product, over the outputs, of the weight of
+/// the category's rows and the weight of the node. The lower half is the category. `params` and `total` (of the node) are
+/// [outputs], `sums` are [outputs][categories].
 std::vector<std::uint64_t> VectorCategoryKeys(Span<SplitParams const> params, GradientSum const* total,
                                               Span<GradientSum const* const> sums, BinIndex categories);
 

@@ -36,7 +36,7 @@ struct VectorSplitView {
   double min_child_weight;
   std::int8_t const* directions;  ///< [features] of monotone constraints; nullptr: none
   unsigned long long* best;       ///< [2 · families] keys of the best candidates; zeros before the search
-  /// [2 · families, features] 1: a row of the child misses the feature; zeros before. nullptr: nobody asks.
+  /// [2 · families, features] 1: a row of the child misses the feature; zeros before. nullptr: it is not noted.
   std::uint8_t* misses;
 };
 

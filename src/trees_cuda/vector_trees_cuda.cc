@@ -162,8 +162,8 @@ void VectorTrees::FindFacts() {
   device_.shard.devices->Check();
 }
 
-/// Takes the maxima of gradients over all devices. Tells whether a row of any device has different hessians, and whether
-/// a device cannot sum vectors.
+/// Takes the maxima of gradients over all devices. Tells whether a row of any device has different hessians, and
+/// whether a device cannot sum vectors.
 void VectorTrees::ShareLargest() {
   std::uint32_t const count = 2 + 2 * outputs_;
   CopyToDevice(largest_.data(), host_cannot_sum_.data(), 1, device_.stream, kSharing);

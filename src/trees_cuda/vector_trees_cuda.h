@@ -20,14 +20,15 @@
 
 namespace xgbgpu::cuda {
 
-/// Grows the tree in batches of nodes, which the host chooses by the splits that the device has found, as HostDrivenTree
-/// does; a symmetric one level by level. Rows are in lists. Gradients, histograms and splits are those of all outputs.
+/// Grows the tree in batches of nodes, which the host chooses by the splits that the device has found, as
+/// HostDrivenTree does. A symmetric tree grows level by level. Rows are in lists. Gradients, histograms and splits are
+/// those of all outputs.
 ///
 /// Same  bit-equal to host::VectorTrees
 class VectorTrees {
  public:
-  /// All arguments must outlive this object. `matrix` is in core, without categorical features. With other devices all of
-  /// them grow the same trees at the same time.
+  /// All arguments must outlive this object. `matrix` is in core, without categorical features. With other devices all
+  /// of them grow the same trees at the same time.
   VectorTrees(DeviceMatrix const& matrix, ColumnLists* lists, DeviceShard const& shard, DeviceArena* arena,
               Stream const& stream, std::size_t histogram_budget, std::uint32_t outputs);
   ~VectorTrees();

@@ -50,8 +50,9 @@ class VectorTrees {
   /// Sums the page's rows of each job's node, for each output.
   void Sum(Page<QuantisedMatrix> const& page, NodeRows* rows, Span<NodeHistogram const> jobs);
 
-  /// Of the policy of the tree: growth(), or symmetric().
+  /// Returns what grows depth-wise and loss-guided trees.
   Growth& growth() { return growth_; }
+  /// Returns what grows symmetric trees.
   SymmetricGrowth& symmetric() { return symmetric_; }
   VectorTree Make() const;
 

@@ -40,7 +40,7 @@ class VectorGrower {
     nodes_.push_back(std::move(root));
     int most = p_.max_depth == 0 ? 16 : p_.max_depth;
     while (p_.max_leaves != 0 && (1 << most) > p_.max_leaves) --most;
-    std::vector<std::pair<double, std::size_t>> levels;  // score and number of nodes of those that were divided
+    std::vector<std::pair<double, std::size_t>> levels;  // score and nodes of each divided level
     for (auto level = LevelNodes(0); static_cast<int>(levels.size()) < most && !level.empty();
          level = LevelNodes(static_cast<int>(levels.size()))) {
       auto const [best, score] = FindLevelSplit(level, static_cast<int>(levels.size()));

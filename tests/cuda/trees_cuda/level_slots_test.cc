@@ -1,5 +1,5 @@
-// Slots of a symmetric tree's levels: no two nodes of a level share one, siblings inherit those of their parents, and a
-// level without room is an error. No device is needed.
+// Slots of a symmetric tree's levels. No two nodes of a level share a slot. The sibling of a built child gets the slot of
+// its parent. A level without room is an error. No device is needed.
 #include <gtest/gtest.h>
 
 #include <set>

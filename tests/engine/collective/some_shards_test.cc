@@ -216,6 +216,32 @@ INSTANTIATE_TEST_SUITE_P(Cases, SomeShardsTreesTest,
                            return testing::NameOf(std::get<0>(c.param)) + std::get<1>(c.param).name;
                          });
 
+/// One of three shards of 300 rows. The second has no rows, the others have half of them each.
+struct MiddleHasNoRows {
+  MiddleHasNoRows(TreeCase const& c, Collective const& all, SomeShards* some)
+      : begin{all.shard() == 0 ? 0U : 150U},
+        end{all.shard() == 1 ? begin : begin + 150},
+        own{testing::Slice(c, begin, end)},
+        data{Build(some)},
+        builder{some, end - begin, [&] {
+                  return MakeHostTreeBuilder(testing::BinsOf(*data), {some, begin, 300}, kThreads);
+                }} {}
+
+  std::shared_ptr<Dataset const> Build(SomeShards* some) const {
+    std::shared_ptr<Dataset const> made;
+    some->Together([&] {
+      made =
+          Dataset::Build(MemorySource{own.values}, own.weights, own.max_bin, kThreads, {BackendKind::kHost, 0, some});
+    });
+    return made;
+  }
+
+  std::size_t begin, end;
+  TreeCase own;
+  std::shared_ptr<Dataset const> data;  ///< null in a shard without rows
+  SomeShardsBuilder builder;
+};
+
 TEST(SomeShardsTreesTest, OfVectorsAreThoseOfOneShard) {
   TreeCase const c = testing::RandomCase({300, 3}, 605);
   std::vector<GradientPair> gradients;
@@ -224,18 +250,9 @@ TEST(SomeShardsTreesTest, OfVectorsAreThoseOfOneShard) {
       Trainer{testing::MakeDataset(c), BackendKind::kHost, kThreads}.GrowVectors(c.params, gradients, 2, c.key);
   ASSERT_GT(expected.shape.size(), 5U);
   auto const said = Complaints(3, {0, 2}, [&](Collective& all, SomeShards& some) {
-    std::size_t const begin = all.shard() == 0 ? 0 : 150, end = all.shard() == 1 ? begin : begin + 150;
-    TreeCase const own = testing::Slice(c, begin, end);
-    std::shared_ptr<Dataset const> data;
-    some.Together([&] {
-      data =
-          Dataset::Build(MemorySource{own.values}, own.weights, own.max_bin, kThreads, {BackendKind::kHost, 0, &some});
-    });
-    SomeShardsBuilder builder{&some, end - begin, [&] {
-                                return MakeHostTreeBuilder(testing::BinsOf(*data), {&some, begin, 300}, kThreads);
-                              }};
-    Span<GradientPair const> const slice{gradients.data() + 2 * begin, 2 * (end - begin)};
-    EXPECT_EQ(builder.GrowVectors(c.params, slice, 2, c.key), expected);
+    MiddleHasNoRows shard{c, all, &some};
+    Span<GradientPair const> const slice{gradients.data() + 2 * shard.begin, 2 * (shard.end - shard.begin)};
+    EXPECT_EQ(shard.builder.GrowVectors(c.params, slice, 2, c.key), expected);
   });
   EXPECT_EQ(said, std::vector<std::string>(3));
 }
@@ -244,25 +261,16 @@ TEST(SomeShardsTreesTest, AGradientThatIsNotFiniteEndsTheTreeInAllAndNothingElse
   TreeCase const c = testing::RandomCase({300, 3}, 602);
   Tree const expected = testing::Grow(c);
   auto const said = Complaints(3, {0, 2}, [&](Collective& all, SomeShards& some) {
-    std::size_t const begin = all.shard() == 0 ? 0 : 150, end = all.shard() == 1 ? begin : begin + 150;
-    TreeCase const own = testing::Slice(c, begin, end);
-    std::shared_ptr<Dataset const> data;
-    some.Together([&] {
-      data =
-          Dataset::Build(MemorySource{own.values}, own.weights, own.max_bin, kThreads, {BackendKind::kHost, 0, &some});
-    });
-    SomeShardsBuilder builder{&some, end - begin, [&] {
-                                return MakeHostTreeBuilder(testing::BinsOf(*data), {&some, begin, 300}, kThreads);
-                              }};
-    auto bad = own.gradients;
+    MiddleHasNoRows shard{c, all, &some};
+    auto bad = shard.own.gradients;
     if (all.shard() == 2) bad[7].grad = std::numeric_limits<float>::infinity();
     std::string text;
     try {
-      builder.Grow(c.params, bad, c.key);
+      shard.builder.Grow(c.params, bad, c.key);
     } catch (Error const& e) {
       text = e.what();
     }
-    EXPECT_EQ(builder.Grow(c.params, own.gradients, c.key), expected);
+    EXPECT_EQ(shard.builder.Grow(c.params, shard.own.gradients, c.key), expected);
     throw Error{text};
   });
   EXPECT_NE(said[2].find("Gradient of row 7"), std::string::npos) << said[2];
