@@ -326,6 +326,7 @@ void Rounds::GrowByStock(BoostingRound* round, Training const* on_device, xgboos
   if (on_device != nullptr) {
     if (one_row_ == nullptr) one_row_ = MakeOneRow();
     StandIn stand_in{one_row_.get(), *data, on_device->own.rows->outputs()};
+    OneThread const one_thread{learner().context()};
     stock.DoBoost(stand_in.data(), stand_in.gradients(), stand_in.cache(), objective);
   } else {
     CacheGuard guard{cache};

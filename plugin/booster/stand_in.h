@@ -56,6 +56,23 @@ class StandIn {
   XgbCache cache_;
 };
 
+/// Leaves a learner one thread for as long as it lives. Stock code wakes all threads even for a loop over one row, which
+/// takes longer than the loop. Then OpenMP's threads spin for milliseconds, in the way of the threads of other devices.
+class OneThread {
+ public:
+  /// `ctx`: of the learner, which holds it as a variable.
+  explicit OneThread(XgbContext const* ctx) : ctx_{const_cast<XgbContext*>(ctx)}, threads_{ctx->nthread} {
+    ctx_->nthread = 1;
+  }
+  ~OneThread() { ctx_->nthread = threads_; }
+  OneThread(OneThread const&) = delete;
+  OneThread& operator=(OneThread const&) = delete;
+
+ private:
+  XgbContext* ctx_;
+  std::int32_t threads_;
+};
+
 }  // namespace xgbgpu::plugin
 
 #endif  // XGBGPU_PLUGIN_BOOSTER_STAND_IN_H_

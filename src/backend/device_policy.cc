@@ -33,8 +33,7 @@ int DevicesWorthWhile(int wanted, WorkShape const& shape) {
   auto const time = [&](int devices) {
     if (devices == 1) return rows;
     bool const shared = shares(devices);
-    double const of_tree =
-        policy.of_tree + (shape.trees > 1 ? policy.of_next_tree : 0.0) + (shape.outputs > 1 ? policy.of_vectors : 0.0);
+    double const of_tree = policy.of_tree + (shape.trees > 1 ? policy.of_next_tree : 0.0);
     double const waits = of_tree + (policy.of_level + (shared ? policy.of_winners : 0.0)) * levels;
     return rows / devices + waits + sums * (devices - 1) / (shared ? devices : 1);
   };

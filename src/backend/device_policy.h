@@ -22,9 +22,6 @@ struct DevicePolicy {
   /// What devices wait for between two trees of a round. 2 M × 54, 7 classes, depth 8: 3.94 ms a round on two H200, 2.57
   /// on one, which grows the trees at the same time (e4c13c31).
   double of_next_tree{150};
-  /// What another device's thread waits for a core before a tree of vectors, while threads of OpenMP spin: 5 ms of 7.7
-  /// on two H200 with 32 cores (docs/adr/0043-vector-leaves.md).
-  double of_vectors{5000};
   double of_byte{1.0 / 250'000};  ///< for a byte of the sums
   double cell_bytes{8};           ///< of a cell's pair of sums, which nearly always fit 32 bits each
   double of_winners{

@@ -76,16 +76,12 @@ TEST(DevicePolicy, TreesOfClassesAreForFewerDevices) {
   EXPECT_EQ(DevicesWorthWhile(2, shape), 2);
 }
 
-/// Each output has work of its own, and threads that spin delay the other device.
-TEST(DevicePolicy, LargeTreesOfVectorsAreForMoreDevices) {
-  WorkShape shape = Dense(400 * kMillion, 100, 256, 6, 0);
-  shape.outputs = 16;
-  EXPECT_EQ(DevicesWorthWhile(2, shape), 2);
-  shape.outputs = 4;
+/// Each output has work of its own.
+TEST(DevicePolicy, TreesOfVectorsAreForMoreDevices) {
+  WorkShape shape = Dense(60 * kMillion, 54, 256, 8, 0);
   EXPECT_EQ(DevicesWorthWhile(2, shape), 1);
-  shape = Dense(108 * kMillion, 54, 256, 8, 0);
   shape.outputs = 7;
-  EXPECT_EQ(DevicesWorthWhile(2, shape), 1);
+  EXPECT_EQ(DevicesWorthWhile(2, shape), 2);
 }
 
 TEST(DevicePolicy, NoMoreDevicesThanCanMeet) {

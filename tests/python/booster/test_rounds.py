@@ -6,6 +6,7 @@ for bit. On the host backend both ways are the same; on CUDA (XGBGPU_TEST_BACKEN
 """
 
 import gc
+import os
 from typing import Any, Callable, Dict, List
 
 import numpy as np
@@ -33,8 +34,25 @@ from round_scenarios import (
     valid,
     xgboosts_own_functions,
 )
-from support import OURS, boost, only_ours, other_method, params, raw
+from support import BACKEND, LIBRARY, OURS, boost, only_ours, other_method, params, raw, run_python
 from xgboost.core import _LIB
+
+CORES = len(os.sched_getaffinity(0))
+
+# Prints how many cores are at work while rounds are on a GPU. Threads of the matrix and of the first round spin no more.
+CORES_OF_ROUNDS = """
+import time
+import numpy as np, xgboost as xgb
+train = xgb.DMatrix(np.random.default_rng(0).normal(size=(2000, 4)), np.arange(2000) % 3)
+settings = {"tree_method": "gpu_hist", "gpu_backend": "cuda", "objective": "multi:softprob", "num_class": 3}
+booster = xgb.Booster(settings, [train])
+for i in range(55):
+    if i == 5:
+        time.sleep(0.1)
+        cpu, wall = time.process_time(), time.perf_counter()
+    booster.update(train, i)
+print((time.process_time() - cpu) / (time.perf_counter() - wall))
+"""
 
 
 @only_ours
@@ -468,6 +486,13 @@ def test_a_booster_of_another_kind_is_not_taken_for_ours() -> None:
     del train
     gc.collect()
     assert linear.eval(linear_data) == before
+
+
+@pytest.mark.skipif(BACKEND != "cuda" or CORES < 8, reason="this test needs a GPU and eight cores")
+def test_rounds_on_a_gpu_leave_cores_alone() -> None:
+    """A parallel loop of XGBoost's over one row makes threads spin on all cores, in the way of a second GPU's thread."""
+    answer = run_python(CORES_OF_ROUNDS, library=LIBRARY, GOMP_SPINCOUNT="300000")  # libgomp's default
+    assert float(answer.stdout.splitlines()[-1]) < 4  # the main thread, and those of CUDA and one device
 
 
 @only_ours
