@@ -164,7 +164,7 @@ bool Prediction::PredictMarginsByEngine(xgboost::DMatrix* data, RoundRange round
   }
   auto recoding = RecodingOf(*data);
   if (HasExternalBins(*data)) return false;
-  if (!recoding || learner_.has_vector_leaves()) {
+  if (!recoding || !ReadsTrees()) {
     *values = source_.Choose(data, *out, false);
     return false;
   }
@@ -212,7 +212,9 @@ bool Prediction::AddMargins(ModelView const& model, xgboost::DMatrix* data, Reco
 
 /// Returns true if the engine is to predict these rounds on the host, provided that the trees are symmetric.
 bool Prediction::IsWorthwhileOnHost(ModelView const& model, std::uint64_t rows, RoundRange rounds) const {
-  return config_.InCharge() && on_host_.IsWorthwhile(model, rows, rounds, learner_.threads());
+  // Stock code finds the leaf of a row once for all outputs of a tree of vectors.
+  bool const may_serve = config_.InCharge() && !learner_.has_vector_leaves();
+  return may_serve && on_host_.IsWorthwhile(model, rows, rounds, learner_.threads());
 }
 
 /// Returns the place of large predictions. A worker of a process group has one device.
@@ -241,8 +243,7 @@ bool Prediction::PredictInPlace(xgboost::DMatrix* data, float missing, XgbCache*
     CheckRounds(rounds);
     if (arrays == nullptr) return false;
     CheckNames(*arrays);
-    bool const is_predicted =
-        data != nullptr && !learner_.has_vector_leaves() && PredictArrays(*arrays, *data, missing, out, rounds);
+    bool const is_predicted = data != nullptr && ReadsTrees() && PredictArrays(*arrays, *data, missing, out, rounds);
     if (arrays->on_device != nullptr) arrays->on_device->Settle(is_predicted);
     return is_predicted;
   });
@@ -285,8 +286,10 @@ bool Prediction::PredictLeaves(xgboost::DMatrix* data, std::vector<float>* out, 
   });
 }
 
-bool Prediction::MayExplain(xgboost::DMatrix* data, RoundRange rounds) const {
-  return config_.Explains() && rounds.first == 0 && !learner_.has_vector_leaves() && !source_.ReadsBins(*data) &&
+bool Prediction::MayExplain(xgboost::DMatrix* data, RoundRange rounds, bool approximate) const {
+  // XGBoost 3.2 refuses to explain trees of vectors, and newer ones to do it approximately.
+  bool const is_served = !learner_.has_vector_leaves() || (kSeries >= 303 && !approximate);
+  return config_.Explains() && rounds.first == 0 && is_served && !source_.ReadsBins(*data) &&
          BaseMarginFits(data->Info(), learner_.outputs());
 }
 
@@ -300,7 +303,7 @@ bool Prediction::PredictContributions(xgboost::DMatrix* data, std::vector<float>
     CheckFirstRounds(rounds, "contributions (pred_contribs)");
     CheckHasValues(*data, "pred_contribs");
     auto recoding = RecodingOf(*data);
-    if (!recoding || !MayExplain(data, rounds)) return false;
+    if (!recoding || !MayExplain(data, rounds, approximate)) return false;
     DMatrixRows const rows{data, std::move(*recoding)};
     WorkPlace const where = ExplanationPlace(Explanation::IsForDevice(rows, learner_.rounds()));
     return explanation_.Contributions(learner_.Model(), where, rows, learner_.BaseMarginsFor(data->Info()), rounds.last,
@@ -314,7 +317,7 @@ bool Prediction::PredictInteractions(xgboost::DMatrix* data, std::vector<float>*
     CheckFirstRounds(rounds, "interactions (pred_interactions)");
     CheckHasValues(*data, "pred_interactions");
     auto recoding = RecodingOf(*data);
-    if (!recoding || approximate || !MayExplain(data, rounds)) return false;
+    if (!recoding || approximate || !MayExplain(data, rounds, approximate)) return false;
     DMatrixRows const rows{data, std::move(*recoding)};
     WorkPlace const where = ExplanationPlace(Explanation::AreInteractionsForDevice(rows, learner_.rounds()));
     return explanation_.Interactions(learner_.Model(), where, rows, learner_.BaseMarginsFor(data->Info()), rounds.last,

@@ -15,6 +15,7 @@
 #include "matrix/matrix_rows.h"
 #include "params/booster_config.h"
 #include "xgb/api_call.h"
+#include "xgb/json_values.h"
 #include "xgb/types.h"
 #include "xgbgpu/device_prediction.h"
 #include "xgbgpu/explanation.h"
@@ -69,6 +70,8 @@ class Prediction {
   void Forget();
 
  private:
+  /// Returns true if the engine reads the model's trees. XGBoost before 3.2 has no vectors in leaves that others read.
+  bool ReadsTrees() const { return !learner_.has_vector_leaves() || kLeafVectors == LeafVectors::kOfLeaves; }
   /// Returns true if rounds change the weights of older trees, so that no cached margins are a beginning.
   bool RecomputesMargins() const { return learner_.is_dart() || config_.DropsTrees(); }
   std::shared_ptr<xgboost::DMatrix> WithAbsentColumns(xgboost::DMatrix* data) const;
@@ -85,7 +88,7 @@ class Prediction {
   std::optional<WorkPlace> ChooseDevice(DevicePrediction* prediction, ModelView const& model, std::uint64_t rows,
                                         RoundRange rounds) const;
   Place DevicePlace() const;
-  bool MayExplain(xgboost::DMatrix* data, RoundRange rounds) const;
+  bool MayExplain(xgboost::DMatrix* data, RoundRange rounds, bool approximate) const;
   WorkPlace ExplanationPlace(bool for_device) const;
 
   LearnerView const& learner_;

@@ -79,6 +79,41 @@ Categories CategoriesOf(xgboost::Json const& tree, std::size_t nodes) {
   return categories;
 }
 
+/// The leaves of a saved tree: a number each, or a vector each.
+class Leaves {
+ public:
+  /// `tree` must outlive it.
+  explicit Leaves(xgboost::Json const& tree)
+      : left_{Values<xgboost::I32Array>(tree, "left_children")},
+        right_{Values<xgboost::I32Array>(tree, "right_children")},
+        values_{Values<xgboost::F32Array>(tree, "split_conditions")} {
+    auto const& members = xgboost::get<xgboost::Object const>(tree);
+    auto const vectors = members.find("leaf_weights");
+    if (vectors == members.cend()) return;
+    auto const& numbers = xgboost::get<xgboost::F32Array const>(vectors->second);
+    vectors_ = numbers;
+    outputs_ = vectors_.size() / static_cast<std::size_t>(std::count(left_.begin(), left_.end(), kNoNode));
+  }
+
+  /// Returns the numbers in a leaf that is a vector; 0: each leaf is a number.
+  std::size_t outputs() const { return outputs_; }
+  /// Returns [nodes] thresholds of nodes with children, and values of leaves: of vectors their number for `output`.
+  std::vector<float> Of(std::size_t output) const {
+    std::vector<float> values(values_.begin(), values_.end());
+    for (std::size_t n = 0; n < values.size() && outputs_ != 0; ++n) {
+      // The right child of a leaf is the number of its vector.
+      if (left_[n] == kNoNode) values[n] = vectors_[static_cast<std::size_t>(right_[n]) * outputs_ + output];
+    }
+    return values;
+  }
+
+ private:
+  Span<NodeIndex const> left_, right_;
+  Span<float const> values_;
+  Span<float const> vectors_;  ///< [leaves, outputs]
+  std::size_t outputs_{0};
+};
+
 }  // namespace
 
 void VisitTrees(xgboost::GradientBooster const& gbtree, std::function<void(ModelTree const&)> const& visit) {
@@ -93,15 +128,15 @@ void VisitTrees(xgboost::GradientBooster const& gbtree, std::function<void(Model
     auto const& left = Values<xgboost::I32Array>(tree, "left_children");
     auto const features = Features(tree);
     auto const categories = CategoriesOf(tree, left.size());
-    TreeArrays const arrays{left,
-                            Values<xgboost::I32Array>(tree, "right_children"),
-                            features,
-                            Values<xgboost::F32Array>(tree, "split_conditions"),
-                            Values<xgboost::U8Array>(tree, "default_left"),
-                            categories.ptr,
-                            categories.bits};
-    visit({arrays, Values<xgboost::F32Array>(tree, "sum_hessian"),
-           static_cast<std::uint32_t>(xgboost::get<xgboost::Integer const>(outputs[i])), WeightOf(saved, model, i)});
+    Leaves const leaves{tree};
+    auto const first = static_cast<std::uint32_t>(xgboost::get<xgboost::Integer const>(outputs[i]));
+    for (std::uint32_t k = 0; k < std::max<std::size_t>(leaves.outputs(), 1); ++k) {
+      auto const values = leaves.Of(k);
+      TreeArrays const arrays{left,           Values<xgboost::I32Array>(tree, "right_children"), features,
+                              values,         Values<xgboost::U8Array>(tree, "default_left"),    categories.ptr,
+                              categories.bits};
+      visit({arrays, Values<xgboost::F32Array>(tree, "sum_hessian"), first + k, WeightOf(saved, model, i)});
+    }
   }
 }
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import xgboost as xgb
-from support import BACKEND, fresh, make_data, only_before, only_ours, only_since, ours_since, params
+from support import BACKEND, SERIES, fresh, make_data, only_before, only_ours, only_since, ours_since, params
 
 ROUNDS = 70
 # Rows times rounds are more than the work from which any process uses a device, about 2^24, also with five rounds less.
@@ -26,6 +26,12 @@ CASES: Dict[str, Any] = {
     "dart": (Y, dict(booster="dart", rate_drop=0.2)),
     "dart of classes": (CLASSES, dict(booster="dart", rate_drop=0.1, objective="multi:softprob", num_class=3, max_depth=2)),
 }
+if SERIES >= 302:
+    VECTORS = np.column_stack([Y, CLASSES, np.sin(Y)])
+    CASES["vectors"] = (VECTORS, dict(multi_strategy="multi_output_tree", max_depth=3))
+    CASES["symmetric vectors"] = (VECTORS, dict(multi_strategy="multi_output_tree", grow_policy="symmetric"))
+if SERIES >= 304:
+    CASES["dart of vectors"] = (VECTORS, dict(booster="dart", rate_drop=0.1, multi_strategy="multi_output_tree", max_depth=3))
 _MODELS: Dict[str, xgb.Booster] = {}
 
 
@@ -53,7 +59,7 @@ def test_margins(case: str) -> None:
     assert_as_stock(case, output_margin=True)
 
 
-@pytest.mark.parametrize("case", ["regression", "dart"])
+@pytest.mark.parametrize("case", [case for case in ("regression", "dart", "vectors") if case in CASES])
 @pytest.mark.parametrize("rounds", [(0, ROUNDS - 4), (3, ROUNDS - 1), (5, 6)])
 def test_margins_of_some_rounds(case: str, rounds: Any) -> None:
     assert_as_stock(case, iteration_range=rounds, output_margin=True)
