@@ -55,6 +55,7 @@ void DeviceForest::Append(Forest const& forest, std::size_t first, std::size_t l
     added.push_back(forest.tree(i));
     added.back().first += old_words - begin_word;
   }
+  added.front().kind &= ~ForestTree::kTwin;  // here another tree is before it, or none
   CopyToDevice(device_trees_.data() + old_trees, added.data(), added.size(), stream, kWhat);
   CopyToDevice(words_.data() + old_words, forest.words(first), new_words, stream, kWhat);
   CopyToDevice(ids_.data() + old_words, forest.ids(first), new_words, stream, kWhat);

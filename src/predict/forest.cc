@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/float_bits.h"
 #include "base/message.h"
 
 namespace xgbgpu {
@@ -122,15 +123,38 @@ std::vector<ForestNode> MakeNodes(GivenTree const& tree, std::vector<NodeIndex> 
   return nodes;
 }
 
+/// Returns true if both trees have the same nodes, but for the values of leaves.
+template <typename Nodes>
+bool SameSplits(ForestWord const* a, ForestWord const* b, std::uint32_t nodes) {
+  for (std::uint32_t n = 0; n < nodes; ++n) {
+    ForestNode const x = Nodes::Load(a, n), y = Nodes::Load(b, n);
+    if (x.left != y.left) return false;
+    if (x.leaf()) continue;
+    bool const same = FloatBits(x.value) == FloatBits(y.value) && x.feature == y.feature && x.set == y.set;
+    if (!same || x.default_left != y.default_left) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
+/// Returns true if `tree`, whose nodes are the last ones, has the splits of the last of the trees. `sets`: its sets.
+bool Forest::IsTwin(ForestTree const& tree, std::vector<std::uint32_t> const& sets) const {
+  if (trees_.empty() || trees_.back().words != tree.words || trees_.back().wide() != tree.wide()) return false;
+  ForestWord const *const other = words(trees() - 1), *const own = words_.data() + tree.first;
+  bool const same = tree.wide() ? SameSplits<WideNodes>(other, own, tree.words / WideNodes::kWords)
+                                : SameSplits<NarrowNodes>(other, own, tree.words / NarrowNodes::kWords);
+  auto const* const others_sets = set_words_.data() + first_set(trees() - 1);
+  return same && std::equal(sets.begin(), sets.end(), others_sets, set_words_.data() + set_words_.size());
+}
+
 void Forest::Add(TreeArrays const& arrays, std::uint32_t output, float weight) {
-  constexpr std::uint32_t kMostOutputs = 1U << 31;
   GivenTree const given{arrays, trees_.size()};
   given.CheckSizes();
   given.CheckCategories();
-  if (output >= kMostOutputs) {
-    Throw<InvalidArgument>("Output of tree ", given.number, " is ", output, "; allowed: 0 to ", kMostOutputs - 1);
+  if (output >= ForestTree::kMostOutputs) {
+    Throw<InvalidArgument>("Output of tree ", given.number, " is ", output, "; allowed: 0 to ",
+                           ForestTree::kMostOutputs - 1);
   }
   auto const order = BreadthFirst(given);
   std::vector<std::uint32_t> sets;
@@ -144,7 +168,7 @@ void Forest::Add(TreeArrays const& arrays, std::uint32_t output, float weight) {
   ForestTree tree{};
   tree.first = words_.size();
   tree.words = static_cast<std::uint32_t>(nodes.size()) * node_words;
-  tree.kind = output | (wide ? 1U << 31 : 0U);
+  tree.kind = output | (wide ? ForestTree::kWide : 0U);
   words_.resize(tree.first + tree.words);
   ids_.resize(words_.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -156,6 +180,7 @@ void Forest::Add(TreeArrays const& arrays, std::uint32_t output, float weight) {
       NarrowNodes::Pack(nodes[i], words_.data() + to);
     }
   }
+  if (IsTwin(tree, sets)) tree.kind |= ForestTree::kTwin;
   set_words_.insert(set_words_.end(), sets.begin(), sets.end());
   set_ptr_.push_back(set_words_.size());
   trees_.push_back(tree);

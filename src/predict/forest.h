@@ -32,7 +32,7 @@ class Forest {
  public:
   /// Adds a tree. weight: as for SetWeight.
   /// Throws InvalidArgument (arrays of different lengths or empty; children that do not exist, or that two nodes share;
-  /// output or feature from 2^31 on; words of categories that do not exist). The forest is then as before.
+  /// output from 2^30 on, feature from 2^31 on; words of categories that do not exist). The forest is then as before.
   void Add(TreeArrays const& tree, std::uint32_t output, float weight = 1);
 
   /// The weight of a tree in margins, as DART has it: not 1, and (0 + value) · weight, rounded once, is added in place
@@ -65,6 +65,8 @@ class Forest {
   PackedSets sets(std::size_t i) const { return {set_words_.data() + set_ptr_[i]}; }
 
  private:
+  bool IsTwin(ForestTree const& tree, std::vector<std::uint32_t> const& sets) const;
+
   std::vector<ForestTree> trees_;
   std::vector<ForestWord> words_;
   std::vector<NodeIndex> ids_;             ///< [words]

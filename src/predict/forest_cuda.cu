@@ -194,29 +194,42 @@ __device__ void FindLeaves(ForestWord const* const (&tree)[kTrees], Sets const (
   for (int k = 0; k < kTrees; ++k) leaf[k] = {place[k], node[k].value};
 }
 
-/// Walks groups of kTrees trees of a chunk from *t on, while there are enough. `words` are the chunk's.
+constexpr std::uint32_t kNoPlace = ~0U;
+
+/// Finds the leaf of a row in a tree. `place`: of its leaf in the tree before, or kNoPlace.
+template <typename Nodes, typename Sets, typename Row>
+__device__ ForestLeaf LeafBeside(ForestTree const& tree, ForestWord const* root, Sets const& sets, Row const& row,
+                                 std::uint32_t place) {
+  if (tree.twin() && place != kNoPlace) return {place, Nodes::Load(root, place).value};
+  return FindLeaf<Nodes>(root, sets, row);
+}
+
+/// Walks groups of kTrees trees of a chunk from *t on, while there are enough. `words` are the chunk's. `place`: of the
+/// row's leaf in the tree before.
 template <int kTrees, typename Sets, typename Row, typename Sink>
 __device__ void WalkGroups(ForestView const& forest, Chunk const& chunk, ForestWord const* words, Row const& row,
-                           std::uint32_t* t, Sink* sink) {
+                           std::uint32_t* t, std::uint32_t* place, Sink* sink) {
   std::uint64_t const first = forest.trees[chunk.begin].first;
   for (; *t + kTrees <= chunk.end; *t += kTrees) {
     ForestTree tree[kTrees];
     ForestWord const* root[kTrees];
     Sets sets[kTrees];
     ForestLeaf leaf[kTrees];
-    bool wide = false;
+    bool together = true;
     for (int k = 0; k < kTrees; ++k) {
       tree[k] = LoadTree(forest, *t + k);
       root[k] = words + static_cast<std::uint32_t>(tree[k].first - first);
       sets[k] = forest.SetsOf<Sets>(*t + k);
-      wide = wide || tree[k].wide();
+      together = together && !tree[k].wide() && !tree[k].twin();
     }
-    if (!wide) {
+    if (together) {
       FindLeaves(root, sets, row, leaf);
+      *place = leaf[kTrees - 1].node;
     } else {
       for (int k = 0; k < kTrees; ++k) {
-        leaf[k] =
-            tree[k].wide() ? FindLeaf<WideNodes>(root[k], sets[k], row) : FindLeaf<NarrowNodes>(root[k], sets[k], row);
+        leaf[k] = tree[k].wide() ? LeafBeside<WideNodes>(tree[k], root[k], sets[k], row, *place)
+                                 : LeafBeside<NarrowNodes>(tree[k], root[k], sets[k], row, *place);
+        *place = leaf[k].node;
       }
     }
     for (int k = 0; k < kTrees; ++k) sink->Take(*t + k, tree[k], leaf[k]);
@@ -239,6 +252,7 @@ __global__ void __launch_bounds__(kMostThreads, 2)
   __pipeline_commit();
   Row const own = active ? Row::Of(matrix, row, plan.columns, values) : Row{};
   typename Target::OfRow sink{target, row};
+  std::uint32_t place = kNoPlace;
   for (std::uint32_t buffer = 0, begin = range.first; begin < range.last; buffer ^= 1) {
     Chunk const chunk = next;
     begin = chunk.end;
@@ -253,11 +267,11 @@ __global__ void __launch_bounds__(kMostThreads, 2)
       std::uint32_t t = chunk.begin;
       if (chunk.fits) {
         ForestWord const* const words = buffers + buffer * plan.chunk_words;
-        WalkGroups<kTogether, Sets>(forest, chunk, words, own, &t, &sink);
-        WalkGroups<kTogether / 2, Sets>(forest, chunk, words, own, &t, &sink);
-        WalkGroups<1, Sets>(forest, chunk, words, own, &t, &sink);
+        WalkGroups<kTogether, Sets>(forest, chunk, words, own, &t, &place, &sink);
+        WalkGroups<kTogether / 2, Sets>(forest, chunk, words, own, &t, &place, &sink);
+        WalkGroups<1, Sets>(forest, chunk, words, own, &t, &place, &sink);
       } else {
-        WalkGroups<1, Sets>(forest, chunk, forest.words + forest.trees[t].first, own, &t, &sink);
+        WalkGroups<1, Sets>(forest, chunk, forest.words + forest.trees[t].first, own, &t, &place, &sink);
       }
     }
     __syncthreads();  // the buffer is filled again next

@@ -21,11 +21,17 @@ struct alignas(8) ForestWord {
 struct alignas(16) ForestTree {
   std::uint64_t first;  ///< first word, of the root; even
   std::uint32_t words;  ///< even
-  std::uint32_t kind;   ///< 1 bit wide, 31 bits output
+  std::uint32_t kind;   ///< 1 bit wide, 1 bit twin, 30 bits output
 
-  XGBGPU_HD bool wide() const { return kind >> 31 != 0; }
+  static constexpr std::uint32_t kWide = 1U << 31;
+  static constexpr std::uint32_t kTwin = 1U << 30;
+  static constexpr std::uint32_t kMostOutputs = 1U << 30;
+
+  XGBGPU_HD bool wide() const { return (kind & kWide) != 0; }
+  /// Returns true if each row's leaf has the place that it has in the tree before. Trees of vectors become such trees.
+  XGBGPU_HD bool twin() const { return (kind & kTwin) != 0; }
   /// Returns the output that the tree's leaves are added to.
-  XGBGPU_HD std::uint32_t output() const { return kind & 0x7FFFFFFFU; }
+  XGBGPU_HD std::uint32_t output() const { return kind & (kMostOutputs - 1); }
 };
 
 constexpr std::uint32_t kNoSet = 0xFFFFFFFFU;

@@ -37,6 +37,7 @@ struct CudaForestCase {
   std::uint32_t outputs{kOutputs};
   bool stored_nans{false};
   std::uint32_t levels{0};  ///< categories of features 0, 3, 6 …; 0: they are numbers
+  int twins{0};             ///< trees with the splits of each tree, behind it
 };
 
 void PrintTo(CudaForestCase const& c, std::ostream* os) { *os << c.name; }
@@ -82,6 +83,10 @@ std::vector<CudaForestCase> Cases() {
       {"CategoriesVeryWide", {33, 70000, 0.3}, 70010, Equal(6, 500), true, Where::kTiles, kOutputs, false, 33},
       {"CategoriesSparseStaged", {3000, 60, 0.9}, 60, mixed, false, Where::kStaged, kOutputs, false, 40},
       {"CategoriesSparse", {2000, 3000, 0.97}, 3100, mixed, false, Where::kSparse, kOutputs, false, 40},
+      {"Twins", {2500, 12, 0.1, 50}, 12, mixed, true, Where::kStaged, kOutputs, false, 0, 2},
+      {"ManyTwins", {2000, 5, 0.1}, 9, Equal(9, 60), true, Where::kStaged, 16, false, 0, 15},
+      {"TwinsOfCategories", {2500, 12, 0.1}, 12, mixed, true, Where::kStaged, kOutputs, false, 5, 3},
+      {"TwinsSparse", {2000, 3000, 0.97}, 3100, mixed, false, Where::kSparse, kOutputs, false, 40, 1},
   };
 }
 
@@ -99,6 +104,14 @@ class CudaForestTest : public ::testing::TestWithParam<CudaForestCase> {
       GivenTree tree = RandomTree({c.leaves[i], c.tested, output, i % 4 == 3, levels}, values, &random);
       if (i % 5 == 4) tree.weight = 0.7f;
       tree.AddTo(&forest_);
+      for (int twin = 0; twin < c.twins; ++twin) {
+        tree.output = (tree.output + 1) % c.outputs;
+        for (std::size_t n = 0; n < tree.size(); ++n) {
+          if (tree.left[n] == kNoNode) tree.value[n] = random.Between(-1, 1);
+        }
+        tree.AddTo(&forest_);
+        ASSERT_TRUE(forest_.tree(forest_.trees() - 1).twin());
+      }
     }
     source_ = std::make_unique<MemorySource>(values, c.shape.rows / 3 + 1);
     for (auto& row : source_->data()) {

@@ -287,6 +287,37 @@ TEST(ForestAddTest, ChoosesWideNodesForManySets) {
   }
 }
 
+TEST(ForestAddTest, FindsTreesWithTheSplitsOfTheTreeBefore) {
+  reference::Values const values = testing::RandomForestValues({60, 4}, 20, 64);
+  Random random{65};
+  for (std::size_t const leaves : {1U, 12U, 40000U}) {
+    GivenTree const tree = testing::RandomTree({leaves, 4, 0, false, 20}, values, &random);
+    GivenTree twin = tree;
+    twin.output = 1;
+    twin.weight = 0.5f;
+    for (std::size_t n = 0; n < twin.size(); ++n) twin.value[n] += twin.left[n] == kNoNode ? 1.0f : 0.0f;
+    auto const is_twin = [&](GivenTree const& other) { return testing::MakeForest({tree, other}).tree(1).twin(); };
+    EXPECT_TRUE(is_twin(twin));
+    EXPECT_FALSE(testing::MakeForest({twin}).tree(0).twin());
+    for (bool const of_categories : {false, true}) {
+      std::size_t n = 0;
+      while (n < tree.size() && (tree.left[n] == kNoNode || tree.categories[n].empty() == of_categories)) ++n;
+      if (n == tree.size()) continue;
+      GivenTree other = twin;
+      other.default_left[n] ^= 1;
+      EXPECT_FALSE(is_twin(other)) << "the missing values of node " << n;
+      other = twin;
+      if (of_categories) {
+        other.categories[n].back() += 1;
+      } else {
+        other.value[n] += 1.0f;
+      }
+      EXPECT_FALSE(is_twin(other)) << "the values of node " << n;
+    }
+  }
+  EXPECT_FALSE(testing::MakeForest({Stump(0, true, 1), Stump(0, true, 2)}).tree(1).twin());
+}
+
 TEST(ForestAddTest, RefusesWhatIsNoTree) {
   Forest forest = testing::MakeForest({Stump(0.5f, true)});
   auto const refused = [&](GivenTree const& tree, std::vector<std::string> const& parts) {
@@ -312,8 +343,8 @@ TEST(ForestAddTest, RefusesWhatIsNoTree) {
   refused(tree, {"Node 0 of tree 1", "more than one parent"});
   refused(Stump(0.5f, true, 0x80000000U), {"tests feature 2147483648", "0 to 2147483647"});
   tree = Stump(0.5f, true);
-  tree.output = 0x80000000U;
-  refused(tree, {"Output of tree 1 is 2147483648", "0 to 2147483647"});
+  tree.output = 0x40000000U;
+  refused(tree, {"Output of tree 1 is 1073741824", "0 to 1073741823"});
   auto const wrong_categories = [&](std::vector<std::uint32_t> const& ptr, std::vector<std::string> const& parts) {
     GivenTree const given = Stump(0.5f, true);
     std::vector<std::uint32_t> const bits{1, 2};
