@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "split/category_ops.h"
+#include "split/vector_split.h"
 
 namespace xgbgpu {
 
@@ -40,6 +41,16 @@ void LevelScores::SortCategories(FeatureIndex feature, Span<GradientSum const> s
   SetOrder(feature, host::SortedCategoryKeys(OrderingParams(*params_), sums));
 }
 
+void LevelScores::SortCategories(FeatureIndex feature, LevelParams const& params, GradientSum const* total,
+                                 Span<GradientSum const* const> sums) {
+  BinIndex const categories = cuts_.bins(feature);
+  if (params.outputs == 1) return SortCategories(feature, {sums[0], std::size_t{categories}});
+  std::vector<SplitParams> ordering;
+  for (std::uint32_t k = 0; k < params.outputs; ++k) ordering.push_back(OrderingParams(params.of_outputs[k]));
+  SetOrder(feature, host::VectorCategoryKeys(ordering, total, sums, categories));
+}
+
+/// Takes the order of a feature's categories from sorted keys, whose lower halves are the categories.
 void LevelScores::SetOrder(FeatureIndex feature, Span<std::uint64_t const> keys) {
   for (std::uint64_t const key : keys) sorted_[feature].push_back(CategoryOf(key));
 }

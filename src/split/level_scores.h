@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "split/category_split.h"
 #include "split/split.h"
+#include "split/symmetric_ops.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
@@ -53,9 +54,10 @@ class LevelScores {
   /// Sorts the categories of a feature by G / (H + lambda) of `sums` [categories] over all rows of the tree.
   /// Thread-safe for different features.
   void SortCategories(FeatureIndex feature, Span<GradientSum const> sums);
-  /// Takes the order of a feature's categories from sorted `keys`, whose lower halves are the categories.
-  /// Thread-safe for different features.
-  void SetOrder(FeatureIndex feature, Span<std::uint64_t const> keys);
+  /// The same in trees of vectors: by VectorCategoryKeys in the root, with several outputs. `total` [outputs],
+  /// `sums` [outputs][categories].
+  void SortCategories(FeatureIndex feature, LevelParams const& params, GradientSum const* total,
+                      Span<GradientSum const* const> sums);
   /// Returns the categories of a feature: ordered at both ends, where splits are tried; any between.
   std::vector<BinIndex> const& sorted(FeatureIndex feature) const { return sorted_[feature]; }
 
@@ -68,6 +70,7 @@ class LevelScores {
   std::size_t bytes() const { return first_.bytes() + second_.bytes(); }
 
  private:
+  void SetOrder(FeatureIndex feature, Span<std::uint64_t const> keys);
   void WriteCategorySet(LevelSplit* split);
 
   Cuts const& cuts_;

@@ -7,7 +7,6 @@
 
 #include "base/parallel.h"
 #include "split/category_ops.h"
-#include "split/vector_split.h"
 
 namespace xgbgpu::host {
 
@@ -215,22 +214,13 @@ void LevelSplitFinder::SortCategories(GradientSum const* sums, LevelNode const* 
     std::copy_if(block.features.begin(), block.features.end(), std::back_inserter(features),
                  [&](FeatureIndex f) { return scores_.KindOf(f) == CandidateKind::kSorted; });
   }
-  std::vector<SplitParams> params;
   std::vector<GradientSum> total;
-  for (std::size_t k = 0; k < params_.outputs; ++k) {
-    params.push_back(LevelScores::OrderingParams(params_.of_outputs[k]));
-    total.push_back(root[k].total);
-  }
+  for (std::size_t k = 0; k < params_.outputs; ++k) total.push_back(root[k].total);
   ParallelTasks(threads_, features.size(), [&](std::size_t i, int) {
     FeatureIndex const f = features[i];
-    BinIndex const categories = matrix_.cuts.bins(f);
-    if (params_.outputs == 1) {
-      scores_.SortCategories(f, {sums + matrix_.cell_ptr[f], std::size_t{categories}});
-      return;
-    }
     std::vector<GradientSum const*> bins;
     for (std::size_t k = 0; k < params_.outputs; ++k) bins.push_back(sums + k * matrix_.cells() + matrix_.cell_ptr[f]);
-    scores_.SetOrder(f, VectorCategoryKeys(params, total.data(), bins, categories));
+    scores_.SortCategories(f, params_, total.data(), bins);
   });
 }
 

@@ -148,30 +148,49 @@ XGBGPU_HD NodeSum SumOfOutput(LevelParams const& p, std::uint32_t k, GradientSum
   return {sum, ToLoss(p.of_outputs[k], sum), has_own_weights};
 }
 
+/// The gain of a division of a node, to which outputs are added in their order. One pass over them suffices for sides
+/// with weights of their own, as nearly all sides are.
+template <bool kMonotone>
+struct DivisionOfOutputs {
+  double gain{0.0};
+  double hessians_left{0.0}, hessians_right{0.0};
+
+  /// Adds output `k`, whose sums are `left` and `right`. In the first pass both sides have weights of their own.
+  XGBGPU_HD void Add(LevelParams const& p, std::uint32_t k, GradientSum left, GradientSum right, LevelSides sides,
+                     LevelNode const& node, int direction) {
+    NodeSum const l = SumOfOutput(p, k, left, sides.left_has_own_weight);
+    NodeSum const r = SumOfOutput(p, k, right, sides.right_has_own_weight);
+    hessians_left += l.loss.hess;
+    hessians_right += r.loss.hess;
+    gain += GainOfDivision<kMonotone>(p.of_outputs[k], l, r, node, direction);
+  }
+  /// Ends the first pass. Returns true if the gain is known: 0 if a side has no hessian. Otherwise the gain becomes 0,
+  /// and all outputs are to be added once more, with these `sides`.
+  XGBGPU_HD bool IsKnown(LevelParams const& p, LevelSides* sides) {
+    if (hessians_left <= 0.0 || hessians_right <= 0.0) {
+      gain = 0.0;
+      return true;
+    }
+    *sides = {HasOwnWeights(p, hessians_left), HasOwnWeights(p, hessians_right)};
+    if (sides->left_has_own_weight && sides->right_has_own_weight) return true;
+    gain = 0.0;
+    return false;
+  }
+};
+
 /// Returns the gain of a division into left(k) and right(k), the sums of output k. Adds the outputs in their order.
 /// Returns 0 if a side has no hessian. `node`: [outputs].
 template <bool kMonotone, typename Left, typename Right>
 XGBGPU_HD double DivisionGainOfOutputs(LevelParams const& p, Left&& left, Right&& right, LevelNode const* node,
                                        int direction) {
-  auto const gain_of = [&](std::uint32_t k, NodeSum const& l, NodeSum const& r) {
-    return GainOfDivision<kMonotone>(p.of_outputs[k], l, r, node[k], direction);
-  };
-  // One pass over the sums suffices for sides with weights of their own, as nearly all sides are.
-  double gain = 0.0, hessians_left = 0.0, hessians_right = 0.0;
+  DivisionOfOutputs<kMonotone> division;
   for (std::uint32_t k = 0; k < p.outputs; ++k) {
-    NodeSum const l = SumOfOutput(p, k, left(k), true), r = SumOfOutput(p, k, right(k), true);
-    hessians_left += l.loss.hess;
-    hessians_right += r.loss.hess;
-    gain += gain_of(k, l, r);
+    division.Add(p, k, left(k), right(k), {true, true}, node[k], direction);
   }
-  if (hessians_left <= 0.0 || hessians_right <= 0.0) return 0.0;
-  bool const left_is_own = HasOwnWeights(p, hessians_left), right_is_own = HasOwnWeights(p, hessians_right);
-  if (left_is_own && right_is_own) return gain;
-  gain = 0.0;
-  for (std::uint32_t k = 0; k < p.outputs; ++k) {
-    gain += gain_of(k, SumOfOutput(p, k, left(k), left_is_own), SumOfOutput(p, k, right(k), right_is_own));
-  }
-  return gain;
+  LevelSides sides{};
+  if (division.IsKnown(p, &sides)) return division.gain;
+  for (std::uint32_t k = 0; k < p.outputs; ++k) division.Add(p, k, left(k), right(k), sides, node[k], direction);
+  return division.gain;
 }
 
 }  // namespace xgbgpu

@@ -5,6 +5,7 @@
 #ifndef XGBGPU_SPLIT_VECTOR_OPS_H_
 #define XGBGPU_SPLIT_VECTOR_OPS_H_
 
+#include "base/float_bits.h"
 #include "base/hd.h"
 #include "split/constraint_ops.h"
 #include "split/split_ops.h"
@@ -39,6 +40,24 @@ XGBGPU_HD SideWeights OrderedWeights(SplitParams const& p, LossSum left, LossSum
   both.reg_alpha *= 2.0;
   float const shared = BoundedWeight(both, {left.grad + right.grad, left.hess + right.hess}, bounds);
   return {shared, shared};
+}
+
+/// Returns the best output of the rows of a sum, alone.
+XGBGPU_HD float BestOutput(SplitParams const& p, GradientSum sum) {
+  return static_cast<float>(NodeWeight(p, ToLoss(p, sum)));
+}
+
+/// Returns an output's part of the product by which a category is sorted: the best output of its rows, times the `own`
+/// of the node.
+XGBGPU_HD double PartOfProduct(SplitParams const& p, float own, GradientSum of_category) {
+  return static_cast<double>(own * BestOutput(p, of_category));
+}
+
+/// Returns the sort key of a category whose parts sum to `product`, in the order of outputs. Backends make different NaN,
+/// so it is sorted as 0.
+XGBGPU_HD std::uint64_t CategoryKeyOfProduct(double product, BinIndex category) {
+  auto const rounded = static_cast<float>(product);
+  return (std::uint64_t{AscendingKey(rounded == rounded ? rounded : 0.0f)} << 32) | category;
 }
 
 }  // namespace xgbgpu

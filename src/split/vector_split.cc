@@ -17,16 +17,13 @@ bool IsIn(std::uint32_t const* set, BinIndex category) { return ((set[category /
 
 std::vector<std::uint64_t> VectorCategoryKeys(Span<SplitParams const> params, GradientSum const* total,
                                               Span<GradientSum const* const> sums, BinIndex categories) {
-  auto const weight = [&](std::size_t k, GradientSum const& sum) {
-    return static_cast<float>(NodeWeight(params[k], ToLoss(params[k], sum)));
-  };
   std::vector<float> own;
-  for (std::size_t k = 0; k < params.size(); ++k) own.push_back(weight(k, total[k]));
+  for (std::size_t k = 0; k < params.size(); ++k) own.push_back(BestOutput(params[k], total[k]));
   std::vector<std::uint64_t> keys(categories);
   for (BinIndex c = 0; c < categories; ++c) {
     double product = 0.0;
-    for (std::size_t k = 0; k < params.size(); ++k) product += static_cast<double>(own[k] * weight(k, sums[k][c]));
-    keys[c] = (std::uint64_t{AscendingKey(static_cast<float>(product))} << 32) | c;
+    for (std::size_t k = 0; k < params.size(); ++k) product += PartOfProduct(params[k], own[k], sums[k][c]);
+    keys[c] = CategoryKeyOfProduct(product, c);
   }
   std::sort(keys.begin(), keys.end());
   return keys;
