@@ -7,6 +7,7 @@
 #include "split/category_ops.h"
 #include "split/constraint_ops.h"
 #include "split/split_block.cuh"
+#include "split/split_cuda.h"
 
 namespace xgbgpu::cuda {
 
@@ -173,20 +174,31 @@ struct SortedKeys {
   __device__ BinIndex FromBack(BinIndex i) const { return CategoryOf(keys[n - 1 - i]); }
 };
 
+/// Returns the block's room for the keys of `n` categories.
+__device__ inline std::uint64_t* RoomForKeys(DeviceCategories const& categories, BinIndex n, CategoryShared* shared) {
+  if (n <= kSharedCategories) return shared->keys;
+  return categories.sort_workspace + std::uint64_t{blockIdx.x} * categories.sort_items;
+}
+
+/// Sorts keys[0 … n) of the categories of a feature; thread t has written keys t, t + kSplitThreads … The whole block
+/// calls it.
+__device__ inline SortedKeys SortCategoryKeys(SplitParams const& params, std::uint64_t* keys, BinIndex n,
+                                              CategoryShared* shared) {
+  std::uint32_t const splits = SortedSplits(params, n);
+  if (n > kSplitThreads && splits > 0 && splits <= kMostSelected) {
+    SelectEnds(keys, n, splits, shared);
+    return {shared->ends, 2 * splits};
+  }
+  SortKeys(keys, n);
+  return {keys, n};
+}
+
 /// Sorts the categories of a feature. The whole block calls it.
 __device__ inline SortedKeys SortCategories(DeviceCategories const& categories, SplitParams const& params,
                                             CategorySums const& sums, CategoryShared* shared) {
-  bool const fits = sums.n <= kSharedCategories;
-  std::uint64_t* const keys =
-      fits ? shared->keys : categories.sort_workspace + std::uint64_t{blockIdx.x} * categories.sort_items;
+  std::uint64_t* const keys = RoomForKeys(categories, sums.n, shared);
   for (std::uint32_t i = threadIdx.x; i < sums.n; i += kSplitThreads) keys[i] = CategoryKey(params, sums.at(i), i);
-  std::uint32_t const splits = SortedSplits(params, sums.n);
-  if (sums.n > kSplitThreads && splits > 0 && splits <= kMostSelected) {
-    SelectEnds(keys, sums.n, splits, shared);
-    return {shared->ends, 2 * splits};
-  }
-  SortKeys(keys, sums.n);
-  return {keys, sums.n};
+  return SortCategoryKeys(params, keys, sums.n, shared);
 }
 
 /// The best split by categories of a thread.
@@ -288,19 +300,18 @@ __device__ void BestOfCategories(SplitView const& view, SplitParams const& param
   __syncthreads();  // the next call reuses the shared words
 }
 
-/// Writes the set of node n's best split, if it is by categories. The whole block calls it.
-__device__ inline void WriteNodeSet(SplitView const& view, SplitParams const& params, NodeIndex n, GradientSum* own,
-                                    CategoryShared* room) {
-  __threadfence();  // other blocks have subtracted
-  SplitCandidate const split = LoadFresh(&view.tree.nodes[n].split);
-  if (!split.categorical) return;
-  CategorySums const sums{view.matrix, split.feature, own};
-  std::uint32_t* const set = view.categories.set(static_cast<std::uint32_t>(n));
-  bool const one = SplitsOneByOne(params, sums.n);
+/// Writes set `number`: the categories that go right by `split`, whose `bin` is no set yet. sort() returns the sorted
+/// keys of its feature. The whole block calls it.
+template <typename Sort>
+__device__ void WriteSet(DeviceMatrixView const& m, DeviceCategories const& categories, SplitParams const& params,
+                         SplitCandidate const& split, std::uint32_t number, Sort&& sort) {
+  BinIndex const n = m.bins(split.feature);
+  std::uint32_t* const set = categories.set(number);
+  bool const one = SplitsOneByOne(params, n);
   // Writes the categories at the nearer end as members, or as the only non-members.
-  bool const all_but = !one && split.bin > SortedSplits(params, sums.n);
-  for (std::uint32_t w = threadIdx.x; w < view.categories.words; w += kSplitThreads) {
-    std::uint32_t const there = min(sums.n - min(sums.n, 32 * w), 32U);
+  bool const all_but = !one && split.bin > SortedSplits(params, n);
+  for (std::uint32_t w = threadIdx.x; w < categories.words; w += kSplitThreads) {
+    std::uint32_t const there = min(n - min(n, 32 * w), 32U);
     set[w] = !all_but || there == 0 ? 0 : ~0U >> (32 - there);
   }
   __syncthreads();
@@ -308,17 +319,26 @@ __device__ inline void WriteNodeSet(SplitView const& view, SplitParams const& pa
   if (one) {
     if (threadIdx.x == 0) flip(split.bin);
   } else {
-    SortedKeys const sorted = SortCategories(view.categories, params, sums, room);
-    BinIndex const flipped = all_but ? sums.n - split.bin : split.bin;
+    SortedKeys const sorted = sort();
+    BinIndex const flipped = all_but ? n - split.bin : split.bin;
     for (BinIndex i = threadIdx.x; i < flipped; i += kSplitThreads) {
       flip(all_but ? sorted.FromBack(i) : sorted.FromFront(i));
     }
     __syncthreads();  // the keys are overwritten next
   }
-  if (threadIdx.x != 0) return;
-  DeviceMatrixView const& m = view.matrix;
-  if (m.dense && !split.default_left) flip(m.tile[split.feature / m.tile_columns].bins);
-  view.tree.nodes[n].split.bin = static_cast<BinIndex>(n);
+  if (threadIdx.x == 0 && m.dense && !split.default_left) flip(m.tile[split.feature / m.tile_columns].bins);
+}
+
+/// Writes the set of node n's best split, if it is by categories. The whole block calls it.
+__device__ inline void WriteNodeSet(SplitView const& view, SplitParams const& params, NodeIndex n, GradientSum* own,
+                                    CategoryShared* room) {
+  __threadfence();  // other blocks have subtracted
+  SplitCandidate const split = LoadFresh(&view.tree.nodes[n].split);
+  if (!split.categorical) return;
+  WriteSet(view.matrix, view.categories, params, split, static_cast<std::uint32_t>(n), [&] {
+    return SortCategories(view.categories, params, CategorySums{view.matrix, split.feature, own}, room);
+  });
+  if (threadIdx.x == 0) view.tree.nodes[n].split.bin = static_cast<BinIndex>(n);
 }
 
 }  // namespace xgbgpu::cuda

@@ -161,28 +161,12 @@ LevelSplit HostDrivenSymmetricTree::FindSplit(LevelView const& view) {
   return scores_.Best();
 }
 
-/// Copies the categories that go right to the device, under the number of the split. A missing value has a symbol
-/// there, too.
-std::uint32_t const* HostDrivenSymmetricTree::UploadCategories(LevelSplit const& split) {
-  if (!split.categorical) return nullptr;
-  DeviceMatrix const& matrix = parts_.matrix;
-  DeviceCategories const categories = parts_.splits.Categories();
-  FeatureIndex const f = split.feature;
-  BinIndex const missing = matrix.view.dense ? matrix.tiles[f / matrix.view.tile_columns].bins : matrix.cuts.bins(f);
-  CategorySets const sets = scores_.category_sets();
-  host_set_.assign(categories.words, 0);
-  std::copy_n(sets.set(split.bin), (matrix.cuts.bins(f) + 31) / 32, host_set_.begin());
-  if (!split.default_left) host_set_[missing / 32] |= 1U << (missing % 32);
-  CopyToDevice(categories.set(split.bin), host_set_.data(), host_set_.size(), device_.stream, "dividing a level");
-  return categories.set(split.bin);
-}
-
 void HostDrivenSymmetricTree::Divide(LevelView const& view, LevelSplit const& split) {
   std::vector<NodeIndex> const parents = tree_.active();
   bool const is_last = tree_.IsLastDivision();
   int const depth = tree_.depth() + 1;
   auto const families = static_cast<std::uint32_t>(parents.size());
-  std::uint32_t const* const right_categories = UploadCategories(split);
+  std::uint32_t const* const right_categories = parts_.splits.UploadCategories(split, scores_.category_sets());
   WriteLevelSplit(view, split, right_categories, families, parts_.memory.nodes(), lefts_.data(), device_.stream);
   std::vector<GradientSum> lefts(families);
   CopyToHost(lefts.data(), lefts_.data(), lefts.size(), device_.stream, "dividing a level");

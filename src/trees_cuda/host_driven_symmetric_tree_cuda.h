@@ -42,7 +42,6 @@ class HostDrivenSymmetricTree : public TreeGrowth {
   LevelView UploadLevel();
   LevelSplit FindSplit(LevelView const& view);
   void Divide(LevelView const& view, LevelSplit const& split);
-  std::uint32_t const* UploadCategories(LevelSplit const& split);
 
   TreeParts& parts_;
   TreeDevice& device_;
@@ -62,7 +61,6 @@ class HostDrivenSymmetricTree : public TreeGrowth {
   // Sources of copies, which stay until the stream has been waited for.
   std::vector<LevelNodeInSlot> host_nodes_;
   std::vector<LevelFeature> host_features_;
-  std::vector<std::uint32_t> host_set_;
 };
 
 }  // namespace xgbgpu::cuda

@@ -15,7 +15,7 @@ TreeSplits::TreeSplits(DeviceMatrix const& matrix, TreeDevice* device, TreeReque
       memory_{memory},
       rows_{rows},
       histograms_{histograms},
-      cuts_{matrix.cuts},
+      matrix_{matrix},
       workspace_{matrix, device->limits, &device->workspace},
       shares_of_whole_{SharesOf(matrix.view, matrix.tiles)},
       shares_{shares_of_whole_},
@@ -24,7 +24,8 @@ TreeSplits::TreeSplits(DeviceMatrix const& matrix, TreeDevice* device, TreeReque
 /// Returns the shares of the devices in the groups that are searched.
 SplitShares TreeSplits::SharesOf(DeviceMatrixView const& view, std::vector<DeviceTile> const& tiles) const {
   DeviceShard const& shard = device_.shard;
-  return MakeSplitShares(view, tiles, cuts_, workspace_.groups(), shard.devices->devices(), shard.least_shared_bytes);
+  return MakeSplitShares(view, tiles, matrix_.cuts, workspace_.groups(), shard.devices->devices(),
+                         shard.least_shared_bytes);
 }
 
 void TreeSplits::SearchTree() {
@@ -100,6 +101,19 @@ SplitView TreeSplits::AtLevel(int level) const {
                                         [&](SplitGroup const& group) { return group.first < columns; });
   view.group_count = static_cast<std::uint32_t>(end - groups.begin());
   return view;
+}
+
+std::uint32_t const* TreeSplits::UploadCategories(LevelSplit const& split, CategorySets const& sets) {
+  if (!split.categorical) return nullptr;
+  DeviceCategories const categories = Categories();
+  FeatureIndex const f = split.feature;
+  BinIndex const bins = matrix_.cuts.bins(f);
+  BinIndex const missing = matrix_.view.dense ? matrix_.tiles[f / matrix_.view.tile_columns].bins : bins;
+  host_set_.assign(categories.words, 0);
+  std::copy_n(sets.set(split.bin), (bins + 31) / 32, host_set_.begin());
+  if (!split.default_left) host_set_[missing / 32] |= 1U << (missing % 32);  // missing values have a symbol there, too
+  CopyToDevice(categories.set(split.bin), host_set_.data(), host_set_.size(), device_.stream, "dividing a level");
+  return categories.set(split.bin);
 }
 
 CategorySets TreeSplits::ReadCategories(std::size_t nodes) {

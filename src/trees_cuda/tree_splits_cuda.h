@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
+#include <vector>
 
 #include "growth/tree_memory_cuda.h"
 #include "matrix/device_matrix.h"
+#include "split/level_scores.h"
 #include "split/level_search_cuda.h"
 #include "split/split_shares.h"
 #include "split/split_workspace_cuda.h"
@@ -62,6 +64,9 @@ class TreeSplits {
   /// Tells whether any feature has categories.
   bool has_categories() const { return workspace_.categories().any(); }
   DeviceCategories Categories() const { return workspace_.categories().View(); }
+  /// Writes the categories that go right by the split of a level to the device, under the number of their set in `sets`.
+  /// Returns where; nullptr if the split is by numbers. Enqueued.
+  std::uint32_t const* UploadCategories(LevelSplit const& split, CategorySets const& sets);
   /// Copies the sets of categories of the first `nodes` nodes to the host, if any feature has categories. Waits.
   CategorySets ReadCategories(std::size_t nodes);
 
@@ -90,11 +95,12 @@ class TreeSplits {
   TreeMemory const& memory_;
   TreeRows const& rows_;
   TreeHistograms const& histograms_;
-  Cuts const& cuts_;
+  DeviceMatrix const& matrix_;
   SplitWorkspace workspace_;
   SplitShares shares_of_whole_;
   SplitShares shares_;  ///< of what the tree is grown on
   LevelSearchWorkspace level_search_;
+  std::vector<std::uint32_t> host_set_;  ///< source of a copy, until the stream has been waited for
 };
 
 }  // namespace xgbgpu::cuda
