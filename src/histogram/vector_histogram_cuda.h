@@ -26,6 +26,11 @@ struct VectorCells {
   XGBGPU_HD std::uint64_t first(std::uint32_t sum) const {
     return sum < outputs ? sum * output : first_hessian + (sum - outputs) * hessian_output;
   }
+  /// Returns the sum of output `k` in a cell of a slot.
+  XGBGPU_HD GradientSum Load(std::int64_t const* sums, std::uint64_t number, std::uint32_t k) const {
+    std::uint64_t const at = number * cell;
+    return {sums[k * output + at], sums[first_hessian + k * hessian_output + at]};
+  }
 };
 
 /// Each output has a histogram of pairs: what SumRows gives, one output after the other.

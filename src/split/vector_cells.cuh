@@ -5,17 +5,11 @@
 #include <cstdint>
 
 #include "core/search.h"
+#include "cuda/grid.h"
 #include "histogram/vector_histogram_cuda.h"
 #include "matrix/device_matrix.h"
 
 namespace xgbgpu::cuda {
-
-/// The sums of one cell and one output, up to the cell.
-__device__ inline GradientSum Load(VectorCells const& cells, std::int64_t const* sums, std::uint64_t cell,
-                                   std::uint32_t k) {
-  std::uint64_t const at = cell * cells.cell;
-  return {sums[k * cells.output + at], sums[cells.first_hessian + k * cells.hessian_output + at]};
-}
 
 /// The i-th cell of a histogram that a feature has, where there is one: in a dense tile of fewer columns than others,
 /// cells are counted without the columns that it lacks.
@@ -39,6 +33,36 @@ struct CellPlace {
       bin = static_cast<BinIndex>(i) - m.cut_ptr[feature];
     }
     exists = bin < m.bins(feature);
+  }
+};
+
+/// The sums of one feature's bins in a node's histogram, whose cells are sums over the bins up to each.
+struct VectorBins {
+  VectorCells const& cells;
+  std::int64_t const* sums;
+  std::uint64_t first, stride;
+  BinIndex n;
+
+  __device__ VectorBins(DeviceMatrixView const& m, VectorCells const& c, std::int64_t const* histogram, FeatureIndex f)
+      : cells{c}, sums{histogram}, first{m.first_cell(f)}, stride{m.cell_stride()}, n{m.bins(f)} {}
+
+  /// Returns the sum of the bins up to `bin`.
+  __device__ GradientSum UpTo(BinIndex bin, std::uint32_t k) const { return cells.Load(sums, first + bin * stride, k); }
+  /// Returns the sum of a bin.
+  __device__ GradientSum At(BinIndex bin, std::uint32_t k) const {
+    GradientSum sum = UpTo(bin, k);
+    if (bin != 0) sum -= UpTo(bin - 1, k);
+    return sum;
+  }
+  /// Returns the sum of all bins. There is a bin.
+  __device__ GradientSum Present(std::uint32_t k) const { return UpTo(n - 1, k); }
+  /// Returns the sum of the bins in a set. A warp calls it.
+  __device__ GradientSum In(std::uint32_t const* set, std::uint32_t k) const {
+    GradientSum sum;
+    for (BinIndex b = threadIdx.x % 32; b < n; b += 32) {
+      if (((set[b / 32] >> (b % 32)) & 1U) != 0) sum += At(b, k);
+    }
+    return {WarpSum(sum.grad), WarpSum(sum.hess)};
   }
 };
 

@@ -1,5 +1,6 @@
 // Scores the candidates of a level of a symmetric tree of vectors on a device, and writes the chosen split.
 #include "cuda/grid.h"
+#include "split/vector_categories_cuda.h"
 #include "split/vector_cells.cuh"
 #include "split/vector_levels_cuda.h"
 
@@ -11,10 +12,6 @@ constexpr int kThreads = 256;
 constexpr int kResident = 8;
 constexpr int kWarp = 32;
 
-__device__ std::int64_t const* SumsOf(VectorLevelView const& view, std::int32_t slot) {
-  return reinterpret_cast<std::int64_t const*>(view.histograms.slot(slot));
-}
-
 /// A thread takes a cell, which stands for both candidates of its bin. blockIdx.y: the node.
 template <bool kMonotone>
 __global__ void __launch_bounds__(kThreads)
@@ -23,7 +20,7 @@ __global__ void __launch_bounds__(kThreads)
   std::uint32_t const outputs = view.cells.outputs;
   std::uint64_t const n = first + blockIdx.y;
   LevelNode const* const node = view.numbers + n * outputs;
-  std::int64_t const* const sums = SumsOf(view, view.nodes[n].slot);
+  std::int64_t const* const sums = view.sums(n);
   double* const missing_right = gains + std::uint64_t{blockIdx.y} * 2 * view.bins;
   double* const missing_left = missing_right + view.bins;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < m.cells;
@@ -34,13 +31,13 @@ __global__ void __launch_bounds__(kThreads)
     std::uint64_t const last = m.first_cell(f) + (m.bins(f) - std::uint64_t{1}) * m.cell_stride();
     int const direction = kMonotone ? view.directions[f] : 0;
     std::uint64_t const candidate = std::uint64_t{m.cut_ptr[f]} + place.bin;
-    auto const up_to = [&](std::uint32_t k) { return Load(view.cells, sums, place.cell, k); };
+    auto const up_to = [&](std::uint32_t k) { return view.cells.Load(sums, place.cell, k); };
     auto const above = [&](std::uint32_t k) { return node[k].total - up_to(k); };
     double const gain = DivisionGainOfOutputs<kMonotone>(view.params, up_to, above, node, direction);
     missing_right[candidate] = gain;
     bool misses = false;
     for (std::uint32_t k = 0; k < outputs && !misses; ++k) {
-      misses = !(Load(view.cells, sums, last, k) == node[k].total);
+      misses = !(view.cells.Load(sums, last, k) == node[k].total);
     }
     if (!misses) {  // the same division, one bin further
       if (place.bin == 0) missing_left[candidate] = 0.0;
@@ -48,8 +45,8 @@ __global__ void __launch_bounds__(kThreads)
       continue;
     }
     auto const from_here = [&](std::uint32_t k) {
-      GradientSum sum = Load(view.cells, sums, last, k);
-      if (place.bin != 0) sum -= Load(view.cells, sums, place.cell - m.cell_stride(), k);
+      GradientSum sum = view.cells.Load(sums, last, k);
+      if (place.bin != 0) sum -= view.cells.Load(sums, place.cell - m.cell_stride(), k);
       return sum;
     };
     auto const rest = [&](std::uint32_t k) { return node[k].total - from_here(k); };
@@ -59,23 +56,26 @@ __global__ void __launch_bounds__(kThreads)
 
 /// A warp takes a node.
 __global__ void __launch_bounds__(kWarp)
-    WriteVectorLevelSplitKernel(VectorLevelView view, SplitCandidate split, Node* nodes, GradientSum* lefts) {
-  DeviceMatrixView const& m = view.matrix;
+    WriteVectorLevelSplitKernel(VectorLevelView view, SplitCandidate split, std::uint32_t const* right_categories,
+                                Node* nodes, GradientSum* lefts) {
   std::uint32_t const outputs = view.cells.outputs;
-  NodeInSlot const own = view.nodes[blockIdx.x];
-  std::int64_t const* const sums = SumsOf(view, own.slot);
-  std::uint64_t const first = m.first_cell(split.feature), stride = m.cell_stride();
+  VectorBins const bins{view.matrix, view.cells, view.sums(blockIdx.x), split.feature};
   std::uint64_t const numbers = std::uint64_t{blockIdx.x} * outputs;
+  if (threadIdx.x == 0) nodes[view.nodes[blockIdx.x].number].split = split;
+  if (right_categories != nullptr) {
+    for (std::uint32_t k = 0; k < outputs; ++k) {
+      GradientSum const right = bins.In(right_categories, k);
+      if (threadIdx.x != 0) continue;
+      lefts[numbers + k] = (split.default_left ? view.numbers[numbers + k].total : bins.Present(k)) - right;
+    }
+    return;
+  }
   for (std::uint32_t k = threadIdx.x; k < outputs; k += kWarp) {
     GradientSum left;
-    if (split.bin != 0) left = Load(view.cells, sums, first + (split.bin - std::uint64_t{1}) * stride, k);
-    if (split.default_left) {
-      std::uint64_t const last = first + (m.bins(split.feature) - std::uint64_t{1}) * stride;
-      left += view.numbers[numbers + k].total - Load(view.cells, sums, last, k);
-    }
+    if (split.bin != 0) left = bins.UpTo(split.bin - 1, k);
+    if (split.default_left) left += view.numbers[numbers + k].total - bins.Present(k);
     lefts[numbers + k] = left;
   }
-  if (threadIdx.x == 0) nodes[own.number].split = split;
 }
 
 }  // namespace
@@ -86,12 +86,13 @@ void FindVectorLevelGains(VectorLevelView const& view, std::uint32_t first, std:
   auto* const kernel = view.directions != nullptr ? VectorLevelGainsKernel<true> : VectorLevelGainsKernel<false>;
   kernel<<<grid, kThreads, 0, stream>>>(view, first, gains);
   CheckLaunch("scoring splits of a level");
+  if (view.categorical_count != 0) FindVectorLevelCategoryGains(view, first, count, gains, limits, stream);
 }
 
-void WriteVectorLevelSplit(VectorLevelView const& view, LevelSplit const& split, std::uint32_t count, Node* nodes,
-                           GradientSum* lefts, cudaStream_t stream) {
-  SplitCandidate const candidate{0.0f, split.feature, split.bin, split.default_left, false, {}, {}};
-  WriteVectorLevelSplitKernel<<<count, kWarp, 0, stream>>>(view, candidate, nodes, lefts);
+void WriteVectorLevelSplit(VectorLevelView const& view, LevelSplit const& split, std::uint32_t const* right_categories,
+                           std::uint32_t count, Node* nodes, GradientSum* lefts, cudaStream_t stream) {
+  SplitCandidate const candidate{0.0f, split.feature, split.bin, split.default_left, split.categorical, {}, {}};
+  WriteVectorLevelSplitKernel<<<count, kWarp, 0, stream>>>(view, candidate, right_categories, nodes, lefts);
   CheckLaunch("dividing a level");
 }
 

@@ -1,10 +1,8 @@
 // Finds the best splits of nodes whose sums are vectors, on a device.
 #include "cuda/block_totals.cuh"
 #include "cuda/grid.h"
-#include "split/group_split_cuda.cuh"
-#include "split/vector_cells.cuh"
-#include "split/vector_ops.h"
-#include "split/vector_split_cuda.h"
+#include "split/vector_categories_cuda.h"
+#include "split/vector_split_cuda.cuh"
 
 namespace xgbgpu::cuda {
 
@@ -15,30 +13,6 @@ constexpr int kSumThreads = 512;
 constexpr int kSegmentBins = 8;  // neighbouring bins that a thread sums, all of which are in flight
 constexpr int kSegments = kSumThreads / 32;
 constexpr int kUsualStride = 32;  // of a tile of 32 columns, whose sums lie in planes
-
-/// A child of a family and its histogram.
-struct VectorChild {
-  NodeIndex node;
-  std::int64_t* sums;
-  bool subtracts;                ///< `sums` are the parent's, from which the built child's are to be subtracted
-  std::uint32_t const* allowed;  ///< features; nullptr: all
-};
-
-/// Returns child `child` of all families: the built child of a family, then its sibling.
-__device__ VectorChild ChildOf(VectorSplitView const& view, std::uint32_t child) {
-  Family const& family = view.of.tree.families[child / 2];
-  bool const second = child % 2 != 0;
-  auto const sums = [&](std::int32_t slot) { return reinterpret_cast<std::int64_t*>(view.of.histograms.slot(slot)); };
-  VectorChild own{};
-  own.node = second ? family.sibling() : family.built();
-  own.sums = sums(second ? family.sibling_slot : family.built_slot);
-  own.subtracts = second && family.subtract != 0;
-  own.allowed = view.of.features.of_nodes == nullptr
-                    ? nullptr
-                    : view.of.features.of_nodes +
-                          std::uint64_t{child / 2 * 2 + (own.node != family.left ? 1 : 0)} * view.of.features.apart;
-  return own;
-}
 
 __device__ std::int64_t TotalOf(VectorSplitView const& view, NodeIndex node, std::uint32_t sum) {
   VectorCells const& cells = view.cells;
@@ -133,49 +107,6 @@ __global__ void __launch_bounds__(kSumThreads, kStride != 0 ? 2 : 1) AccumulateK
   }
 }
 
-__device__ SplitParams ParamsOf(VectorSplitView const& view, std::uint32_t output) {
-  SplitParams params = view.params;
-  OutputUnits const units = view.units[output];
-  params.grad_unit = units.grad;
-  params.hess_unit = units.hess;
-  return params;
-}
-
-/// The formulas of a tree: those without reg_alpha and max_delta_step are shorter, and give the same bits.
-enum class Formulas { kPlain, kAll, kMonotone };
-
-/// Returns NodeGain.
-template <Formulas kFormulas>
-__device__ double GainOfOutput(SplitParams const& p, LossSum s) {
-  if constexpr (kFormulas == Formulas::kPlain) {
-    return s.hess <= 0.0 ? 0.0 : s.grad * s.grad / (s.hess + p.reg_lambda);
-  } else {
-    return NodeGain(p, s);
-  }
-}
-
-/// A division of a node, output by output: VectorSplitFinder::GainOf.
-template <Formulas kFormulas>
-struct Division {
-  SideHessians hessians{0.0, 0.0};
-  double gain{0.0};
-
-  __device__ void Add(SplitParams const& p, LossSum left, LossSum right, WeightBounds const* bounds, int direction) {
-    hessians.left += left.hess;
-    hessians.right += right.hess;
-    if constexpr (kFormulas == Formulas::kMonotone) {
-      SideWeights const w = OrderedWeights(p, left, right, *bounds, direction);
-      gain += LimitedGain(p, left, static_cast<double>(w.left)) + LimitedGain(p, right, static_cast<double>(w.right));
-    } else {
-      gain += GainOfOutput<kFormulas>(p, left) + GainOfOutput<kFormulas>(p, right);
-    }
-  }
-  __device__ float Gain(VectorSplitView const& view, double node_gain) const {
-    if (!IsHeavyEnough(hessians, static_cast<double>(view.cells.outputs), view.min_child_weight)) return 0.0f;
-    return FiniteGain(gain - node_gain);
-  }
-};
-
 /// Candidates in the order of the search: the smaller feature, then its scans, forward before backward.
 __device__ std::uint32_t OrderOf(DeviceMatrixView const& m, FeatureIndex f, BinIndex bin, bool forward) {
   return 2 * m.cut_ptr[f] + (forward ? bin : 2 * m.bins(f) - 1 - bin);
@@ -199,22 +130,19 @@ __global__ void __launch_bounds__(kThreads, kFormulas == Formulas::kPlain ? 3 : 
     CellPlace const place{m, i};
     FeatureIndex const f = place.feature;
     std::uint64_t const cell = place.cell;
-    if (!place.exists || !IsIn(view.of.features.of_tree, f) || !IsIn(own.allowed, f) ||
-        !MayMeetAt(view.of, own.node, f)) {
-      continue;
-    }
+    if (!place.exists || !MaySplitBy(view, own, f) || IsCategorical(view, f)) continue;
     std::uint64_t const last = m.first_cell(f) + (m.bins(f) - std::uint64_t{1}) * m.cell_stride();
     bool const misses = view.misses[std::uint64_t{child} * m.features + f] != 0;
     int const direction = kMonotone ? view.directions[f] : 0;
     Division<kFormulas> forward, backward;
     for (std::uint32_t k = 0; k < outputs; ++k) {
       SplitParams const p = ParamsOf(view, k);
-      GradientSum const total = totals[k], up_to = Load(view.cells, own.sums, cell, k);
+      GradientSum const total = totals[k], up_to = view.cells.Load(own.sums, cell, k);
       WeightBounds const* const of_output = kMonotone ? bounds + k : nullptr;
       forward.Add(p, ToLoss(p, up_to), ToLoss(p, total - up_to), of_output, direction);
       if (!misses) continue;
-      GradientSum moved = Load(view.cells, own.sums, last, k);
-      if (place.bin != 0) moved -= Load(view.cells, own.sums, cell - m.cell_stride(), k);
+      GradientSum moved = view.cells.Load(own.sums, last, k);
+      if (place.bin != 0) moved -= view.cells.Load(own.sums, cell - m.cell_stride(), k);
       backward.Add(p, ToLoss(p, total - moved), ToLoss(p, moved), of_output, direction);
     }
     key = max(key, CandidateKey(forward.Gain(view, node_gain), OrderOf(m, f, place.bin, true)));
@@ -224,20 +152,19 @@ __global__ void __launch_bounds__(kThreads, kFormulas == Formulas::kPlain ? 3 : 
   if (threadIdx.x % 32 == 0 && key != 0) atomicMax(view.best + child, key);
 }
 
-/// Writes the best split of each child, and the sums on its sides. blockIdx.x: the child.
+/// Writes the best split of each child, if it is by numbers, and the sums on its sides. blockIdx.x: the child.
 __global__ void __launch_bounds__(kThreads) TakeBestKernel(VectorSplitView view) {
   __shared__ unsigned long long hessians[2];
   DeviceMatrixView const& m = view.of.matrix;
   VectorChild const own = ChildOf(view, blockIdx.x);
   unsigned long long const key = view.best[blockIdx.x];
-  SplitCandidate* const split = &view.of.tree.nodes[own.node].split;
   if (key == 0) return;  // the node's split has no gain, as it was made
-  std::uint32_t const order = 0xFFFFFFFFU - static_cast<std::uint32_t>(key);
-  FeatureIndex const f = RangeOf(m.features, order, [&](std::uint32_t i) { return 2 * m.cut_ptr[i]; });
-  std::uint32_t const of_feature = order - 2 * m.cut_ptr[f];
+  OfBest const of_best{m, key};
+  FeatureIndex const f = of_best.feature;
+  if (IsCategorical(view, f)) return;
   BinIndex const n = m.bins(f);
-  bool const forward = of_feature < n;
-  BinIndex const bin = forward ? of_feature + 1 : 2 * n - 1 - of_feature;
+  bool const forward = of_best.number < n;
+  BinIndex const bin = forward ? of_best.number + 1 : 2 * n - 1 - of_best.number;
   if (threadIdx.x < 2) hessians[threadIdx.x] = 0;
   __syncthreads();
   std::uint32_t const outputs = view.cells.outputs;
@@ -246,23 +173,15 @@ __global__ void __launch_bounds__(kThreads) TakeBestKernel(VectorSplitView view)
   std::uint64_t const node = static_cast<std::uint64_t>(own.node) * outputs;
   for (std::uint32_t k = threadIdx.x; k < outputs; k += kThreads) {
     GradientSum left =
-        bin != 0 ? Load(view.cells, own.sums, first + (bin - std::uint64_t{1}) * stride, k) : GradientSum{};
+        bin != 0 ? view.cells.Load(own.sums, first + (bin - std::uint64_t{1}) * stride, k) : GradientSum{};
     GradientSum const total = view.nodes.sums[node + k];
-    if (!forward) left += total - Load(view.cells, own.sums, first + (n - std::uint64_t{1}) * stride, k);
+    if (!forward) left += total - view.cells.Load(own.sums, first + (n - std::uint64_t{1}) * stride, k);
     view.nodes.left[node + k] = left;
     atomicAdd(&hessians[0], static_cast<unsigned long long>(left.hess >> shift));
     atomicAdd(&hessians[1], static_cast<unsigned long long>((total - left).hess >> shift));
   }
   __syncthreads();
-  if (threadIdx.x != 0) return;
-  SplitCandidate best;
-  best.gain = GainOf(key);
-  best.feature = f;
-  best.bin = bin;
-  best.default_left = !forward;
-  best.left.hess = static_cast<std::int64_t>(hessians[0]);
-  best.right.hess = static_cast<std::int64_t>(hessians[1]);
-  StoreWhole(split, best);
+  if (threadIdx.x == 0) WriteBest(view, own.node, key, {0.0f, f, bin, !forward, false, {}, {}}, hessians);
 }
 
 /// Adds terms [outputs] in their order: VectorSplitFinder::TermsOf. A warp calls it; term(k) may be called by any lane.
@@ -355,14 +274,16 @@ void FindVectorSplits(VectorSplitView const& view, std::uint32_t families, bool 
   FillBytes(view.misses, 0, std::size_t{children} * m.features, stream, "looking for splits");
   AccumulateVectors(view, families, root, stream);
   dim3 const search{Blocks(m.cells, kThreads, limits, 16), children};
-  bool const plain = view.params.reg_alpha == 0.0 && view.params.max_delta_step == 0.0;
-  auto* const kernel = view.directions != nullptr ? SearchKernel<Formulas::kMonotone>
-                       : plain                    ? SearchKernel<Formulas::kPlain>
-                                                  : SearchKernel<Formulas::kAll>;
+  Formulas const formulas = FormulasOf(view);
+  auto* const kernel = formulas == Formulas::kMonotone ? SearchKernel<Formulas::kMonotone>
+                       : formulas == Formulas::kPlain  ? SearchKernel<Formulas::kPlain>
+                                                       : SearchKernel<Formulas::kAll>;
   kernel<<<search, kThreads, 0, stream>>>(view, root);
   CheckLaunch("looking for splits");
+  if (view.categories.count != 0) FindVectorCategories(view, children, limits, stream);
   TakeBestKernel<<<children, kThreads, 0, stream>>>(view);
   CheckLaunch("looking for splits");
+  if (view.categories.count != 0) TakeVectorCategories(view, children, limits, stream);
 }
 
 }  // namespace xgbgpu::cuda

@@ -26,6 +26,14 @@ struct alignas(16) OutputUnits {
   double hess;
 };
 
+/// The categorical features of a matrix, and room to search them. Arrays are on the device.
+struct VectorCategories {
+  std::uint8_t const* is_categorical;  ///< [features]; nullptr: no feature is
+  FeatureIndex const* features;        ///< [count] those that are, ascending
+  std::uint32_t count;
+  GradientSum* ends;  ///< [CategoryBlocks, 2, outputs] scratch
+};
+
 /// The search of a level. Arrays are on the device.
 struct VectorSplitView {
   SplitView of;  ///< without limits of monotone constraints; groups and candidates are unused
@@ -38,6 +46,7 @@ struct VectorSplitView {
   unsigned long long* best;       ///< [2 · families] keys of the best candidates; zeros before the search
   /// [2 · families, features] 1: a row of the child misses the feature; zeros before. nullptr: it is not noted.
   std::uint8_t* misses;
+  VectorCategories categories;
 };
 
 /// Enqueues sums, weights and bounds of the root, whose sums are there.

@@ -97,12 +97,10 @@ Tree CudaTreeBuilder::FinishIn(TreeLane* lane) {
 void CudaTreeBuilder::BeginVectors(TrainParams const& params, std::uint32_t outputs) {
   ForgetTree();
   ValidateVectors(params);
-  char const* const why = pages_                          ? "whose rows are in pages"
-                          : matrix_->cuts.HasCategories() ? "with categorical features"
-                                                          : nullptr;
-  if (why != nullptr) {
-    Throw<Unsupported>("Trees of vectors (multi_strategy=multi_output_tree) are asked of a GPU on a matrix ", why,
-                       "; supported: such trees on the host, or a matrix in the memory of GPUs without categories");
+  if (pages_) {
+    Throw<Unsupported>(
+        "Trees of vectors (multi_strategy=multi_output_tree) are asked of a GPU on a matrix whose rows are in pages; "
+        "supported: such trees on the host, or a matrix in the memory of GPUs");
   }
   if (vectors_ && vectors_->outputs() == outputs) return;
   Run([&] {

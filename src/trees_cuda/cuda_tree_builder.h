@@ -31,7 +31,7 @@ class CudaTreeBuilder : public CudaBuilder {
   void Begin(TrainParams const& params, cuda::DeviceResidentRows* rows, std::vector<RoundTree> trees) override;
   Tree FinishNext() override;
   void Abandon() noexcept override;
-  /// Throws Unsupported for a matrix in pages or with categorical features.
+  /// Throws Unsupported for a matrix in pages.
   VectorTree GrowVectors(TrainParams const& params, Span<GradientPair const> gradients, std::uint32_t outputs,
                          TreeKey key) override;
   VectorTree GrowVectors(TrainParams const& params, cuda::DeviceResidentRows* rows, TreeKey key) override;

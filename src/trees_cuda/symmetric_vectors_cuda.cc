@@ -9,6 +9,7 @@
 #include "growth/make_tree.h"
 #include "growth/plan_cuda.h"
 #include "partition/partition_cuda.h"
+#include "split/category_ops.h"
 #include "split/level_gains_cuda.h"
 #include "split/split_policy.h"
 
@@ -43,6 +44,11 @@ std::size_t SymmetricVectors::Reserve(TrainParams const& params, std::uint32_t o
   workspace.Reserve(&level_numbers_, "nodes", families * outputs);
   workspace.Reserve(&lefts_, "nodes", families * outputs);
   workspace.Reserve(&may_divide_, "split candidates", parts_.matrix.view.features);
+  if (parts_.splits.has_categories()) {
+    workspace.Reserve(&level_categorical_, "split candidates", parts_.matrix.view.features);
+    workspace.Reserve(&sorted_, "categories", bins);
+    parts_.splits.ReserveCategories(kMostSymmetricLevels, 0);  // one set a level
+  }
   workspace.Reserve(&gains_, "split candidates", node_chunk_ * 2 * bins);
   workspace.Reserve(&device_scores_, "split candidates", 2 * bins);
   return families;
@@ -51,6 +57,7 @@ std::size_t SymmetricVectors::Reserve(TrainParams const& params, std::uint32_t o
 void SymmetricVectors::Begin(TrainParams const& train, std::vector<SplitParams> params, Constraints const& constraints,
                              Span<GradientSum const> root) {
   learning_rate_ = train.learning_rate;
+  constraints_ = &constraints;
   symmetric_.Begin(train, std::move(params), *parts_.request.features, constraints, root);
   scores_.BeginTree(symmetric_.params()[0]);
   slots_.Begin(tree_, parts_.histograms.slots(), parts_.histograms.View().cells * sizeof(GradientSum));
@@ -61,6 +68,7 @@ void SymmetricVectors::Grow(VectorSplitView const& view, SumLevel const& sum) {
   view_ = view;
   view_.misses = nullptr;
   sum(1, 0);
+  SortCategories();
   Accumulate(1, true);
   while (tree_.MayDivide()) {
     VectorLevelView const level = UploadLevel();
@@ -68,6 +76,38 @@ void SymmetricVectors::Grow(VectorSplitView const& view, SumLevel const& sum) {
     if (split.score <= kLeastGain) return;
     Divide(level, split, sum);
   }
+}
+
+/// Sorts categories by the root's histogram, on the host.
+void SymmetricVectors::SortCategories() {
+  if (!parts_.splits.has_categories()) return;
+  DeviceMatrix const& matrix = parts_.matrix;
+  std::vector<std::int64_t> cells(2 * parts_.histograms.View().cells);
+  auto const* const root = reinterpret_cast<std::int64_t const*>(parts_.histograms.View().slot(0));
+  CopyToHost(cells.data(), root, cells.size(), device_.stream, "sorting categories");
+  device_.stream.Wait("sorting categories");
+  std::uint32_t const outputs = view_.cells.outputs;
+  std::vector<GradientSum> total(outputs);
+  for (std::uint32_t k = 0; k < outputs; ++k) total[k] = tree_.level_node(0)[k].total;
+  std::vector<BinIndex> all(matrix.cuts.ptr.back());
+  for (FeatureIndex const f : parts_.request.features->Tree()) {
+    if (scores_.KindOf(f) != CandidateKind::kSorted) continue;
+    std::uint32_t const columns = matrix.view.tile_columns;
+    std::uint64_t const first =
+        matrix.view.dense ? matrix.tiles[f / columns].first_cell + f % columns : matrix.cuts.ptr[f];
+    std::vector<std::vector<GradientSum>> sums(outputs, std::vector<GradientSum>(matrix.cuts.bins(f)));
+    std::vector<GradientSum const*> of_outputs;
+    for (std::uint32_t k = 0; k < outputs; ++k) {
+      for (std::size_t c = 0; c < sums[k].size(); ++c) {
+        sums[k][c] = view_.cells.Load(cells.data(), first + c * matrix.view.cell_stride(), k);
+      }
+      of_outputs.push_back(sums[k].data());
+    }
+    scores_.SortCategories(f, {symmetric_.params().data(), outputs}, total.data(), of_outputs);
+    std::copy(scores_.sorted(f).begin(), scores_.sorted(f).end(), all.begin() + matrix.cuts.ptr[f]);
+  }
+  CopyToDevice(sorted_.data(), all.data(), all.size(), device_.stream, "sorting categories");
+  device_.stream.Wait("sorting categories");
 }
 
 void SymmetricVectors::Accumulate(std::uint32_t families, bool root) {
@@ -87,14 +127,37 @@ VectorLevelView SymmetricVectors::UploadLevel() {
   }
   scores_.BeginLevel(tree_.Features());
   host_may_divide_.assign(parts_.matrix.view.features, 0);
-  for (FeatureIndex const f : scores_.features()) host_may_divide_[f] = 1;
+  host_categorical_.clear();
+  for (FeatureIndex const f : scores_.features()) {
+    CandidateKind const kind = scores_.KindOf(f);
+    host_may_divide_[f] = kind == CandidateKind::kNumbers ? 1 : 0;
+    if (kind == CandidateKind::kNumbers) continue;
+    BinIndex const splits =
+        kind == CandidateKind::kSorted ? SortedSplits(symmetric_.params()[0], parts_.matrix.cuts.bins(f)) : 0;
+    std::int8_t const direction = constraints_->monotone() ? constraints_->directions()[f] : std::int8_t{0};
+    host_categorical_.push_back({f, splits, kind, direction});
+  }
   Stream const& stream = device_.stream;
   CopyToDevice(level_nodes_.data(), host_nodes_.data(), host_nodes_.size(), stream, "scoring a level");
   CopyToDevice(level_numbers_.data(), host_numbers_.data(), host_numbers_.size(), stream, "scoring a level");
   CopyToDevice(may_divide_.data(), host_may_divide_.data(), host_may_divide_.size(), stream, "scoring a level");
-  return {parts_.matrix.view,        parts_.histograms.View(), view_.cells,
-          {params_.data(), outputs}, level_nodes_.data(),      level_numbers_.data(),
-          may_divide_.data(),        view_.directions,         parts_.matrix.cuts.ptr.back()};
+  if (!host_categorical_.empty()) {
+    CopyToDevice(level_categorical_.data(), host_categorical_.data(), host_categorical_.size(), stream,
+                 "scoring a level");
+  }
+  return {parts_.matrix.view,
+          parts_.histograms.View(),
+          view_.cells,
+          {params_.data(), outputs},
+          level_nodes_.data(),
+          level_numbers_.data(),
+          may_divide_.data(),
+          view_.directions,
+          parts_.matrix.cuts.ptr.back(),
+          level_categorical_.data(),
+          static_cast<std::uint32_t>(host_categorical_.size()),
+          sorted_.data(),
+          view_.categories.ends};
 }
 
 LevelSplit SymmetricVectors::FindSplit(VectorLevelView const& level) {
@@ -119,7 +182,8 @@ void SymmetricVectors::Divide(VectorLevelView const& level, LevelSplit const& sp
   std::vector<NodeIndex> const parents = tree_.active();
   bool const is_last = tree_.IsLastDivision();
   auto const families = static_cast<std::uint32_t>(parents.size());
-  WriteVectorLevelSplit(level, split, families, parts_.memory.nodes(), lefts_.data(), device_.stream);
+  std::uint32_t const* const right_categories = parts_.splits.UploadCategories(split, scores_.category_sets());
+  WriteVectorLevelSplit(level, split, right_categories, families, parts_.memory.nodes(), lefts_.data(), device_.stream);
   host_lefts_.resize(parents.size() * view_.cells.outputs);
   CopyToHost(host_lefts_.data(), lefts_.data(), host_lefts_.size(), device_.stream, "dividing a level");
   device_.stream.Wait("dividing a level");
@@ -152,7 +216,8 @@ VectorTree SymmetricVectors::Take() {
     std::size_t const first = static_cast<std::size_t>(n) * outputs;
     return VectorNumbers{tree_.sums().data() + first, tree_.weights().data() + first};
   };
-  return MakeVectorTree({symmetric_.nodes()}, parts_.matrix.cuts, symmetric_.params(), learning_rate_, numbers_of);
+  return MakeVectorTree({symmetric_.nodes(), {}, scores_.category_sets()}, parts_.matrix.cuts, symmetric_.params(),
+                        learning_rate_, numbers_of);
 }
 
 }  // namespace xgbgpu::cuda

@@ -47,6 +47,7 @@ class SymmetricVectors {
 
  private:
   std::uint64_t Divided(int level) const;
+  void SortCategories();
   void Accumulate(std::uint32_t families, bool root);
   VectorLevelView UploadLevel();
   LevelSplit FindSplit(VectorLevelView const& level);
@@ -60,6 +61,7 @@ class SymmetricVectors {
   LevelScores scores_;
   LevelSlots slots_;
   VectorSplitView view_{};
+  Constraints const* constraints_{nullptr};
   float learning_rate_{0};
   std::uint32_t node_chunk_{1};  ///< nodes whose gains fit the memory
 
@@ -67,6 +69,8 @@ class SymmetricVectors {
   DeviceBuffer<NodeInSlot> level_nodes_;
   DeviceBuffer<LevelNode> level_numbers_;
   DeviceBuffer<std::uint8_t> may_divide_;
+  DeviceBuffer<LevelFeature> level_categorical_;
+  DeviceBuffer<BinIndex> sorted_;
   DeviceBuffer<double> gains_;
   DeviceBuffer<double> device_scores_;
   DeviceBuffer<GradientSum> lefts_;
@@ -74,6 +78,7 @@ class SymmetricVectors {
   std::vector<NodeInSlot> host_nodes_;
   std::vector<LevelNode> host_numbers_;
   std::vector<std::uint8_t> host_may_divide_;
+  std::vector<LevelFeature> host_categorical_;
   std::vector<GradientSum> host_lefts_;
 };
 

@@ -12,6 +12,7 @@
 #include "histogram/histogram_cuda.h"
 #include "partition/partition_cuda.h"
 #include "split/split_policy.h"
+#include "split/vector_categories_cuda.h"
 
 namespace xgbgpu::cuda {
 
@@ -48,7 +49,18 @@ VectorTrees::VectorTrees(DeviceMatrix const& matrix, ColumnLists* lists, DeviceS
       host_facts_{facts_.size()},
       host_formats_{outputs},
       host_states_{outputs},
-      host_units_{outputs} {}
+      host_units_{outputs} {
+  if (!matrix.cuts.HasCategories()) return;
+  std::vector<std::uint8_t> is_categorical;
+  std::vector<FeatureIndex> categorical;
+  for (FeatureIndex f = 0; f < matrix.view.features; ++f) {
+    is_categorical.push_back(matrix.cuts.IsCategorical(f) ? 1 : 0);
+    if (matrix.cuts.IsCategorical(f)) categorical.push_back(f);
+  }
+  is_categorical_ = xgbgpu::Upload(arena, "categories", is_categorical.data(), is_categorical.size());
+  categorical_ = xgbgpu::Upload(arena, "categories", categorical.data(), categorical.size());
+  ends_ = {arena, "categories", CategoryBlocks(device_.limits) * std::size_t{2} * outputs};
+}
 
 VectorTrees::~VectorTrees() {
   cudaStreamSynchronize(device_.stream);  // nothing may run on the buffers that go
@@ -126,6 +138,7 @@ void VectorTrees::Reserve() {
   batch_ = std::max<std::size_t>(1, std::min<std::size_t>(GrowthPolicy{}.host_driven_batch, device_.shard.all_rows()));
   parts_.rows.ReserveBatches(batch_);
   parts_.memory.Reserve(1 + 2 * batch_, batch_, 1 + 2 * batch_);
+  parts_.splits.ReserveCategories(parts_.memory.node_capacity(), 0);
   device_.workspace.Reserve(&best_, kPart, 2 * batch_);
   device_.workspace.Reserve(&misses_, kPart, 2 * batch_ * parts_.matrix.view.features);
   if (host_families_.size() < batch_) host_families_ = PinnedBuffer<Family>{batch_};
@@ -318,6 +331,8 @@ VectorSplitView VectorTrees::Splits() const {
   view.directions = monotone_.View().directions;
   view.best = best_.data();
   view.misses = misses_.data();
+  view.categories = {is_categorical_.data(), categorical_.data(), static_cast<std::uint32_t>(categorical_.size()),
+                     ends_.data()};
   return view;
 }
 
@@ -351,6 +366,7 @@ void VectorTrees::GrowBatch(int batch) {
   LevelBounds const bounds = BoundsOf(n, static_cast<std::uint32_t>(siblings));
   auto const first = static_cast<std::size_t>(families.front().left);
   parts_.memory.Extend(first + 2 * families.size(), first);
+  parts_.splits.ReserveCategories(parts_.memory.node_capacity(), first);
   parts_.splits.ExtendConstraints(first, first + 2 * families.size());
   ReserveNodes(first);
   std::copy(families.begin(), families.end(), host_families_.data());  // the last copy from there is over
@@ -377,12 +393,14 @@ VectorTree VectorTrees::Take() {
   CopyToHost(host_sums_.data(), sums_.data(), numbers, device_.stream, "reading leaves");
   CopyToHost(host_weights_.data(), weights_.data(), numbers, device_.stream, "reading leaves");
   leaves_.FindHostDriven(growth_.made(), growth_.LeafNumbers(), growth_.tree());  // waits
+  CategorySets const sets = parts_.splits.ReadCategories(growth_.made().size());
   if (device_.timed()) device_.timer.timeline()->Resolve();
   auto const numbers_of = [&](NodeIndex n) {
     std::size_t const at = static_cast<std::size_t>(growth_.MadeNumber(n)) * outputs_;
     return VectorNumbers{host_sums_.data() + at, host_weights_.data() + at};
   };
-  return MakeVectorTree({growth_.tree()}, parts_.matrix.cuts, split_params_, params_.learning_rate, numbers_of);
+  return MakeVectorTree({growth_.tree(), {}, sets}, parts_.matrix.cuts, split_params_, params_.learning_rate,
+                        numbers_of);
 }
 
 }  // namespace xgbgpu::cuda

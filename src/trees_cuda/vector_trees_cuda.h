@@ -27,8 +27,8 @@ namespace xgbgpu::cuda {
 /// Same  bit-equal to host::VectorTrees
 class VectorTrees {
  public:
-  /// All arguments must outlive this object. `matrix` is in core, without categorical features. With other devices all
-  /// of them grow the same trees at the same time.
+  /// All arguments must outlive this object. `matrix` is in core. With other devices all of them grow the same trees at
+  /// the same time.
   VectorTrees(DeviceMatrix const& matrix, ColumnLists* lists, DeviceShard const& shard, DeviceArena* arena,
               Stream const& stream, std::size_t histogram_budget, std::uint32_t outputs);
   ~VectorTrees();
@@ -112,6 +112,10 @@ class VectorTrees {
   PinnedBuffer<GradientSum> host_sums_;  ///< of the finished tree
   PinnedBuffer<float> host_weights_;
 
+  // VectorCategories
+  DeviceBuffer<std::uint8_t> is_categorical_;
+  DeviceBuffer<FeatureIndex> categorical_;
+  DeviceBuffer<GradientSum> ends_;
   // VectorNodes
   DeviceBuffer<GradientSum> sums_, left_;
   DeviceBuffer<float> weights_;

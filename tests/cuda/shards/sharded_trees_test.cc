@@ -243,6 +243,7 @@ struct VectorsCase {
   std::uint32_t outputs;
   bool one_hessian;
   std::function<void(TrainParams*)> set;
+  std::uint32_t levels{0};  ///< number of categories of the first column; the second has three then
 };
 
 /// Trees of vectors. The host waits for a device after every level, so that each shard needs a device of its own.
@@ -258,6 +259,7 @@ class ShardedVectorsTest : public ::testing::TestWithParam<VectorsCase> {
     case_.density = c.density;
     case_.max_bin = 64;
     rows_ = std::make_unique<CaseRows>(case_);
+    if (c.levels != 0) rows_->MakeCategories({c.levels, 3});
     matrix_ = HostMatrix(*rows_, case_.max_bin, kThreads);
     Random random{5};
     for (RowIndex r = 0; r < c.rows; ++r) {
@@ -360,7 +362,15 @@ INSTANTIATE_TEST_SUITE_P(
                                     SetDirections(p, 20);
                                     SetInteractions(p, 20);
                                     p->min_child_weight = 30;
-                                  }}),
+                                  }},
+                      VectorsCase{"Categories", 5000, 9, 0.9, 3, false, [](TrainParams*) {}, 40},
+                      VectorsCase{"NarrowCategories", 150000, 9, 0.9, 5, true, [](TrainParams*) {}, 300},
+                      VectorsCase{"DeepCategories", 20000, 9, 0.9, 3, false,
+                                  [](TrainParams* p) {
+                                    p->max_depth = 11;
+                                    p->min_child_weight = 5;
+                                  },
+                                  40}),
     [](auto const& tested) { return tested.param.name; });
 
 class FailingShardedVectorsTest : public ShardedVectorsTest {};

@@ -345,6 +345,19 @@ CaseRows::CaseRows(EqualityCase const& c) : columns_{c.columns} {
   }
 }
 
+void CaseRows::MakeCategories(std::vector<std::uint32_t> const& levels) {
+  categorical_.assign(columns_, 0);
+  for (FeatureIndex f = 0; f < std::min<FeatureIndex>(columns_, static_cast<FeatureIndex>(levels.size())); ++f) {
+    categorical_[f] = levels[f] != 0 ? 1 : 0;
+  }
+  for (Entry& entry : entries_) {
+    if (categorical_[entry.feature] == 0) continue;
+    std::uint32_t const n = levels[entry.feature];
+    auto const range = static_cast<std::uint32_t>((entry.value + 4.0f) / 8.0f * static_cast<float>(n));
+    entry.value = static_cast<float>((std::min(range, n - 1) * 7 + 3) % n);  // neighbours are no neighbours any more
+  }
+}
+
 std::unique_ptr<QuantisedMatrix> HostMatrix(RowSource const& rows, int max_bin, int threads) {
   return host::QuantiseMatrix(rows, host::ComputeCuts(rows, {}, max_bin, threads), threads);
 }

@@ -71,6 +71,9 @@ class CaseRows final : public RowSource {
   void ForEachBatch(std::function<void(RowBatch const&)> const& visit) const override {
     visit({0, offsets_, entries_});
   }
+  /// Makes categories of the values of the first features: levels[f] of them, or none where it is 0.
+  void MakeCategories(std::vector<std::uint32_t> const& levels);
+  Span<std::uint8_t const> categorical() const override { return categorical_; }
   /// A number for each row that the first columns determine.
   std::vector<float> const& signal() const { return signal_; }
 
@@ -78,6 +81,7 @@ class CaseRows final : public RowSource {
   FeatureIndex columns_;
   std::vector<std::uint64_t> offsets_{0};
   std::vector<Entry> entries_;
+  std::vector<std::uint8_t> categorical_;
   std::vector<float> signal_;
 };
 

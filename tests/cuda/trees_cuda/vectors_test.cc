@@ -46,6 +46,7 @@ struct VectorCase {
   std::uint32_t outputs;
   Kind kind;
   void (*set)(TrainParams*);
+  std::uint32_t levels{0};  ///< number of categories of the first column; others have some then, too
 };
 void PrintTo(VectorCase const& c, std::ostream* os) { *os << c.name; }
 
@@ -124,14 +125,98 @@ constexpr VectorCase kCases[] = {
        SetDirections(p, 20);
        p->colsample_bynode = 0.8f;
      }},
+    {"Categories", 3000, 9, 1.0, 64, 3, Kind::kOwnHessians, Nothing, 40},
+    {"CategoriesMissing", 3000, 9, 0.7, 64, 3, Kind::kOwnHessians, Nothing, 40},
+    {"CategoriesSparse", 3000, 40, 0.1, 64, 4, Kind::kOwnHessians, Nothing, 12},
+    {"CategoriesOneOutput", 3000, 9, 0.9, 64, 1, Kind::kOwnHessians, Nothing, 40},
+    {"CategoriesManyOutputs", 1000, 5, 0.9, 32, 300, Kind::kOwnHessians, [](TrainParams* p) { p->max_depth = 3; }, 30},
+    {"CategoriesAlone", 3000, 2, 0.9, 64, 3, Kind::kOwnHessians, Nothing, 40},
+    {"OneByOne", 3000, 9, 1.0, 64, 3, Kind::kOwnHessians, [](TrainParams* p) { p->max_cat_to_onehot = 100; }, 40},
+    {"OneByOneMissing", 3000, 9, 0.8, 64, 3, Kind::kOneHessian, [](TrainParams* p) { p->max_cat_to_onehot = 10; }, 7},
+    {"OneByOneOfMany", 20000, 5, 0.9, 64, 2, Kind::kOwnHessians, [](TrainParams* p) { p->max_cat_to_onehot = 9999; },
+     3000},
+    {"CategoryThreshold", 3000, 9, 0.9, 64, 3, Kind::kOwnHessians, [](TrainParams* p) { p->max_cat_threshold = 5; },
+     60},
+    {"CategoryThresholdOne", 3000, 9, 0.9, 64, 3, Kind::kOwnHessians, [](TrainParams* p) { p->max_cat_threshold = 1; },
+     60},
+    // Beyond 256 both ends are selected, or all are sorted; beyond 2048 in device memory. A block takes 256 splits at once.
+    {"HundredsOfCategories", 5000, 5, 0.95, 64, 3, Kind::kOwnHessians, Nothing, 600},
+    {"HundredsOfCategoriesTried", 20000, 5, 0.95, 64, 3, Kind::kOwnHessians,
+     [](TrainParams* p) { p->max_cat_threshold = 10000; }, 700},
+    {"ThousandsOfCategories", 20000, 5, 0.95, 64, 3, Kind::kOwnHessians, Nothing, 5000},
+    {"ThousandsOfCategoriesTried", 20000, 5, 1.0, 64, 2, Kind::kOwnHessians,
+     [](TrainParams* p) { p->max_cat_threshold = 10000; }, 5000},
+    {"NarrowCategories", 70000, 9, 0.9, 255, 4, Kind::kOwnHessians, Nothing, 40},
+    {"NarrowCategoriesOneHessian", 70000, 40, 1.0, 64, 7, Kind::kOneHessian, Nothing, 90},
+    {"NarrowCategoriesSparse", 70000, 40, 0.1, 64, 4, Kind::kOneHessian, Nothing, 90},
+    {"NarrowHundredsOfCategories", 70000, 9, 0.9, 64, 3, Kind::kOneHessian, Nothing, 600},
+    {"CategoriesMinChildWeightAndGamma", 3000, 9, 0.9, 64, 3, Kind::kOwnHessians,
+     [](TrainParams* p) {
+       p->min_child_weight = 80;
+       p->min_split_loss = 2;
+     },
+     40},
+    {"HundredsOfLightCategories", 20000, 5, 0.95, 64, 3, Kind::kOwnHessians,
+     [](TrainParams* p) {
+       p->min_child_weight = 300;
+       p->max_cat_threshold = 10000;
+     },
+     700},
+    {"CategoriesNoMinChildWeightNoLambda", 3000, 9, 0.9, 64, 2, Kind::kOwnHessians,
+     [](TrainParams* p) {
+       p->min_child_weight = 0;
+       p->reg_lambda = 0;
+     },
+     40},
+    {"CategoriesAlphaAndMaxDeltaStep", 3000, 9, 0.9, 64, 3, Kind::kOwnHessians,
+     [](TrainParams* p) {
+       p->reg_alpha = 2;
+       p->max_delta_step = 0.1f;
+     },
+     40},
+    {"CategoriesMonotone", 3000, 9, 0.9, 64, 3, Kind::kOwnHessians,
+     [](TrainParams* p) { p->monotone_constraints = {0, 0, 1, 0, -1, 1, -1}; }, 40},
+    {"MonotoneCategoriesAlpha", 3000, 9, 0.9, 64, 3, Kind::kOneHessian,
+     [](TrainParams* p) {
+       p->monotone_constraints = {1, -1, 1, -1, -1};
+       p->reg_alpha = 2;
+       p->max_delta_step = 0.3f;
+       p->max_cat_to_onehot = 10;
+     },
+     40},
+    {"CategoriesAllConstraints", 3000, 20, 0.9, 64, 3, Kind::kOwnHessians,
+     [](TrainParams* p) {
+       SetInteractions(p, 20);
+       SetDirections(p, 20);
+       p->colsample_bynode = 0.8f;
+       p->min_child_weight = 20;
+     },
+     40},
+    {"CategoriesSubsampleColumns", 3000, 9, 0.9, 64, 3, Kind::kOwnHessians,
+     [](TrainParams* p) {
+       p->subsample = 0.5f;
+       p->colsample_bytree = 0.7f;
+       p->colsample_bylevel = 0.8f;
+     },
+     40},
+    {"CategoriesNobodySampled", 20, 4, 1.0, 16, 2, Kind::kOwnHessians, [](TrainParams* p) { p->subsample = 1e-9f; },
+     6},
+    {"CategoriesDepth", 20000, 9, 0.9, 64, 3, Kind::kOwnHessians, [](TrainParams* p) { p->max_depth = 11; }, 40},
+    {"CategoriesNoDepthLimit", 5000, 9, 0.9, 64, 2, Kind::kOwnHessians,
+     [](TrainParams* p) {
+       p->max_depth = 0;
+       p->max_leaves = p->grow_policy == GrowPolicy::kSymmetric ? 256 : 300;
+     },
+     300},
 };
 
 /// Rows with labels [rows, outputs], and gradients [rows, outputs] of no margin in particular.
 class VectorData {
  public:
   explicit VectorData(VectorCase const& c)
-      : rows_{{900, c.rows, c.columns, c.density, Values::kContinuous, c.max_bin, Loss::kLogistic, {}, 1, {}}},
-        matrix_{HostMatrix(rows_, c.max_bin, omp_get_max_threads())} {
+      : rows_{{900, c.rows, c.columns, c.density, Values::kContinuous, c.max_bin, Loss::kLogistic, {}, 1, {}}} {
+    if (c.levels != 0) rows_.MakeCategories({c.levels, 3, 0, c.levels / 2 + 1});
+    matrix_ = HostMatrix(rows_, c.max_bin, omp_get_max_threads());
     Random random{99};
     for (std::size_t row = 0; row < c.rows; ++row) {
       float const hess = 0.5f + random.Uniform();
@@ -200,6 +285,8 @@ TEST_P(CudaVectorsTest, TreesOfGradientsEqualTheHosts) {
     TreeKey const key{round, 3};
     Grown const expected = Grow(host.get(), data, c, params, key), found = Grow(&device, data, c, params, key);
     ASSERT_EQ(found.tree, expected.tree) << "round " << round;
+    bool const must_split = c.levels != 0 && c.rows > 100 && params.max_cat_threshold > 1;
+    EXPECT_TRUE(!must_split || !expected.tree.shape.category_ptr.empty()) << "round " << round;
     EXPECT_EQ(found.positions, expected.positions) << "round " << round;
     EXPECT_EQ(found.sampled_out, expected.sampled_out) << "round " << round;
     std::vector<float> margins(c.rows), wanted(c.rows);
@@ -252,7 +339,12 @@ class CudaVectorTest : public ::testing::Test {
   VectorCase c_{"", 2000, 9, 0.9, 64, 3, Kind::kOwnHessians, Nothing};
 };
 
-TEST_F(CudaVectorTest, TakeTurnsWithOrdinaryTrees) {
+class CudaVectorLevelsTest : public CudaVectorTest, public ::testing::WithParamInterface<std::uint32_t> {
+ protected:
+  CudaVectorLevelsTest() { c_.levels = GetParam(); }
+};
+
+TEST_P(CudaVectorLevelsTest, TakeTurnsWithOrdinaryTrees) {
   VectorCase wider = c_;
   wider.outputs = 5;
   VectorData const data{c_}, other{wider};
@@ -294,7 +386,7 @@ TEST_F(CudaVectorTest, RefuseWhatTheyDoNotHave) {
             "");
 }
 
-TEST_F(CudaVectorTest, EveryAllocationMayFail) {
+TEST_P(CudaVectorLevelsTest, EveryAllocationMayFail) {
   VectorData const data{c_};
   auto const host = MakeTreeBuilder(BackendKind::kHost, data.matrix(), 2);
   for (GrowPolicy const policy : {GrowPolicy::kDepthWise, GrowPolicy::kSymmetric}) {
@@ -314,6 +406,9 @@ TEST_F(CudaVectorTest, EveryAllocationMayFail) {
     EXPECT_GT(failures, 0);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Levels, CudaVectorLevelsTest, ::testing::Values(0U, 40U, 3000U),
+                         [](auto const& c) { return "Categories" + std::to_string(c.param); });
 
 }  // namespace
 }  // namespace testing
