@@ -365,10 +365,13 @@ void VectorTrees::GrowBatch(int batch) {
       std::count_if(families.begin(), families.end(), [](Family const& family) { return family.subtract == 0; });
   LevelBounds const bounds = BoundsOf(n, static_cast<std::uint32_t>(siblings));
   auto const first = static_cast<std::size_t>(families.front().left);
-  parts_.memory.Extend(first + 2 * families.size(), first);
+  std::size_t const end = first + 2 * families.size();
+  bool const extends = parts_.memory.node_capacity() < end;
+  parts_.memory.Extend(end, first);
   parts_.splits.ReserveCategories(parts_.memory.node_capacity(), first);
-  parts_.splits.ExtendConstraints(first, first + 2 * families.size());
+  parts_.splits.ExtendConstraints(first, end);
   ReserveNodes(first);
+  if (extends) device_.WaitUntilAllHaveMemory();
   std::copy(families.begin(), families.end(), host_families_.data());  // the last copy from there is over
   CopyToDevice(parts_.memory.View().families, host_families_.data(), families.size(), device_.stream, "choosing nodes");
   int const most = params_.max_depth;
