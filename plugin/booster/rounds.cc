@@ -138,33 +138,32 @@ void Rounds::CheckServes() const {
   if (learner().has_vector_leaves()) CheckVectorLeaves(learner(), config().IsExact());
 }
 
-/// Returns why trees of vectors on rows with this `info` do not grow on the GPUs of `place`; nullptr: they do. In a
-/// group the same for all workers, once they have agreed on the round.
-char const* Rounds::WhyVectorsOnHost(Place const& place, xgboost::MetaInfo const& info) const {
+/// Returns why trees of vectors do not grow on the GPUs of `place`; nullptr: they do. In a group the same for all
+/// workers, once they have agreed on the round.
+char const* Rounds::WhyVectorsOnHost(Place const& place) const {
   bool const limits_memory =
       ProcessGroup::OfThisThread() != nullptr ? parts_.group->limits_memory() : place.memory.training_bytes != 0;
   if (limits_memory) return "with gpu_memory_limit";
   if (learner().is_dart() || config().DropsTrees()) return "where trees are dropped (dart)";
-  if (!CategoricalFeatures(info).empty()) return "with categorical features";
   return nullptr;
 }
 
 /// Throws Unsupported if gpu_hist is in the place of XGBoost's hist, and XGBoost grows trees of vectors on a GPU where
 /// gpu_hist would not.
-void Rounds::CheckTakesVectors(Place const& place, xgboost::MetaInfo const& info) const {
+void Rounds::CheckTakesVectors(Place const& place) const {
   if (config().device().gpu_takes.empty() || !learner().grows_vector_leaves()) return;
-  char const* const why = WhyVectorsOnHost(place, info);
+  char const* const why = WhyVectorsOnHost(place);
   if (why == nullptr) return;
   Throw<Unsupported>("Parameter multi_strategy is 'multi_output_tree', and trees of vectors grow on the CPU ", why,
                      "; supported with device=cuda: multi_strategy=one_output_per_tree");
 }
 
 /// Returns `place`, or the host, where trees of vectors grow on the host alone. The model is the same.
-Place Rounds::PlaceOfTrees(Place place, xgboost::MetaInfo const& info) const {
+Place Rounds::PlaceOfTrees(Place place) const {
   // A worker without rows stands by while GPUs of the others train. Trees that grow on hosts need all workers.
   bool const is_of_gpus = place.backend == BackendKind::kCuda || place.with_rows != nullptr;
   if (!learner().grows_vector_leaves() || !is_of_gpus) return place;
-  char const* const why = WhyVectorsOnHost(place, info);
+  char const* const why = WhyVectorsOnHost(place);
   if (why == nullptr) return place;
   InformOnce("vector leaves",
              Message("parameter multi_strategy is 'multi_output_tree', and trees of vectors grow on the CPU ", why,
@@ -191,8 +190,8 @@ Training& Rounds::PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data,
   BinsOf bins = BinsAlone(*data, config().IsExact() ? kNoBins : wanted_bins);
   if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
     place = parts_.group->AgreeOnRound(group, Shared(data), step, parts_.margins->SharedFacts());
-    Agree(*group, {}, [&] { CheckTakesVectors(place, data->Info()); });
-    place = PlaceOfTrees(place, data->Info());
+    Agree(*group, {}, [&] { CheckTakesVectors(place); });
+    place = PlaceOfTrees(place);
     bins = parts_.group->bins();
     if (place.backend == BackendKind::kCuda) parts_.prediction->SetWorkerDevice(place.device);
   } else {
@@ -223,7 +222,7 @@ Training* Rounds::GoOn(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> co
       int const threads = learner().threads();
       std::int64_t number = 0;
       std::tie(training, number) =
-          WithRequest(data, bins, threads, PlaceOfTrees(*place, data->Info()),
+          WithRequest(data, bins, threads, PlaceOfTrees(*place),
                       [&](DatasetRequest const& request) { return parts_.trainings->Find(request, threads); });
       if (training != nullptr) known = ready(training);
       if (!known.empty()) known += ", data set " + std::to_string(number);
@@ -271,8 +270,8 @@ Place Rounds::ChoosePlace(xgboost::MetaInfo const& info) const {
   Place place = ToPlace(config().device(), learner().context()->fail_on_invalid_gpu_id);
   if (info.num_row_ == 0) place = Place{BackendKind::kHost};  // a device needs a row
   place.devices = exact ? 1 : DevicesFor(info, config().tree(), learner(), place.devices);
-  CheckTakesVectors(place, info);
-  return PlaceOfTrees(place, info);
+  CheckTakesVectors(place);
+  return PlaceOfTrees(place);
 }
 
 /// Decides what the round is to do. margins() returns those before the round, on the host. Throws if parameters,

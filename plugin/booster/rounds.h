@@ -87,9 +87,9 @@ class Rounds {
                                        xgboost::MetaInfo const& info);
   void ComputeOnDevice(Training* training, ObjectiveParams const& objective, Targets const& targets,
                        XgbGradientMatrix* out);
-  char const* WhyVectorsOnHost(Place const& place, xgboost::MetaInfo const& info) const;
-  void CheckTakesVectors(Place const& place, xgboost::MetaInfo const& info) const;
-  Place PlaceOfTrees(Place place, xgboost::MetaInfo const& info) const;
+  char const* WhyVectorsOnHost(Place const& place) const;
+  void CheckTakesVectors(Place const& place) const;
+  Place PlaceOfTrees(Place place) const;
   Training& PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step);
   /// Prepares this worker for a step of a round. Returns what it must have in common with others beside the training,
   /// as a text that is not empty; an empty text if the step has to go the long way.

@@ -90,6 +90,8 @@ if SERIES >= 302:
     SCENARIOS["trees of vectors"] = dict(labels=3, multi_strategy="multi_output_tree", subsample=0.7, missing=0.2)
     SCENARIOS["vectors of classes"] = dict(objective="multi:softprob", num_class=3, multi_strategy="multi_output_tree")
     SCENARIOS["symmetric trees of vectors"] = dict(SCENARIOS["trees of vectors"], grow_policy="symmetric", gamma=1)
+if SERIES >= 304:
+    SCENARIOS["vectors with categories"] = dict(SCENARIOS["trees of vectors"], categories=12, max_cat_to_onehot=4)
 
 
 class Data:
