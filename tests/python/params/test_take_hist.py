@@ -120,7 +120,7 @@ REFUSED = {
     "vector leaves": {
         "multi_strategy": "multi_output_tree",
         "objective": "reg:squarederror",
-        **({"booster": "dart"} if SERIES >= 302 else {}),
+        **({"booster": "dart", "rate_drop": 0.5} if SERIES >= 302 else {}),
     },
 }
 
