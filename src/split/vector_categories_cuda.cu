@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(kThreads) SearchCategoriesKernel(VectorSplitVi
   }
 }
 
-/// Writes the best splits of children, if they are by categories, with their sets and sums: VectorSplitFinder::TakeBest.
+/// Writes the best splits of children, if they are by categories, with sets and sums: VectorSplitFinder::TakeBest.
 __global__ void __launch_bounds__(kThreads) TakeCategoriesKernel(VectorSplitView view, std::uint32_t children) {
   __shared__ KeysShared shared;
   __shared__ unsigned long long hessians[2];

@@ -53,8 +53,8 @@ XGBGPU_HD double PartOfProduct(SplitParams const& p, float own, GradientSum of_c
   return static_cast<double>(own * BestOutput(p, of_category));
 }
 
-/// Returns the sort key of a category whose parts sum to `product`, in the order of outputs. Backends make different NaN,
-/// so it is sorted as 0.
+/// Returns the sort key of a category whose parts sum to `product`, in the order of outputs. NaN is sorted as 0, because
+/// backends make different ones.
 XGBGPU_HD std::uint64_t CategoryKeyOfProduct(double product, BinIndex category) {
   auto const rounded = static_cast<float>(product);
   return (std::uint64_t{AscendingKey(rounded == rounded ? rounded : 0.0f)} << 32) | category;

@@ -64,8 +64,8 @@ class TreeSplits {
   /// Tells whether any feature has categories.
   bool has_categories() const { return workspace_.categories().any(); }
   DeviceCategories Categories() const { return workspace_.categories().View(); }
-  /// Writes the categories that go right by the split of a level to the device, under the number of their set in `sets`.
-  /// Returns where; nullptr if the split is by numbers. Enqueued.
+  /// Writes the categories that go right by the split of a level to the device, under the number of their set in
+  /// `sets`. Returns where; nullptr if the split is by numbers. Enqueued.
   std::uint32_t const* UploadCategories(LevelSplit const& split, CategorySets const& sets);
   /// Copies the sets of categories of the first `nodes` nodes to the host, if any feature has categories. Waits.
   CategorySets ReadCategories(std::size_t nodes);

@@ -139,7 +139,8 @@ constexpr VectorCase kCases[] = {
      60},
     {"CategoryThresholdOne", 3000, 9, 0.9, 64, 3, Kind::kOwnHessians, [](TrainParams* p) { p->max_cat_threshold = 1; },
      60},
-    // Beyond 256 both ends are selected, or all are sorted; beyond 2048 in device memory. A block takes 256 splits at once.
+    // Beyond 256 both ends are selected, or all are sorted; beyond 2048 in device memory. A block takes 256 splits at
+    // once.
     {"HundredsOfCategories", 5000, 5, 0.95, 64, 3, Kind::kOwnHessians, Nothing, 600},
     {"HundredsOfCategoriesTried", 20000, 5, 0.95, 64, 3, Kind::kOwnHessians,
      [](TrainParams* p) { p->max_cat_threshold = 10000; }, 700},
