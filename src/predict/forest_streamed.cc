@@ -1,4 +1,6 @@
 // Predicts margins and leaves of rows streamed through a device.
+#include <algorithm>
+
 #include "base/parallel.h"
 #include "predict/forest_cuda.h"
 #include "predict/level_forest_cuda.h"
@@ -39,8 +41,9 @@ class MarginJob final : public RowJob {
  private:
   template <typename F>
   void ForEach(std::uint64_t rows, F&& f) const {
-    constexpr std::size_t kGrain = 1 << 14;  // rows per task
-    ParallelChunks(threads(), rows, kGrain, [&](std::size_t begin, std::size_t end) {
+    constexpr std::size_t kGrain = 1 << 12;  // values per task: they lie in a cache
+    std::size_t const grain = std::max<std::size_t>(1, kGrain / margins_.outputs);
+    ParallelChunks(threads(), rows, grain, [&](std::size_t begin, std::size_t end) {
       for (std::uint32_t o = 0; o < margins_.outputs; ++o) {
         for (std::size_t i = begin; i < end; ++i) f(i, o);
       }
