@@ -72,11 +72,12 @@ class XGBGPU_API ResidentRows : public LeafColumns {
   /// Takes the memory that EvaluateInGroup with the same `shared` counts on, because all had it at an evaluation
   /// before. Returns false if there is too little now.
   virtual bool ReserveShared(SharedRows const& /*shared*/) { return true; }
-  /// Returns the metric of the rows of all processes of a group, which all call this or host::Evaluate at the same
-  /// time, each for its own rows, after ReservePredictions. `targets` are the targets of SetTargets, in host memory.
-  /// `shared` as in host::Evaluate.
-  virtual double EvaluateInGroup(ObjectiveParams const& objective, MetricParams const& metric,
-                                 TargetView const& targets, int threads, Collective* group, SharedRows* shared);
+  /// Returns metrics of the rows of all processes of a group, which all call this or host::Evaluate at the same time,
+  /// each for its own rows, after ReservePredictions. `targets` are the targets of SetTargets, in host memory. `shared`
+  /// as in host::Evaluate of several metrics.
+  virtual std::vector<double> EvaluateInGroup(ObjectiveParams const& objective, Span<MetricParams const> metrics,
+                                              TargetView const& targets, int threads, Collective* group,
+                                              Span<SharedRows* const> shared);
 
   // Trees on the gradients computed last. The rows must be the trainer's own.
 

@@ -102,7 +102,7 @@ std::optional<double> Evaluation::Evaluate(MetricParams const& metric,
   LastPrediction& last = LastPrediction::OfThisThread();
   if (last.evaluated != &predictions || &last.data->Info() != &info) return {};
   if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
-    return group_.Evaluate(group, metric, last, info, [&] { FillPredictions(predictions); });
+    return group_.Evaluate(group, metric, &last, info, [&] { FillPredictions(predictions); });
   }
   std::uint64_t const rows = info.num_row_;
   auto const outputs = static_cast<std::uint32_t>(last.kept ? last.kept->rows->outputs() : predictions.Size() / rows);

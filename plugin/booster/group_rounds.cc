@@ -63,19 +63,23 @@ std::vector<Fact> FactsOf(MetricParams const& p) {
           {"value of a ranking without hits", p.without_hits_is_zero ? "0" : "1"}};
 }
 
-/// Returns what an evaluation is of: the facts that all workers compare, and the numbers of a worker's own rows.
-std::string WhatOf(std::vector<Fact> const& facts, TargetView const& targets, std::uint64_t rows, std::uint32_t outputs,
-                   bool on_device) {
-  std::string what;
-  for (auto const& [name, value] : facts) what += name + '\0' + value + '\0';
+std::string TextOf(std::vector<Fact> const& facts) {
+  std::string text;
+  for (auto const& [name, value] : facts) text += name + '\0' + value + '\0';
+  return text;
+}
+
+/// Returns the numbers of a worker's own rows.
+std::string NumbersOf(TargetView const& targets, std::uint64_t rows, std::uint32_t outputs, bool on_device) {
+  std::string text;
   for (std::uint64_t const number :
        {rows, std::uint64_t{outputs}, std::uint64_t{targets.label_columns}, std::uint64_t{targets.groups},
         std::uint64_t{targets.group_ptr != nullptr}, std::uint64_t{targets.weights != nullptr},
         std::uint64_t{targets.labels != nullptr}, std::uint64_t{targets.lower != nullptr},
         std::uint64_t{targets.upper != nullptr}, std::uint64_t{on_device}}) {
-    what += std::to_string(number) + ' ';
+    text += std::to_string(number) + ' ';
   }
-  return what;
+  return text;
 }
 
 /// Returns the numbers of the features that are categories, as a text.
@@ -322,7 +326,7 @@ void GroupRounds::ComputeGradients(ProcessGroup* group, Training const& training
 }
 
 GroupRounds::Evaluated* GroupRounds::FindEvaluated(ProcessGroup const* group, DataKey const& key,
-                                                   std::string const& what) {
+                                                   std::string const& step, std::string const& what) {
   if (group != evaluated_in_) {  // whose workers may have evaluated other numbers of matrices
     evaluated_in_ = group;
     evaluated_.clear();
@@ -330,27 +334,48 @@ GroupRounds::Evaluated* GroupRounds::FindEvaluated(ProcessGroup const* group, Da
   }
   EraseExpired(&evaluated_);
   for (Evaluated& one : evaluated_) {
-    if (one.key == key && one.what == what) return &one;
+    if (one.key == key && one.step == step && one.what == what) return &one;
   }
   return nullptr;
 }
 
+std::vector<GroupRounds::Evaluated*> GroupRounds::AskedWith(Evaluated* first) {
+  std::vector<Evaluated*> all{first};
+  for (Evaluated& one : evaluated_) {
+    if (&one != first && one.key == first->key && one.step == first->step && one.asked == first->asked) {
+      all.push_back(&one);
+    }
+  }
+  return all;
+}
+
 /// The first evaluation of a matrix takes the long way, on which workers tell each other of their rows. Later ones take
-/// a message to learn that all know what they knew then, and the metric's own.
-std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams const& metric, LastPrediction const& last,
+/// a message to learn that all know what they knew then, and a message for the sums of all metrics that XGBoost is
+/// going to ask for.
+std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams const& metric, LastPrediction* last,
                                             xgboost::MetaInfo const& info,
                                             std::function<void()> const& fill_predictions) {
+  std::vector<Fact> facts = FactsOfEvaluation(learner_.context());
+  std::string const step = TextOf(facts), what = TextOf(FactsOf(metric));
+  DataKey const key = KeyOf(last->data, *last->cache);
+  for (auto const& [of, value] : last->metrics) {
+    if (of != what) continue;
+    for (Evaluated& one : evaluated_) {
+      if (one.key == key && one.what == what) one.asked = last->number;
+    }
+    return value;
+  }
   std::uint64_t const rows = info.num_row_;
   std::uint32_t const outputs = learner_.outputs();
   int const threads = learner_.threads();
   TargetView const targets = ViewTargets(info);
-  KeptRows* const kept = last.kept;
+  KeptRows* const kept = last->kept;
   bool fits = true, on_device = kept != nullptr;
   auto const prepare = [&] {
     fits = rows == 0 || LabelsFit(metric, info, outputs);
     try {
       if (fits && on_device) {
-        kept->SetTargets(targets, TargetMark::Of(targets, rows, last.objective.kind, KnownEpoch(), threads));
+        kept->SetTargets(targets, TargetMark::Of(targets, rows, last->objective.kind, KnownEpoch(), threads));
         kept->rows->ReservePredictions();
       }
     } catch (OutOfDeviceMemory const&) {
@@ -358,31 +383,45 @@ std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams co
     }
     if (!on_device) fill_predictions();
   };
-  auto const evaluate = [&](SharedRows* shared) {
-    if (on_device) return kept->rows->EvaluateInGroup(last.objective, metric, targets, threads, group, shared);
-    double value = 0;
+  auto const evaluate = [&](Span<MetricParams const> metrics, Span<SharedRows* const> shared) {
+    if (on_device) return kept->rows->EvaluateInGroup(last->objective, metrics, targets, threads, group, shared);
+    std::vector<double> values;
     trace_.Stage(kMetric, [&] {
-      value = host::Evaluate(metric, targets, RowMajor(last.evaluated->ConstHostVector().data(), rows, outputs),
-                             threads, *group, shared);
+      values = host::Evaluate(metrics, targets, RowMajor(last->evaluated->ConstHostVector().data(), rows, outputs),
+                              threads, *group, shared);
     });
-    return value;
+    return values;
   };
 
-  std::vector<Fact> facts = FactsOfEvaluation(learner_.context());
-  for (Fact& fact : FactsOf(metric)) facts.push_back(std::move(fact));
-  DataKey const key = KeyOf(last.data, *last.cache);
-  Evaluated* found = nullptr;
+  std::vector<Evaluated*> all;
+  std::string known;
   try {
     prepare();
-    if (fits) found = FindEvaluated(group, key, WhatOf(facts, targets, rows, outputs, on_device));
-    if (found != nullptr && on_device && !kept->rows->ReserveShared(found->shared)) found = nullptr;
+    Evaluated* const found =
+        fits ? FindEvaluated(group, key, step + NumbersOf(targets, rows, outputs, on_device), what) : nullptr;
+    if (found != nullptr) all = AskedWith(found);
+    for (Evaluated* const one : all) {
+      bool const has_room = !on_device || kept->rows->ReserveShared(one->shared);
+      known += has_room ? "evaluation " + std::to_string(one->number) + ' ' : "no room";
+    }
   } catch (ShardsLost const&) {
     throw;
   } catch (...) {
-    found = nullptr;  // it comes again on the long way
+    all.clear();  // it comes again on the long way
   }
-  std::string const known = found == nullptr ? "" : "evaluation " + std::to_string(found->number);
-  if (AllKnow(*group, facts, known)) return evaluate(&found->shared);
+  for (Fact& fact : FactsOf(metric)) facts.push_back(std::move(fact));
+  if (AllKnow(*group, facts, all.empty() ? "" : known)) {
+    std::vector<MetricParams> metrics;
+    std::vector<SharedRows*> shared;
+    for (Evaluated* const one : all) {
+      metrics.push_back(one->metric);
+      shared.push_back(&one->shared);
+    }
+    std::vector<double> const values = evaluate(metrics, shared);
+    for (std::size_t i = 0; i < all.size(); ++i) last->metrics.emplace_back(all[i]->what, values[i]);
+    all.front()->asked = last->number;
+    return values.front();
+  }
 
   Agree(*group, {}, prepare);
   // Workers may have counted evaluations differently, if one of them has failed alone.
@@ -391,11 +430,12 @@ std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams co
   if (any[0] != 0 || any[1] == 0) return {};  // XGBoost's own code has the words
   evaluations_ = any[2];
   SharedRows shared;
-  double const value = evaluate(&shared);
-  std::string const what = WhatOf(facts, targets, rows, outputs, on_device);
-  Evaluated* evaluated = FindEvaluated(group, key, what);
+  SharedRows* const of_metric[] = {&shared};
+  double const value = evaluate({&metric, 1}, {of_metric, 1}).front();
+  std::string const own_step = step + NumbersOf(targets, rows, outputs, on_device);
+  Evaluated* evaluated = FindEvaluated(group, key, own_step, what);
   if (evaluated == nullptr) evaluated = &evaluated_.emplace_back();
-  *evaluated = {key, what, evaluations_, std::move(shared)};
+  *evaluated = {key, own_step, what, metric, evaluations_, last->number, std::move(shared)};
   return value;
 }
 

@@ -95,16 +95,19 @@ class GroupRounds {
                         std::uint64_t rows, Inputs const& inputs, XgbGradientMatrix* out,
                         std::vector<std::int64_t>* losses) const;
   /// Returns the metric over the rows of all workers; nothing if stock code has to compute it. The predictions of this
-  /// worker's rows are on a device (`last.kept`), or in `last.evaluated` after fill_predictions().
-  std::optional<double> Evaluate(ProcessGroup* group, MetricParams const& metric, LastPrediction const& last,
+  /// worker's rows are on a device (`last->kept`), or in `last->evaluated` after fill_predictions().
+  std::optional<double> Evaluate(ProcessGroup* group, MetricParams const& metric, LastPrediction* last,
                                  xgboost::MetaInfo const& info, std::function<void()> const& fill_predictions);
 
  private:
   /// A metric of a matrix that all workers have evaluated together.
   struct Evaluated {
     DataKey key;
-    std::string what;     ///< the metric, and the numbers of this worker's rows
+    std::string step;  ///< what all workers compare of an evaluation, and the numbers of this worker's rows
+    std::string what;  ///< what all workers compare of the metric
+    MetricParams metric;
     std::int64_t number;  ///< of the evaluation on the long way: the same on all workers
+    std::uint64_t asked;  ///< LastPrediction::number when XGBoost asked for it last
     SharedRows shared;
   };
 
@@ -122,7 +125,10 @@ class GroupRounds {
   };
 
   void AgreeOnNames(ProcessGroup* group, CategoryNames const& names) const;
-  Evaluated* FindEvaluated(ProcessGroup const* group, DataKey const& key, std::string const& what);
+  Evaluated* FindEvaluated(ProcessGroup const* group, DataKey const& key, std::string const& step,
+                           std::string const& what);
+  /// Returns `first` and what else XGBoost asked for in the last evaluation in which it asked for `first`.
+  std::vector<Evaluated*> AskedWith(Evaluated* first);
   std::vector<Fact> FactsOfRound(SharedMatrix const& matrix, std::string const& step, std::vector<Fact> const& facts);
 
   LearnerView const& learner_;

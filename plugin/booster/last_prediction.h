@@ -4,7 +4,11 @@
 
 #include <xgboost/data.h>
 
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "xgb/api_call.h"
 #include "xgb/types.h"
@@ -26,6 +30,9 @@ struct LastPrediction {
   ObjectiveParams objective;                        ///< of `evaluated`
   bool training;                                    ///< true: a dart has left out the trees drawn last
   bool is_base;                                     ///< all margins are the base score, and `cache` is empty
+  std::uint64_t number;                             ///< of the prediction on this thread
+  /// Metrics of `evaluated` that a group has computed together with the first of them, by what they are.
+  std::vector<std::pair<std::string, double>> metrics;
 
   static LastPrediction& OfThisThread() {
     auto& last = CallState::OfThisThread().last_prediction;

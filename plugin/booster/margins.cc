@@ -16,7 +16,8 @@ void Margins::Predict(xgboost::DMatrix* data, XgbCache* out, bool training, Roun
   HostSpan span{training ? "margins" : "predict"};
   parts_.trace->AttachThread(training);
   AtBoundary("predicting", [&] { prediction().CheckRounds(rounds); });
-  LastPrediction::OfThisThread() = {by_, data, out, &out->predictions, nullptr, nullptr, {}, training, false};
+  LastPrediction& last = LastPrediction::OfThisThread();
+  last = {by_, data, out, &out->predictions, nullptr, nullptr, {}, training, false, last.number + 1, {}};
   DropStale(data, out, training);
   PredictNow(data, out, training, rounds);
 }

@@ -74,10 +74,9 @@ std::uint64_t ItemsOf(MetricParams const& metric, TargetView const& targets, Out
   return items;
 }
 
-}  // namespace
-
-double EvaluateShards(MetricParams const& metric, MetricShard* own, int threads, Collective& collective,
-                      SharedRows* shared) {
+/// Returns a metric of all shards that is no sum over rows; nothing if it is one.
+std::optional<double> EvaluateWhole(MetricParams const& metric, MetricShard* own, int threads, Collective& collective,
+                                    SharedRows* shared) {
   std::uint64_t const rows = own->rows();
   TargetView targets = own->targets();
   if (!shared->facts) shared->facts = AgreeOnFacts(metric, *own, collective);
@@ -91,35 +90,72 @@ double EvaluateShards(MetricParams const& metric, MetricShard* own, int threads,
   if (is_area && !facts.have_weights && facts.can_count) {
     if (!shared->place) shared->place = Shard::Place(&collective, rows);
     if (!shared->count_area) shared->count_area = !collective.AnyOf(!own->ReserveArea(shared->place->all_rows));
-    if (auto const area = *shared->count_area ? own->CountArea(metric.kind, *shared->place) : std::nullopt)
-      return *area;
+    if (auto const area = *shared->count_area ? own->CountArea(metric.kind, *shared->place) : std::nullopt) return area;
   }
   if (metric.kind == Metric::kCoxNloglik || is_area || (!facts.have_groups && IsRanking(metric.kind, targets))) {
     AllRows const all{targets, own->predictions(), collective};
     return host::Evaluate(metric, all.targets(), all.values(), threads);
   }
-  if (IsRanking(metric.kind, targets)) {
-    return host::EvaluateRanking(metric, targets, own->predictions(), threads, collective);
-  }
-  auto const compute = [&](ShardItems const& items, MetricSum* values) {
-    own->Sum(metric, items, values);
-    // Where an item names a row, it is one.
-    for (std::uint64_t i = 0; i < items.blocks + items.loose(); ++i) {
-      values[i] = host::OfAllShards(values[i], items.first);
+  if (!IsRanking(metric.kind, targets)) return {};
+  return host::EvaluateRanking(metric, targets, own->predictions(), threads, collective);
+}
+
+/// Begins a metric that is a sum over rows.
+host::ShardSum<MetricSum> BeginSum(MetricParams const& metric, MetricShard* own, Collective& collective,
+                                   SharedRows* shared) {
+  auto const shape = RowMajor<float const>(nullptr, own->rows(), own->outputs());
+  host::ShareSizes(ItemsOf(metric, own->targets(), shape), collective, &shared->items);
+  return {shared->items, collective.shard(), [&](ShardItems const& items, MetricSum* values) {
+            own->Sum(metric, items, values);
+            // Where an item names a row, it is one.
+            for (std::uint64_t i = 0; i < items.blocks + items.loose(); ++i) {
+              values[i] = host::OfAllShards(values[i], items.first);
+            }
+          }};
+}
+
+}  // namespace
+
+std::vector<double> EvaluateShards(Span<MetricParams const> metrics, MetricShard* own, int threads,
+                                   Collective& collective, Span<SharedRows* const> shared) {
+  std::vector<double> values(metrics.size());
+  std::vector<std::size_t> summed;
+  std::vector<host::ShardSum<MetricSum>> sums;
+  std::vector<std::int64_t> words;  // of all sums, in one message
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    if (auto const value = EvaluateWhole(metrics[i], own, threads, collective, shared[i])) {
+      values[i] = *value;
+      continue;
     }
-  };
-  std::uint64_t const items = ItemsOf(metric, targets, RowMajor<float const>(nullptr, rows, own->outputs()));
-  return FinishSum(metric, host::SumShards<MetricSum>(items, compute, collective, &shared->items), own->outputs());
+    summed.push_back(i);
+    sums.push_back(BeginSum(metrics[i], own, collective, shared[i]));
+    words.insert(words.end(), sums.back().words().begin(), sums.back().words().end());
+  }
+  if (!sums.empty()) collective.Sum(Span<std::int64_t>{words});
+  Span<std::int64_t const> rest{words};
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    std::size_t const size = sums[i].words().size();
+    values[summed[i]] = FinishSum(metrics[summed[i]], sums[i].From(rest.subspan(0, size)), own->outputs());
+    rest = rest.subspan(size, rest.size() - size);
+  }
+  return values;
 }
 
 namespace host {
 
+std::vector<double> Evaluate(Span<MetricParams const> metrics, TargetView const& targets,
+                             OutputView<float const> predictions, int threads, Collective& collective,
+                             Span<SharedRows* const> shared) {
+  HostShard own{targets, predictions, threads};
+  return EvaluateShards(metrics, &own, threads, collective, shared);
+}
+
 double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions, int threads,
                 Collective& collective, SharedRows* shared) {
   if (collective.shards() > 1) {
-    HostShard own{targets, predictions, threads};
     SharedRows once;
-    return EvaluateShards(params, &own, threads, collective, shared != nullptr ? shared : &once);
+    SharedRows* const rows[] = {shared != nullptr ? shared : &once};
+    return Evaluate({&params, 1}, targets, predictions, threads, collective, {rows, 1})[0];
   }
   CheckMetricInput(params, targets, predictions);
   if (IsRanking(params.kind, targets)) return EvaluateRanking(params, targets, predictions, threads, collective);

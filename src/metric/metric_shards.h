@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "metric/metric_sum.h"
 #include "metric/shard_items.h"
 #include "xgbgpu/collective.h"
 #include "xgbgpu/metric.h"
+#include "xgbgpu/span.h"
 
 namespace xgbgpu {
 
@@ -24,7 +26,7 @@ class MetricShard {
   /// Returns the predictions in host memory. They are valid as long as the shard.
   virtual OutputView<float const> predictions() = 0;
 
-  /// Does the work of `compute` in host::SumShards for an element-wise metric. Rows are numbered from the shard's first.
+  /// Does the work of `compute` in host::ShardSum for an element-wise metric. Rows are numbered from the shard's first.
   virtual void Sum(MetricParams const& metric, ShardItems const& items, MetricSum* values) = 0;
   /// Returns true if the shard can count areas beside other shards that can (CountArea).
   virtual bool can_count() const { return false; }
@@ -35,10 +37,10 @@ class MetricShard {
   virtual std::optional<double> CountArea(Metric /*metric*/, Shard const& /*place*/) { return {}; }
 };
 
-/// Returns the metric of the rows of all shards, which call it at the same time. Errors, bits and cost are
-/// host::Evaluate's.
-double EvaluateShards(MetricParams const& metric, MetricShard* own, int threads, Collective& collective,
-                      SharedRows* shared);
+/// Returns metrics of the rows of all shards, which call it at the same time. `shared`: of each metric. Errors, bits and
+/// cost are host::Evaluate's.
+std::vector<double> EvaluateShards(Span<MetricParams const> metrics, MetricShard* own, int threads,
+                                   Collective& collective, Span<SharedRows* const> shared);
 
 }  // namespace xgbgpu
 

@@ -69,7 +69,11 @@ double EvaluateRanking(MetricParams const& params, TargetView const& targets, Ou
   auto const value = [&](std::uint64_t g) { return OfAllShards(values[g], first_row); };
   auto const compute = [&](ShardItems const& own, MetricSum* sums) { SumItems(value, own, threads, sums); };
   std::vector<std::int64_t> sizes;
-  return FinishRanking(params, SumShards<MetricSum>(groups, compute, collective, &sizes));
+  ShareSizes(groups, collective, &sizes);
+  ShardSum<MetricSum> const sum{sizes, collective.shard(), compute};
+  std::vector<std::int64_t> words = sum.words();
+  collective.Sum(Span<std::int64_t>{words});
+  return FinishRanking(params, sum.From(words));
 }
 
 }  // namespace xgbgpu::host

@@ -53,13 +53,14 @@ VectorTree ResidentRows::MakeVectors(TrainParams const&, TreeKey) {
       "trees by histograms"};
 }
 
-double ResidentRows::EvaluateInGroup(ObjectiveParams const& objective, MetricParams const& metric,
-                                     TargetView const& targets, int threads, Collective* group, SharedRows* shared) {
+std::vector<double> ResidentRows::EvaluateInGroup(ObjectiveParams const& objective, Span<MetricParams const> metrics,
+                                                  TargetView const& targets, int threads, Collective* group,
+                                                  Span<SharedRows* const> shared) {
   std::vector<float> values(rows() * outputs());
   CopyMargins(values);
   host::Transform(objective, RowMajor<float const>(values.data(), rows(), outputs()),
                   RowMajor(values.data(), rows(), outputs()), threads);
-  return host::Evaluate(metric, targets, RowMajor<float const>(values.data(), rows(), outputs()), threads, *group,
+  return host::Evaluate(metrics, targets, RowMajor<float const>(values.data(), rows(), outputs()), threads, *group,
                         shared);
 }
 

@@ -127,8 +127,9 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   /// Replaces bounds of margins, labels and weights by the largest of all processes.
   void ShareBoundsOver(Collective* group);
   /// Does what EvaluateInGroup does. `gather` combines words of the devices of all processes.
-  double EvaluateOver(ObjectiveParams const& objective, MetricParams const& metric, TargetView const& targets,
-                      Collective* group, GatherWords const& gather, SharedRows* shared);
+  std::vector<double> EvaluateOver(ObjectiveParams const& objective, Span<MetricParams const> metrics,
+                                   TargetView const& targets, Collective* group, GatherWords const& gather,
+                                   Span<SharedRows* const> shared);
 
   // For rows on several devices, of which one has all and each a part. (rows_between_devices_cuda.cc)
 

@@ -80,16 +80,16 @@ void DeviceResidentRows::ShareBoundsOver(Collective* group) {
   bounds_are_shared_ = true;
 }
 
-double DeviceResidentRows::EvaluateOver(ObjectiveParams const& objective, MetricParams const& metric,
-                                        TargetView const& targets, Collective* group, GatherWords const& gather,
-                                        SharedRows* shared) {
+std::vector<double> DeviceResidentRows::EvaluateOver(ObjectiveParams const& objective, Span<MetricParams const> metrics,
+                                                     TargetView const& targets, Collective* group,
+                                                     GatherWords const& gather, Span<SharedRows* const> shared) {
   DeviceScope scope{limits_.device};
-  double value = 0;
+  std::vector<double> values;
   timer_->Run(kMetric, kNoLevel, [&] {
     OwnShard own{this, Predictions(objective), targets, gather};
-    value = EvaluateShards(metric, &own, threads_, *group, shared);
+    values = EvaluateShards(metrics, &own, threads_, *group, shared);
   });
-  return value;
+  return values;
 }
 
 }  // namespace xgbgpu::cuda

@@ -76,17 +76,17 @@ Tree GroupBuilder::FinishNext() {
 
 void GroupBuilder::ShareBounds(cuda::DeviceResidentRows* rows) { rows->ShareBoundsOver(&group_); }
 
-double GroupBuilder::EvaluateInGroup(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective,
-                                     MetricParams const& metric, TargetView const& targets, int /*threads*/,
-                                     Collective* group, SharedRows* shared) {
+std::vector<double> GroupBuilder::EvaluateInGroup(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective,
+                                                  Span<MetricParams const> metrics, TargetView const& targets,
+                                                  int /*threads*/, Collective* group, Span<SharedRows* const> shared) {
   auto const gather = [&](std::uint32_t* words, std::uint64_t n, cudaStream_t stream) {
     // Pairs of words as one number: no sum of a word overflows into the next.
     devices->own()->Sum(reinterpret_cast<std::int64_t*>(words), n / 2, stream);
   };
   return OrAbort([&] {
-    double const value = rows->EvaluateOver(objective, metric, targets, group, gather, shared);
+    auto values = rows->EvaluateOver(objective, metrics, targets, group, gather, shared);
     devices->own()->Check();
-    return value;
+    return values;
   });
 }
 

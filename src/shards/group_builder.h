@@ -43,8 +43,9 @@ class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
   VectorTree GrowVectors(TrainParams const& params, cuda::DeviceResidentRows* rows, TreeKey key) override;
   Tree FinishNext() override;
   void ShareBounds(cuda::DeviceResidentRows* rows) override;
-  double EvaluateInGroup(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective, MetricParams const& metric,
-                         TargetView const& targets, int threads, Collective* group, SharedRows* shared) override;
+  std::vector<double> EvaluateInGroup(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective,
+                                      Span<MetricParams const> metrics, TargetView const& targets, int threads,
+                                      Collective* group, Span<SharedRows* const> shared) override;
 
  private:
   GroupBuilder(std::shared_ptr<GroupDevices> const& connected, std::shared_ptr<DeviceMatrix const> matrix,

@@ -29,9 +29,10 @@ class BuilderRows final : public cuda::DeviceResidentRows {
   }
   void AddVectorLeaves(VectorTree const& tree) override { builder_.AddVectorLeaves(tree, this); }
   void ShareBounds() override { builder_.ShareBounds(this); }
-  double EvaluateInGroup(ObjectiveParams const& objective, MetricParams const& metric, TargetView const& targets,
-                         int threads, Collective* group, SharedRows* shared) override {
-    return builder_.EvaluateInGroup(this, objective, metric, targets, threads, group, shared);
+  std::vector<double> EvaluateInGroup(ObjectiveParams const& objective, Span<MetricParams const> metrics,
+                                      TargetView const& targets, int threads, Collective* group,
+                                      Span<SharedRows* const> shared) override {
+    return builder_.EvaluateInGroup(this, objective, metrics, targets, threads, group, shared);
   }
 
  private:

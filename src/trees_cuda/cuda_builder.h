@@ -49,10 +49,10 @@ class CudaBuilder : public TreeBuilder, public ResidentRounds {
   virtual void AdaptLeaves(Tree* tree, cuda::DeviceResidentRows* rows, std::uint32_t output);
   virtual void AddLeafValues(Span<float const> node_values, cuda::DeviceResidentRows* rows, std::uint32_t output) = 0;
   virtual void ShareBounds(cuda::DeviceResidentRows* /*rows*/) {}
-  virtual double EvaluateInGroup(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective,
-                                 MetricParams const& metric, TargetView const& targets, int threads, Collective* group,
-                                 SharedRows* shared) {
-    return rows->ResidentRows::EvaluateInGroup(objective, metric, targets, threads, group, shared);
+  virtual std::vector<double> EvaluateInGroup(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective,
+                                              Span<MetricParams const> metrics, TargetView const& targets, int threads,
+                                              Collective* group, Span<SharedRows* const> shared) {
+    return rows->ResidentRows::EvaluateInGroup(objective, metrics, targets, threads, group, shared);
   }
 
   // MakeResidentRows with the type of the device.

@@ -176,25 +176,35 @@ TEST(ResidentRowsInGroupTest, AMetricIsThatOfTheRowsOfAllProcesses) {
     labels[i] = random.Below(2) == 0 ? 0.0f : 1.0f;
   }
   ObjectiveParams const objective{Objective::kLogistic};
-  for (char const* const name : {"logloss", "auc"}) {
-    MetricParams const metric = *MetricByName(name);
-    std::vector<float> predictions = margins;
-    host::Transform(objective, RowMajor<float const>(margins.data(), kRows, 1), RowMajor(predictions.data(), kRows, 1),
-                    1);
-    TargetView all;
-    all.labels = labels.data();
-    double const expected = host::Evaluate(metric, all, RowMajor<float const>(predictions.data(), kRows, 1), 1);
-    RunShards(2, [&](Collective& group) {
-      std::size_t const first = group.shard() == 0 ? 0 : kFirst, last = group.shard() == 0 ? kFirst : kRows;
-      NotedRounds rounds;
-      NotedRows rows{&rounds, {margins.begin() + first, margins.begin() + last}};
-      TargetView own;
-      own.labels = labels.data() + first;
-      SharedRows shared;
-      EXPECT_EQ(rows.EvaluateInGroup(objective, metric, own, 1, &group, &shared), expected) << name;
-      EXPECT_EQ(rows.EvaluateInGroup(objective, metric, own, 1, &group, &shared), expected) << name << ", again";
-    });
+  std::vector<float> predictions = margins;
+  host::Transform(objective, RowMajor<float const>(margins.data(), kRows, 1), RowMajor(predictions.data(), kRows, 1),
+                  1);
+  TargetView all;
+  all.labels = labels.data();
+  std::vector<MetricParams> metrics;
+  std::vector<double> expected;
+  for (char const* const name : {"logloss", "auc", "error@0.7", "rmse"}) {
+    metrics.push_back(*MetricByName(name));
+    expected.push_back(host::Evaluate(metrics.back(), all, RowMajor<float const>(predictions.data(), kRows, 1), 1));
   }
+  RunShards(2, [&](Collective& group) {
+    std::size_t const first = group.shard() == 0 ? 0 : kFirst, last = group.shard() == 0 ? kFirst : kRows;
+    NotedRounds rounds;
+    NotedRows rows{&rounds, {margins.begin() + first, margins.begin() + last}};
+    TargetView own;
+    own.labels = labels.data() + first;
+    std::vector<SharedRows> shared(metrics.size());
+    std::vector<SharedRows*> of_each;
+    for (SharedRows& one : shared) of_each.push_back(&one);
+    EXPECT_EQ(rows.EvaluateInGroup(objective, metrics, own, 1, &group, of_each), expected);
+    EXPECT_EQ(rows.EvaluateInGroup(objective, metrics, own, 1, &group, of_each), expected) << "again";
+    Span<MetricParams const> const one{metrics};
+    Span<SharedRows* const> const known{of_each};
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+      auto const alone = rows.EvaluateInGroup(objective, one.subspan(i, 1), own, 1, &group, known.subspan(i, 1));
+      EXPECT_EQ(alone, std::vector<double>{expected[i]}) << "alone";
+    }
+  });
 }
 
 }  // namespace
