@@ -94,9 +94,10 @@ void Prediction::CheckFirstRounds(RoundRange rounds, char const* result) const {
 
 void Prediction::CheckHasValues(xgboost::DMatrix const& data, char const* what) const {
   if (!config_.InCharge() || !HasBinsOnly(data)) return;
-  Throw<Unsupported>(
-      what, " needs the values of the rows, and the data are a QuantileDMatrix that holds bins alone, as ",
-      "those of batches and of infinite values do; allowed: a DMatrix, or a ", "QuantileDMatrix of one array");
+  Throw<Unsupported>(what,
+                     " needs the values of the rows, and the data are a QuantileDMatrix that holds bins alone, as ",
+                     "those of batches, of infinite values and of frames with categories do; allowed: a DMatrix, or a ",
+                     "QuantileDMatrix of one array");
 }
 
 void Prediction::PredictByStock(std::uint64_t rows, std::uint64_t values, std::function<void()> const& predict) const {

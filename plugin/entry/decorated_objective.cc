@@ -32,18 +32,29 @@ bool LacksLambdaRank(xgboost::Json const& config) {
   return kSeries < 200 && xgboost::get<xgboost::String const>(config["name"]).rfind("rank:", 0) == 0;
 }
 
-bool AsksForOurs(xgboost::Args const& args) {
-  return std::any_of(args.cbegin(), args.cend(), [](auto const& arg) {
-    return arg.first == "tree_method" && (arg.second == "gpu_hist" || arg.second == "gpu_exact");
-  });
+/// Returns the value of a parameter among those that were set since the last configuration; null: it was not set.
+std::string const* FindValue(xgboost::Args const& args, char const* name) {
+  auto const found = std::find_if(args.cbegin(), args.cend(), [&](auto const& arg) { return arg.first == name; });
+  return found == args.cend() ? nullptr : &found->second;
+}
+
+/// Tells whether the learner with this context trains with a method of ours, once it has been told `args`.
+bool WillTrain(xgboost::Args const& args, XgbContext const* ctx) {
+  std::string const* const method = FindValue(args, "tree_method");
+  return method == nullptr ? Booster::TrainsFor(ctx) : *method == "gpu_hist" || *method == "gpu_exact";
+}
+
+/// Tells whether the learner with this context has a gbtree or dart. Each of them is decorated.
+bool HasTrees(XgbContext const* ctx) {
+  bool found = false;
+  Booster::VisitConfig(ctx, [&](BoosterConfig const&) { found = true; });
+  return found;
 }
 
 /// Throws for gpu_backend=cuda with gblinear: that booster is XGBoost's alone, but its objective is decorated.
-void CheckIsNotLinear(xgboost::Args const& args) {
-  auto const has = [&](char const* name, char const* value) {
-    return std::find(args.cbegin(), args.cend(), xgboost::Args::value_type{name, value}) != args.cend();
-  };
-  if (!has("booster", "gblinear") || !has("gpu_backend", "cuda")) return;
+void CheckIsNotLinear(xgboost::Args const& args, bool is_linear) {
+  std::string const* const backend = FindValue(args, "gpu_backend");
+  if (!is_linear || backend == nullptr || *backend != "cuda") return;
   throw InvalidArgument{
       "Parameter gpu_backend is 'cuda' and booster is 'gblinear', which does not train there; allowed: "
       "booster=gbtree or dart with tree_method=gpu_hist or gpu_exact, or gpu_backend=auto or host"};
@@ -77,13 +88,16 @@ std::unique_ptr<xgboost::MetaInfo> SortedLabels(xgboost::MetaInfo const& info, i
 
 }  // namespace
 
-void DecoratedObjective::CheckParams(xgboost::Args const& args) const {
-  AtBoundary("reading parameters", [&] { CheckIsNotLinear(args); });
+void DecoratedObjective::CheckParams(xgboost::Args const& args) {
+  std::string const* const booster = FindValue(args, "booster");
+  bool const is_linear = booster != nullptr ? *booster == "gblinear" : has_booster_ && !HasTrees(context());
+  has_booster_ = true;  // the learner makes it next
+  AtBoundary("reading parameters", [&] { CheckIsNotLinear(args, is_linear); });
 }
 
 void DecoratedObjective::ParamsChanged(xgboost::Args const& args) {
   is_current_ = false;
-  if (kSeries >= 200 || !AsksForOurs(args)) return;
+  if (kSeries >= 200 || !WillTrain(args, context())) return;
   AtBoundary("reading parameters", [&] {
     xgboost::Json config{xgboost::Object{}};
     SaveConfig(&config);
@@ -93,6 +107,7 @@ void DecoratedObjective::ParamsChanged(xgboost::Args const& args) {
 
 void DecoratedObjective::ConfigLoaded(xgboost::Json const& config) {
   is_current_ = false;
+  has_booster_ = true;
   AtBoundary("reading a configuration", [&] {
     if (LacksLambdaRank(config)) lambdarank_.Load(config);
     biases_ = LoadBiases(config);

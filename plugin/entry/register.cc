@@ -10,11 +10,11 @@
 // Objectives and metrics that other libraries register later are decorated before one is made: xgb/registry.h.
 //
 // In front of C functions of XGBoost stand ours of the same names, for callers that find ours first: functions.inc.
+#include "entry/register.h"
+
 #include <memory>
 #include <string>
 #include <utility>
-
-#include "entry/register.h"
 
 #include "entry/decorated_booster.h"
 #include "entry/decorated_linear.h"

@@ -32,8 +32,9 @@ bool GivesBack(BoosterHandle booster) {
 
 int WithAdvice(BoosterHandle booster, int result) {
   if (result == 0 || booster == nullptr || !WhyNotRegistered().empty()) return result;
-  auto const& params = static_cast<xgboost::Learner const*>(booster)->GetConfigurationArguments();
-  std::string advice = InPlaceOf(XGBGetLastError(), params);
+  std::string const method = WordsOf(booster).tree_method;
+  if (method != "gpu_hist" && method != "gpu_exact") return result;
+  std::string advice = InPlaceOf(XGBGetLastError());
   if (!advice.empty()) Fail(std::move(advice));
   return result;
 }

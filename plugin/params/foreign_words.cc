@@ -322,9 +322,7 @@ std::string AdviceFor(std::string const& parameter, std::string const& value) {
              : "nothing is like it but an objective of your own (obj of train(), objective of an estimator)";
 }
 
-std::string InPlaceOf(std::string const& error, std::map<std::string, std::string> const& params) {
-  auto const method = params.find("tree_method");
-  if (method == params.cend() || (method->second != "gpu_hist" && method->second != "gpu_exact")) return {};
+std::string InPlaceOf(std::string const& error) {
   struct Complaint {
     char const* parameter;
     char const* text;

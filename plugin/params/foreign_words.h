@@ -3,7 +3,6 @@
 #ifndef XGBGPU_PLUGIN_PARAMS_FOREIGN_WORDS_H_
 #define XGBGPU_PLUGIN_PARAMS_FOREIGN_WORDS_H_
 
-#include <map>
 #include <string>
 
 namespace xgbgpu::plugin {
@@ -21,8 +20,8 @@ std::string LineAbout(std::string const& name, std::string const& value, bool in
 std::string AdviceFor(std::string const& parameter, std::string const& value);
 
 /// What to say in place of XGBoost's `error` about an objective, metric or booster that it does not know; empty to
-/// leave it. `params`: the parameters newly set. Without a method of ours among them the user gets XGBoost's words.
-std::string InPlaceOf(std::string const& error, std::map<std::string, std::string> const& params);
+/// leave it.
+std::string InPlaceOf(std::string const& error);
 
 }  // namespace xgbgpu::plugin
 

@@ -1,10 +1,11 @@
 """LambdaRank of XGBoost 2.0 and later: gradients of rows beside stock `hist`, defaults, training, errors; and in 1.7."""
 
 import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List
 
 import numpy as np
 import pytest
@@ -397,6 +398,25 @@ def test_in_1_7_models_keep_the_parameters_and_stock_loads_them(suffix: str, tmp
 def test_in_1_7_values_are_checked(name: str, value: Any, allowed: str) -> None:
     with pytest.raises(xgb.core.XGBoostError, match=f"Parameter {name} is '{value}'; allowed: {allowed}"):
         scores(ranked(5), **{name: value})
+
+
+@only_ours
+@in_1_7
+@pytest.mark.parametrize("again", [lambda b: b, lambda b: b.copy(), lambda b: pickle.loads(pickle.dumps(b))], ids=["", "copy", "pickle"])
+def test_in_1_7_parameters_may_be_set_between_rounds(again: Callable[[xgb.Booster], xgb.Booster]) -> None:
+    data = ranked(5)
+    how = params(objective="rank:ndcg", max_depth=3, **ASKED)
+
+    def after(changes: Dict[str, Any]) -> List[str]:
+        booster = again(xgb.train(how, data, 2))
+        booster.set_param(changes)
+        booster.update(data, 2)
+        return booster.get_dump(with_stats=True)
+
+    for changes in ({"lambdarank_num_pair_per_sample": 2}, {"ndcg_exp_gain": 0}, {"objective": "rank:pairwise", **ASKED}):
+        assert after(changes) == after({**how, **changes}) != after({})
+    with pytest.raises(xgb.core.XGBoostError, match="lambdarank_num_pair_per_sample is 'many'; allowed: 1 to"):
+        after({"lambdarank_num_pair_per_sample": "many"})
 
 
 @only_ours

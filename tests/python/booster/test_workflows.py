@@ -470,6 +470,15 @@ def test_stock_models_can_be_continued_and_ours_by_stock(data: xgb.DMatrix) -> N
     assert np.array_equal(predict(back), predict(fresh(back)))
 
 
+@only_ours
+def test_a_gblinear_refuses_a_gpu_whenever_it_is_asked_for() -> None:
+    data = xgb.DMatrix(X, Y)
+    booster = xgb.train({"booster": "gblinear", "nthread": 1, "updater": "coord_descent"}, data, 1)
+    booster.set_param("gpu_backend", "cuda")
+    with pytest.raises(xgb.core.XGBoostError, match="gpu_backend is 'cuda' and booster is 'gblinear'"):
+        booster.update(data, 1)
+
+
 def test_a_linear_booster_is_none_of_our_business(data: xgb.DMatrix) -> None:
     booster = xgb.train({"booster": "gblinear", "nthread": 1, "updater": "coord_descent"}, data, 4)
     assert "weights" in str(booster.get_dump()[0]) or "bias" in booster.get_dump()[0]

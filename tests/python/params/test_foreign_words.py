@@ -185,6 +185,15 @@ def test_a_value_of_elsewhere_says_what_to_write(settings: Dict[str, Any], inste
         assert "candidate" not in message and "Stack trace" not in message
 
 
+@pytest.mark.parametrize("settings, instead", ADVICE[:12], ids=str)
+def test_a_value_that_is_set_later_says_what_to_write(settings: Dict[str, Any], instead: str) -> None:
+    data = xgb.DMatrix(X, Y)
+    booster = xgb.train(params(), data, 1)
+    booster.set_param(settings)
+    with pytest.raises(xgb.core.XGBoostError, match=f"; write {re.escape(instead)}$"):
+        booster.update(data, 1)
+
+
 @pytest.mark.parametrize("method", ["gpu_hist", "gpu_exact"])
 @pytest.mark.parametrize("value", UNLIKE)
 def test_an_objective_that_nothing_is_like(value: str, method: str) -> None:
