@@ -400,10 +400,11 @@ std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams co
     Evaluated* const found =
         fits ? FindEvaluated(group, key, step + NumbersOf(targets, rows, outputs, on_device), what) : nullptr;
     if (found != nullptr) all = AskedWith(found);
-    for (Evaluated* const one : all) {
-      bool const has_room = !on_device || kept->rows->ReserveShared(one->shared);
-      known += has_room ? "evaluation " + std::to_string(one->number) + ' ' : "no room";
-    }
+    bool const has_room = !on_device || std::all_of(all.begin(), all.end(), [&](Evaluated const* one) {
+      return kept->rows->ReserveShared(one->shared);
+    });
+    if (!has_room) all.clear();
+    for (Evaluated const* one : all) known += "evaluation " + std::to_string(one->number) + ' ';
   } catch (ShardsLost const&) {
     throw;
   } catch (...) {
