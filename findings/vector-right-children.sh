@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# In a saved model of XGBoost 3.2.0 and 3.4.1 whose leaves are vectors (multi_strategy=multi_output_tree), right_children of a leaf is the
-# place of its vector in leaf_weights, and so a number that looks like a node. In every other saved tree it is -1, as in left_children. A
-# reader that takes -1 in right_children for a leaf finds no leaf. Nothing says so.
+# In a saved model of XGBoost 3.2.0 and 3.4.1 whose leaves are vectors (multi_strategy=multi_output_tree), right_children
+# of a leaf is the place of its vector in leaf_weights, and so a number that looks like a node. In every other saved tree it
+# is -1, as in left_children. A reader that takes -1 in right_children for a leaf finds no leaf. Nothing says so.
 set -euo pipefail
 python=${1:-${PYTHON:-python3}}
 folder=$(mktemp -d)

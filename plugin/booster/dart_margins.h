@@ -18,9 +18,7 @@ namespace xgbgpu::plugin {
 class DartMargins final : public Margins {
  public:
   DartMargins(std::weak_ptr<Booster*> by, MarginParts const& parts)
-      : Margins{std::move(by), parts},
-        stock_dart_{parts.learner->stock(), parts.learner->context()},
-        weights_{&stock_dart_} {}
+      : Margins{std::move(by), parts}, stock_dart_{parts.learner->stock()}, weights_{&stock_dart_} {}
 
   bool ReadyOnDevice(Training* training, LastPrediction const& last) override;
   void BeginRound(Training* training, xgboost::DMatrix* data, XgbCache const& cache, bool host_sets_leaves,

@@ -346,7 +346,22 @@ std::vector<GroupRounds::Evaluated*> GroupRounds::AskedWith(Evaluated* first) {
       all.push_back(&one);
     }
   }
+  std::sort(all.begin() + 1, all.end(), [](auto const* a, auto const* b) { return a->number < b->number; });
   return all;
+}
+
+double GroupRounds::EvaluateTogether(std::vector<Evaluated*> const& all, EvaluateMetrics const& evaluate,
+                                     LastPrediction* last) {
+  all.front()->asked = last->number;  // after an error the others are left out
+  std::vector<MetricParams> metrics;
+  std::vector<SharedRows*> shared;
+  for (Evaluated* const one : all) {
+    metrics.push_back(one->metric);
+    shared.push_back(&one->shared);
+  }
+  std::vector<double> const values = evaluate(metrics, shared);
+  for (std::size_t i = 0; i < all.size(); ++i) last->metrics.emplace_back(all[i]->step + all[i]->what, values[i]);
+  return values.front();
 }
 
 /// The first evaluation of a matrix takes the long way, on which workers tell each other of their rows. Later ones take
@@ -358,12 +373,13 @@ std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams co
   std::vector<Fact> facts = FactsOfEvaluation(learner_.context());
   std::string const step = TextOf(facts), what = TextOf(FactsOf(metric));
   DataKey const key = KeyOf(last->data, *last->cache);
-  for (auto const& [of, value] : last->metrics) {
-    if (of != what) continue;
-    for (Evaluated& one : evaluated_) {
-      if (one.key == key && one.what == what) one.asked = last->number;
+  for (Evaluated& one : evaluated_) {
+    if (one.key != key || one.what != what) continue;
+    for (auto const& [of, value] : last->metrics) {
+      if (of != one.step + one.what) continue;
+      one.asked = last->number;
+      return value;
     }
-    return value;
   }
   std::uint64_t const rows = info.num_row_;
   std::uint32_t const outputs = learner_.outputs();
@@ -411,18 +427,7 @@ std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams co
     all.clear();  // it comes again on the long way
   }
   for (Fact& fact : FactsOf(metric)) facts.push_back(std::move(fact));
-  if (AllKnow(*group, facts, all.empty() ? "" : known)) {
-    std::vector<MetricParams> metrics;
-    std::vector<SharedRows*> shared;
-    for (Evaluated* const one : all) {
-      metrics.push_back(one->metric);
-      shared.push_back(&one->shared);
-    }
-    std::vector<double> const values = evaluate(metrics, shared);
-    for (std::size_t i = 0; i < all.size(); ++i) last->metrics.emplace_back(all[i]->what, values[i]);
-    all.front()->asked = last->number;
-    return values.front();
-  }
+  if (AllKnow(*group, facts, all.empty() ? "" : known)) return EvaluateTogether(all, evaluate, last);
 
   Agree(*group, {}, prepare);
   // Workers may have counted evaluations differently, if one of them has failed alone.

@@ -129,6 +129,10 @@ class GroupRounds {
                            std::string const& what);
   /// Returns `first` and what else XGBoost asked for in the last evaluation in which it asked for `first`.
   std::vector<Evaluated*> AskedWith(Evaluated* first);
+  using EvaluateMetrics = std::function<std::vector<double>(Span<MetricParams const>, Span<SharedRows* const>)>;
+  /// Evaluates metrics that all workers know. Returns the first one, and keeps the others in `last`.
+  static double EvaluateTogether(std::vector<Evaluated*> const& all, EvaluateMetrics const& evaluate,
+                                 LastPrediction* last);
   std::vector<Fact> FactsOfRound(SharedMatrix const& matrix, std::string const& step, std::vector<Fact> const& facts);
 
   LearnerView const& learner_;

@@ -1,6 +1,8 @@
 // Asks XGBoost's dart for weights and columns by watching it predict tree by tree.
 #include "booster/stock_dart.h"
 
+#include <omp.h>
+
 #include <numeric>
 
 #include "base/parallel.h"
@@ -40,6 +42,19 @@ class Probe final : public TreeWatch {
   XgbCache out_;
   std::uint32_t tree_{0};
   bool is_open_{false};
+};
+
+/// Keeps parallel loops on this thread while it is alive. Stock code has such a loop over the single row for every tree,
+/// and waking other threads takes longer than all the rest.
+class SerialLoops {
+ public:
+  SerialLoops() : levels_{omp_get_max_active_levels()} { omp_set_max_active_levels(0); }
+  ~SerialLoops() { omp_set_max_active_levels(levels_); }
+  SerialLoops(SerialLoops const&) = delete;
+  SerialLoops& operator=(SerialLoops const&) = delete;
+
+ private:
+  int levels_;
 };
 
 /// Records columns: what every tree adds to a prediction.
@@ -109,7 +124,7 @@ class Filter final : public TreeWatch {
 }  // namespace
 
 void StockDart::AskWeights(bool draws, std::uint32_t first, std::uint32_t last, std::vector<float>* weights) {
-  OneThread const one_thread{ctx_};
+  SerialLoops const scope;
   Probe probe{weights};
   dart_->PredictBatch(OneRow(), probe.out(), draws, first, last);
   probe.Settle();

@@ -17,8 +17,8 @@ namespace xgbgpu::plugin {
 /// Finds out what a stock dart does with its trees.
 class StockDart final : public DartModel {
  public:
-  /// Both must outlive it. `ctx`: of the dart's learner.
-  StockDart(xgboost::GradientBooster* dart, XgbContext const* ctx) : dart_{dart}, ctx_{ctx} {}
+  /// `dart` must outlive it.
+  explicit StockDart(xgboost::GradientBooster* dart) : dart_{dart} {}
 
   std::uint32_t rounds() const override { return static_cast<std::uint32_t>(dart_->BoostedRounds()); }
   /// Asks the dart for predictions of a matrix of one row, in which every tree predicts 1. The prediction is then the
@@ -36,7 +36,6 @@ class StockDart final : public DartModel {
 
  private:
   xgboost::GradientBooster* dart_;
-  XgbContext const* ctx_;
 };
 
 }  // namespace xgbgpu::plugin

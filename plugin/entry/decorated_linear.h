@@ -15,6 +15,7 @@
 #include "errors/notice.h"
 #include "models/model_check.h"
 #include "xgb/booster.h"
+#include "xgb/listing.h"
 #include "xgb/types.h"
 
 namespace xgbgpu::plugin {
@@ -25,7 +26,12 @@ class DecoratedLinear final : public XgbBooster {
  public:
   DecoratedLinear(std::unique_ptr<xgboost::GradientBooster> stock, xgboost::LearnerModelParam const* model,
                   XgbContext const* ctx)
-      : XgbBooster{std::move(stock), ctx}, model_{model} {}
+      : XgbBooster{std::move(stock), ctx}, model_{model}, context_{ctx} {}
+
+  /// Returns true if the learner with this context has a gblinear.
+  static bool IsOf(XgbContext const* ctx) {
+    return Listing<DecoratedLinear>::Any([&](DecoratedLinear const& linear) { return linear.context_ == ctx; });
+  }
 
   std::vector<std::string> DumpModel(xgboost::FeatureMap const& names, bool with_stats,
                                      std::string format) const override {
@@ -89,7 +95,9 @@ class DecoratedLinear final : public XgbBooster {
   }
 
   xgboost::LearnerModelParam const* model_;
+  XgbContext const* context_;
   LoadedModel loaded_;
+  Listing<DecoratedLinear> listing_{this};
 };
 
 }  // namespace xgbgpu::plugin

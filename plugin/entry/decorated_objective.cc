@@ -14,6 +14,7 @@
 #include "booster/booster.h"
 #include "booster/current_round.h"
 #include "booster/group_rounds.h"
+#include "entry/decorated_linear.h"
 #include "errors/boundary.h"
 #include "group/all_labels.h"
 #include "matrix/adapt_input.h"
@@ -42,13 +43,6 @@ std::string const* FindValue(xgboost::Args const& args, char const* name) {
 bool WillTrain(xgboost::Args const& args, XgbContext const* ctx) {
   std::string const* const method = FindValue(args, "tree_method");
   return method == nullptr ? Booster::TrainsFor(ctx) : *method == "gpu_hist" || *method == "gpu_exact";
-}
-
-/// Tells whether the learner with this context has a gbtree or dart. Each of them is decorated.
-bool HasTrees(XgbContext const* ctx) {
-  bool found = false;
-  Booster::VisitConfig(ctx, [&](BoosterConfig const&) { found = true; });
-  return found;
 }
 
 /// Throws for gpu_backend=cuda with gblinear: that booster is XGBoost's alone, but its objective is decorated.
@@ -88,10 +82,9 @@ std::unique_ptr<xgboost::MetaInfo> SortedLabels(xgboost::MetaInfo const& info, i
 
 }  // namespace
 
-void DecoratedObjective::CheckParams(xgboost::Args const& args) {
+void DecoratedObjective::CheckParams(xgboost::Args const& args) const {
   std::string const* const booster = FindValue(args, "booster");
-  bool const is_linear = booster != nullptr ? *booster == "gblinear" : has_booster_ && !HasTrees(context());
-  has_booster_ = true;  // the learner makes it next
+  bool const is_linear = booster != nullptr ? *booster == "gblinear" : DecoratedLinear::IsOf(context());
   AtBoundary("reading parameters", [&] { CheckIsNotLinear(args, is_linear); });
 }
 
@@ -107,7 +100,6 @@ void DecoratedObjective::ParamsChanged(xgboost::Args const& args) {
 
 void DecoratedObjective::ConfigLoaded(xgboost::Json const& config) {
   is_current_ = false;
-  has_booster_ = true;
   AtBoundary("reading a configuration", [&] {
     if (LacksLambdaRank(config)) lambdarank_.Load(config);
     biases_ = LoadBiases(config);

@@ -31,7 +31,7 @@ class DecoratedObjective final : public XgbObjective {
   std::vector<float> leaf_alphas() const override { return params() ? params()->alphas : std::vector<float>{}; }
 
  private:
-  void CheckParams(xgboost::Args const& args) override;
+  void CheckParams(xgboost::Args const& args) const override;
   void ParamsChanged(xgboost::Args const& args) override;
   void ConfigLoaded(xgboost::Json const& config) override;
   void AddToConfig(xgboost::Json* config) const override;
@@ -65,7 +65,6 @@ class DecoratedObjective final : public XgbObjective {
   void AgreeOnObjective(ProcessGroup* group, std::string const& step) const;
 
   Maker maker_;
-  bool has_booster_{false};     ///< the learner has a booster
   PositionBiases biases_;       ///< of lambdarank_unbiased, for the next gradients; empty before the first
   LambdaRankWords lambdarank_;  ///< stay empty in an XGBoost that has them
   /// Labels of the last gradients. Rankings of XGBoost know labels by their address, so the next labels lie elsewhere.

@@ -1,8 +1,6 @@
 // Calls XGBoost's functions, adds advice to errors, and gives back what gpu_hist has taken and refuses.
 #include "entry/stock_calls.h"
 
-#include <xgboost/learner.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -92,7 +93,7 @@ class Leaves {
     if (vectors == members.cend()) return;
     auto const& numbers = xgboost::get<xgboost::F32Array const>(vectors->second);
     vectors_ = numbers;
-    outputs_ = vectors_.size() / static_cast<std::size_t>(std::count(left_.begin(), left_.end(), kNoNode));
+    outputs_ = std::stoul(xgboost::get<xgboost::String const>(tree["tree_param"]["size_leaf_vector"]));
   }
 
   /// Returns the numbers in a leaf that is a vector; 0: each leaf is a number.
@@ -110,7 +111,7 @@ class Leaves {
  private:
   Span<NodeIndex const> left_, right_;
   Span<float const> values_;
-  Span<float const> vectors_;  ///< [leaves, outputs]
+  Span<float const> vectors_;  ///< [vectors, outputs]; LoadedModel has checked the numbers of the leaves
   std::size_t outputs_{0};
 };
 

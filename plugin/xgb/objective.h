@@ -90,7 +90,7 @@ class XgbObjective : public xgboost::ObjFunction {
   XgbContext const* context() const { return ctx_; }
 
   /// Is called before newly set parameters are taken. If it throws, they are not.
-  virtual void CheckParams(xgboost::Args const& args) = 0;
+  virtual void CheckParams(xgboost::Args const& args) const = 0;
   /// Is called after parameters were set.
   virtual void ParamsChanged(xgboost::Args const& args) = 0;
   /// Is called after a saved configuration was loaded.

@@ -100,9 +100,9 @@ std::optional<double> EvaluateWhole(MetricParams const& metric, MetricShard* own
   return host::EvaluateRanking(metric, targets, own->predictions(), threads, collective);
 }
 
-/// Begins a metric that is a sum over rows.
-host::ShardSum<MetricSum> BeginSum(MetricParams const& metric, MetricShard* own, Collective& collective,
-                                   SharedRows* shared) {
+/// Computes this shard's part of a metric that is a sum over rows. Shards tell each other the numbers of their items once.
+host::ShardSum<MetricSum> SumOwn(MetricParams const& metric, MetricShard* own, Collective& collective,
+                                 SharedRows* shared) {
   auto const shape = RowMajor<float const>(nullptr, own->rows(), own->outputs());
   host::ShareSizes(ItemsOf(metric, own->targets(), shape), collective, &shared->items);
   return {shared->items, collective.shard(), [&](ShardItems const& items, MetricSum* values) {
@@ -128,7 +128,7 @@ std::vector<double> EvaluateShards(Span<MetricParams const> metrics, MetricShard
       continue;
     }
     summed.push_back(i);
-    sums.push_back(BeginSum(metrics[i], own, collective, shared[i]));
+    sums.push_back(SumOwn(metrics[i], own, collective, shared[i]));
     words.insert(words.end(), sums.back().words().begin(), sums.back().words().end());
   }
   if (!sums.empty()) collective.Sum(Span<std::int64_t>{words});

@@ -296,6 +296,21 @@ def messages(shares: List[float], changes: Dict[int, Dict[str, Any]], metrics: L
     return [int(n) for n in np.diff(counts.totals)]
 
 
+def more_metrics_each_time(shares: Optional[List[float]]) -> List[str]:
+    """Returns what is evaluated: two matrices or one of them, by one metric, then two, then three."""
+    data = Data(dict(objective="binary:logistic"))
+    matrix, other = (data.matrix(*own_rows(data, shares)) for _ in range(2))
+    booster = xgb.Booster(settings(dict(objective="binary:logistic", eval_metric="logloss")), [matrix, other])
+    found = []
+    for i, more in enumerate(("", "", "auc", "", "", "error@0.7", "", "")):
+        if more:
+            booster.set_param("eval_metric", more)
+        booster.update(matrix, i)
+        both = [(matrix, "one"), (other, "other")]
+        found.append(booster.eval_set(both if i != 3 else both[1:], i))
+    return found
+
+
 def several(scenarios: List[Dict[str, Any]], shares: Optional[List[float]]) -> List[Dict[str, Any]]:
     return [train(scenario, shares) for scenario in scenarios]
 

@@ -459,8 +459,11 @@ TEST_F(CudaForestGrowthTest, TreesMayComeFromSeveralForests) {
   cuda::DeviceForest device{&arena};
   Forest later;
   Random random{79};
-  RandomTree({30, 8, 1}, values_, &random).AddTo(&later);
-  RandomTree({30, 8, 2}, values_, &random).AddTo(&later);
+  GivenTree tree = RandomTree({30, 8, 1}, values_, &random);
+  tree.AddTo(&later);
+  tree.output = 2;
+  tree.AddTo(&later);
+  ASSERT_TRUE(later.tree(1).twin());  // not of the tree before it on the device
   device.Append(forest_, 10, 14, stream);
   device.Append(later, 1, 2, stream);
   device.Append(forest_, 3, 3, stream);

@@ -302,7 +302,8 @@ TEST(ForestAddTest, FindsTreesWithTheSplitsOfTheTreeBefore) {
     for (bool const of_categories : {false, true}) {
       std::size_t n = 0;
       while (n < tree.size() && (tree.left[n] == kNoNode || tree.categories[n].empty() == of_categories)) ++n;
-      if (n == tree.size()) continue;
+      ASSERT_EQ(n == tree.size(), leaves == 1);
+      if (leaves == 1) continue;
       GivenTree other = twin;
       other.default_left[n] ^= 1;
       EXPECT_FALSE(is_twin(other)) << "the missing values of node " << n;

@@ -1,5 +1,6 @@
 """Contributions of features, which the library computes, beside stock XGBoost's for the same model."""
 
+import json
 from typing import Any, Dict
 
 import numpy as np
@@ -15,6 +16,7 @@ from support import (
     make_data,
     only_before,
     only_ours,
+    only_since,
     params,
     run_python,
     trees_of,
@@ -191,6 +193,16 @@ def test_below_nodes_that_a_refresh_has_emptied_each_child_has_half() -> None:
     assert np.abs(contributions[:, -1] - means).max() <= TOLERANCE * largest
     interactions = emptied.predict(data, pred_interactions=True).astype(np.float64)
     assert np.abs(interactions.sum(axis=2) - contributions).max() <= INTERACTION_TOLERANCE * largest
+
+
+@only_since(303, "it explains no trees of vectors")
+def test_vectors_that_no_leaf_has_change_nothing() -> None:
+    booster, data = booster_for("vectors")
+    saved = json.loads(booster.save_raw("json"))
+    for tree in saved["learner"]["gradient_booster"]["model"]["trees"]:
+        tree["leaf_weights"] += [7.0, 8.0, 9.0]
+    loaded = xgb.Booster(params(), model_file=bytearray(json.dumps(saved).encode()))
+    assert np.array_equal(loaded.predict(data, pred_contribs=True), booster.predict(data, pred_contribs=True))
 
 
 def test_lines_of_interactions_sum_to_contributions() -> None:

@@ -479,6 +479,19 @@ def test_a_gblinear_refuses_a_gpu_whenever_it_is_asked_for() -> None:
         booster.update(data, 1)
 
 
+@only_ours
+def test_a_booster_that_was_set_wrongly_is_no_gblinear() -> None:
+    data = xgb.DMatrix(X, np.arange(len(X)) % 3)
+    booster = xgb.Booster(params(objective="multi:softprob", gpu_backend="cuda"), [data])
+    with pytest.raises(xgb.core.XGBoostError, match="num_class"):
+        booster.update(data, 0)
+    booster.set_param("num_class", 3)
+    try:
+        booster.update(data, 0)
+    except xgb.core.XGBoostError as error:
+        assert "gblinear" not in str(error)  # without a GPU that is what it needs
+
+
 def test_a_linear_booster_is_none_of_our_business(data: xgb.DMatrix) -> None:
     booster = xgb.train({"booster": "gblinear", "nthread": 1, "updater": "coord_descent"}, data, 4)
     assert "weights" in str(booster.get_dump()[0]) or "bias" in booster.get_dump()[0]

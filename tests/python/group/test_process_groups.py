@@ -115,6 +115,12 @@ def test_metrics_that_are_sums_take_two_messages() -> None:
     assert three == one
 
 
+def test_metrics_that_are_added_are_those_of_one_process(groups: Dict[int, Group]) -> None:
+    expected = group_scenarios.more_metrics_each_time(None)
+    assert expected[-1].count(":") == 6 and expected[3].count(":") == 2
+    assert groups[2].results(group_scenarios.more_metrics_each_time, SHARES[2]) == [expected] * 2
+
+
 def test_early_stopping_is_that_of_one_process(groups: Dict[int, Group]) -> None:
     expected = group_scenarios.early_stopping(None)
     assert 4 < len(expected[1]) < 60, "it does not stop early"
