@@ -56,9 +56,9 @@ class StandIn {
   XgbCache cache_;
 };
 
-/// Leaves a learner one thread for as long as it lives, in a training: no other thread changes a learner meanwhile. Stock
-/// code wakes all threads even for a loop over one row, which takes longer than the loop. Then OpenMP's threads spin for
-/// milliseconds, in the way of the threads of other devices.
+/// Leaves a learner one thread for as long as it lives, in a training: no other thread changes a learner meanwhile.
+/// Stock code wakes all threads even for a loop over one row, which takes longer than the loop. Then OpenMP's threads
+/// spin for milliseconds, in the way of the threads of other devices.
 class OneThread {
  public:
   /// `ctx`: of the learner, which holds it as a variable.

@@ -10,8 +10,8 @@
 
 namespace xgbgpu::plugin {
 
-/// Calls visit(tree) for each tree of a gbtree or dart in order. Spans are valid during the call. A tree whose leaves are
-/// vectors is visited as one tree for each output, one after the other.
+/// Calls visit(tree) for each tree of a gbtree or dart in order. Spans are valid during the call. A tree whose leaves
+/// are vectors is visited as one tree for each output, one after the other.
 ///
 /// Cost  saves the model as JSON, the one public way to its trees
 void VisitTrees(xgboost::GradientBooster const& gbtree, std::function<void(ModelTree const&)> const& visit);

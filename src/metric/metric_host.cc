@@ -100,7 +100,8 @@ std::optional<double> EvaluateWhole(MetricParams const& metric, MetricShard* own
   return host::EvaluateRanking(metric, targets, own->predictions(), threads, collective);
 }
 
-/// Computes this shard's part of a metric that is a sum over rows. Shards tell each other the numbers of their items once.
+/// Computes this shard's part of a metric that is a sum over rows. Shards tell each other the numbers of their items
+/// once.
 host::ShardSum<MetricSum> SumOwn(MetricParams const& metric, MetricShard* own, Collective& collective,
                                  SharedRows* shared) {
   auto const shape = RowMajor<float const>(nullptr, own->rows(), own->outputs());

@@ -37,8 +37,8 @@ class MetricShard {
   virtual std::optional<double> CountArea(Metric /*metric*/, Shard const& /*place*/) { return {}; }
 };
 
-/// Returns metrics of the rows of all shards, which call it at the same time. `shared`: of each metric. Errors, bits and
-/// cost are host::Evaluate's.
+/// Returns metrics of the rows of all shards, which call it at the same time. `shared`: of each metric. Errors, bits
+/// and cost are host::Evaluate's.
 std::vector<double> EvaluateShards(Span<MetricParams const> metrics, MetricShard* own, int threads,
                                    Collective& collective, Span<SharedRows* const> shared);
 

@@ -402,7 +402,9 @@ def test_in_1_7_values_are_checked(name: str, value: Any, allowed: str) -> None:
 
 @only_ours
 @in_1_7
-@pytest.mark.parametrize("again", [lambda b: b, lambda b: b.copy(), lambda b: pickle.loads(pickle.dumps(b))], ids=["", "copy", "pickle"])
+@pytest.mark.parametrize(
+    "again", [lambda b: b, lambda b: b.copy(), lambda b: pickle.loads(pickle.dumps(b))], ids=["", "copy", "pickle"]
+)
 def test_in_1_7_parameters_may_be_set_between_rounds(again: Callable[[xgb.Booster], xgb.Booster]) -> None:
     data = ranked(5)
     how = params(objective="rank:ndcg", max_depth=3, **ASKED)
@@ -413,7 +415,8 @@ def test_in_1_7_parameters_may_be_set_between_rounds(again: Callable[[xgb.Booste
         booster.update(data, 2)
         return booster.get_dump(with_stats=True)
 
-    for changes in ({"lambdarank_num_pair_per_sample": 2}, {"ndcg_exp_gain": 0}, {"objective": "rank:pairwise", **ASKED}):
+    of_pairs = {"objective": "rank:pairwise", **ASKED}
+    for changes in ({"lambdarank_num_pair_per_sample": 2}, {"ndcg_exp_gain": 0}, of_pairs):
         assert after(changes) == after({**how, **changes}) != after({})
     with pytest.raises(xgb.core.XGBoostError, match="lambdarank_num_pair_per_sample is 'many'; allowed: 1 to"):
         after({"lambdarank_num_pair_per_sample": "many"})

@@ -39,7 +39,7 @@ from xgboost.core import _LIB
 
 CORES = len(os.sched_getaffinity(0))
 
-# Prints how many cores are at work while rounds are on a GPU. Threads of the matrix and of the first round spin no more.
+# Prints how many cores are at work while rounds are on a GPU, once threads of the first rounds spin no more.
 CORES_OF_ROUNDS = """
 import time
 import numpy as np, xgboost as xgb
@@ -490,9 +490,10 @@ def test_a_booster_of_another_kind_is_not_taken_for_ours() -> None:
 
 @pytest.mark.skipif(BACKEND != "cuda" or CORES < 8, reason="this test needs a GPU and eight cores")
 def test_rounds_on_a_gpu_leave_cores_alone() -> None:
-    """A parallel loop of XGBoost's over one row makes threads spin on all cores, in the way of a second GPU's thread."""
+    """A parallel loop of XGBoost's over one row makes threads spin on all cores, where a second GPU's thread waits."""
     answer = run_python(CORES_OF_ROUNDS, library=LIBRARY, GOMP_SPINCOUNT="300000")  # libgomp's default
-    assert float(answer.stdout.splitlines()[-1]) < 4  # the main thread, those of CUDA and of one device, and one to spare
+    # The main thread, those of CUDA and of one device, and one to spare.
+    assert float(answer.stdout.splitlines()[-1]) < 4
 
 
 @only_ours
