@@ -370,8 +370,8 @@ double GroupRounds::EvaluateTogether(std::vector<Evaluated*> const& all, Evaluat
 std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams const& metric, LastPrediction* last,
                                             xgboost::MetaInfo const& info,
                                             std::function<void()> const& fill_predictions) {
-  std::vector<Fact> facts = FactsOfEvaluation(learner_.context());
-  std::string const step = TextOf(facts), what = TextOf(FactsOf(metric));
+  std::vector<Fact> facts = FactsOfEvaluation(learner_.context()), metric_facts = FactsOf(metric);
+  std::string const step = TextOf(facts), what = TextOf(metric_facts);
   DataKey const key = KeyOf(last->data, *last->cache);
   for (Evaluated& one : evaluated_) {
     if (one.key != key || one.what != what) continue;
@@ -426,7 +426,7 @@ std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams co
   } catch (...) {
     all.clear();  // it comes again on the long way
   }
-  for (Fact& fact : FactsOf(metric)) facts.push_back(std::move(fact));
+  for (Fact& fact : metric_facts) facts.push_back(std::move(fact));
   if (AllKnow(*group, facts, all.empty() ? "" : known)) return EvaluateTogether(all, evaluate, last);
 
   Agree(*group, {}, prepare);

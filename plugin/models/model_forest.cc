@@ -99,13 +99,15 @@ class Leaves {
   /// Returns the numbers in a leaf that is a vector; 0: each leaf is a number.
   std::size_t outputs() const { return outputs_; }
   /// Returns [nodes] thresholds of nodes with children, and values of leaves: of vectors their number for `output`.
-  std::vector<float> Of(std::size_t output) const {
-    std::vector<float> values(values_.begin(), values_.end());
-    for (std::size_t n = 0; n < values.size() && outputs_ != 0; ++n) {
+  /// Valid until the next call.
+  Span<float const> Of(std::size_t output) {
+    if (outputs_ == 0) return values_;
+    of_output_.assign(values_.begin(), values_.end());
+    for (std::size_t n = 0; n < of_output_.size(); ++n) {
       // The right child of a leaf is the number of its vector.
-      if (left_[n] == kNoNode) values[n] = vectors_[static_cast<std::size_t>(right_[n]) * outputs_ + output];
+      if (left_[n] == kNoNode) of_output_[n] = vectors_[static_cast<std::size_t>(right_[n]) * outputs_ + output];
     }
-    return values;
+    return of_output_;
   }
 
  private:
@@ -113,6 +115,7 @@ class Leaves {
   Span<float const> values_;
   Span<float const> vectors_;  ///< [vectors, outputs]; LoadedModel has checked the numbers of the leaves
   std::size_t outputs_{0};
+  std::vector<float> of_output_;
 };
 
 }  // namespace
@@ -129,10 +132,10 @@ void VisitTrees(xgboost::GradientBooster const& gbtree, std::function<void(Model
     auto const& left = Values<xgboost::I32Array>(tree, "left_children");
     auto const features = Features(tree);
     auto const categories = CategoriesOf(tree, left.size());
-    Leaves const leaves{tree};
+    Leaves leaves{tree};
     auto const first = static_cast<std::uint32_t>(xgboost::get<xgboost::Integer const>(outputs[i]));
     for (std::uint32_t k = 0; k < std::max<std::size_t>(leaves.outputs(), 1); ++k) {
-      auto const values = leaves.Of(k);
+      Span<float const> const values = leaves.Of(k);
       TreeArrays const arrays{left,           Values<xgboost::I32Array>(tree, "right_children"), features,
                               values,         Values<xgboost::U8Array>(tree, "default_left"),    categories.ptr,
                               categories.bits};
