@@ -200,7 +200,7 @@ def test_vectors_that_no_leaf_has_change_nothing() -> None:
     booster, data = booster_for("vectors")
     saved = json.loads(booster.save_raw("json"))
     for tree in saved["learner"]["gradient_booster"]["model"]["trees"]:
-        tree["leaf_weights"] += [7.0, 8.0, 9.0]
+        tree["leaf_weights"] += [7.0, 8.0, 9.0] * len(tree["left_children"])
     loaded = xgb.Booster(params(), model_file=bytearray(json.dumps(saved).encode()))
     assert np.array_equal(loaded.predict(data, pred_contribs=True), booster.predict(data, pred_contribs=True))
 
