@@ -127,8 +127,8 @@ namespace host {
 XGBGPU_API double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
                            int threads, Collective& collective = NoOtherShards(), SharedRows* shared = nullptr);
 
-/// Returns several metrics of the rows of all shards: what one call for each returns. Those that are sums over rows take
-/// one message together. `shared`: of each metric.
+/// Returns several metrics of the rows of all shards: what one call for each returns. Metrics that are sums over rows
+/// take one message together. `shared`: of each metric.
 /// Throws  what the call for one of them throws
 XGBGPU_API std::vector<double> Evaluate(Span<MetricParams const> metrics, TargetView const& targets,
                                         OutputView<float const> predictions, int threads, Collective& collective,

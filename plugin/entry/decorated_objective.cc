@@ -33,7 +33,7 @@ bool LacksLambdaRank(xgboost::Json const& config) {
   return kSeries < 200 && xgboost::get<xgboost::String const>(config["name"]).rfind("rank:", 0) == 0;
 }
 
-/// Returns the value of a parameter among those that were set since the last configuration; null: it was not set.
+/// Returns the value of a parameter that was set since the last configuration; null: it was not set.
 std::string const* FindValue(xgboost::Args const& args, char const* name) {
   auto const found = std::find_if(args.cbegin(), args.cend(), [&](auto const& arg) { return arg.first == name; });
   return found == args.cend() ? nullptr : &found->second;

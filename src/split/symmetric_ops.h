@@ -165,7 +165,7 @@ struct DivisionOfOutputs {
     gain += GainOfDivision<kMonotone>(p.of_outputs[k], l, r, node, direction);
   }
   /// Ends the first pass. Returns true if the gain is known: 0 if a side has no hessian. Otherwise the gain becomes 0,
-  /// and all outputs are to be added once more, with these `sides`.
+  /// and all outputs are to be added once more, with the new `sides`.
   XGBGPU_HD bool IsKnown(LevelParams const& p, LevelSides* sides) {
     if (hessians_left <= 0.0 || hessians_right <= 0.0) {
       gain = 0.0;

@@ -41,7 +41,7 @@ __device__ inline SplitParams ParamsOf(VectorSplitView const& view, std::uint32_
   return params;
 }
 
-/// The formulas of a tree: those without reg_alpha and max_delta_step are shorter, and give the same bits.
+/// The formulas of a tree. Formulas without reg_alpha and max_delta_step are shorter, and give the same bits.
 enum class Formulas { kPlain, kAll, kMonotone };
 
 /// Returns NodeGain.

@@ -29,7 +29,7 @@ struct alignas(16) OutputUnits {
 /// The categorical features of a matrix, and room to search them. Arrays are on the device.
 struct VectorCategories {
   std::uint8_t const* is_categorical;  ///< [features]; nullptr: no feature is
-  FeatureIndex const* features;        ///< [count] those that are, ascending
+  FeatureIndex const* features;        ///< [count] numbers of categorical features, ascending
   std::uint32_t count;
   GradientSum* ends;  ///< [CategoryBlocks, 2, outputs] scratch
 };

@@ -21,8 +21,8 @@
 namespace xgbgpu::cuda {
 
 /// Grows the tree in batches of nodes, which the host chooses by the splits that the device has found, as
-/// HostDrivenTree does. A symmetric tree grows level by level. Rows are in lists. Gradients, histograms and splits are
-/// those of all outputs.
+/// HostDrivenTree does. A symmetric tree grows level by level. Rows are in lists. Gradients, histograms and splits
+/// have all outputs.
 ///
 /// Same  bit-equal to host::VectorTrees
 class VectorTrees {

@@ -492,7 +492,7 @@ def test_a_booster_of_another_kind_is_not_taken_for_ours() -> None:
 def test_rounds_on_a_gpu_leave_cores_alone() -> None:
     """A parallel loop of XGBoost's over one row makes threads spin on all cores, where a second GPU's thread waits."""
     answer = run_python(CORES_OF_ROUNDS, library=LIBRARY, GOMP_SPINCOUNT="300000")  # libgomp's default
-    # The main thread, those of CUDA and of one device, and one to spare.
+    # The main thread, the threads of CUDA and of one device, and one to spare.
     assert float(answer.stdout.splitlines()[-1]) < 4
 
 
