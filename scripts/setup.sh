@@ -57,14 +57,14 @@ why_host="no CUDA compiler (nvcc) found"
 if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then PATH=$PATH:/usr/local/cuda/bin; fi
 if command -v nvcc >/dev/null; then use_preset cuda-dev; fi
 
-# build TARGET: configures the preset and builds one target (and what it needs).
+# build TARGET: configures the preset and builds one target (and what it needs), the files of a folder as one.
 build() {
   if [ "$preset" = host ]; then
     say "Building for the host backend only, in build/host: $why_host"
   else
     say "Building with the CUDA backend, in build/$preset: $(command -v nvcc)"
   fi
-  cmake --preset "$preset" -DXGBGPU_WERROR="${XGBGPU_WERROR:-OFF}" -DXGBGPU_ALL_SERIES="${XGBGPU_ALL_SERIES:-OFF}"
+  cmake --preset "$preset" -DXGBGPU_UNITY=ON -DXGBGPU_WERROR="${XGBGPU_WERROR:-OFF}" -DXGBGPU_ALL_SERIES="${XGBGPU_ALL_SERIES:-OFF}"
   cmake --build --preset "$preset" --target "$1" --parallel "$(nproc)"
 }
 

@@ -31,7 +31,7 @@ void WarnIfWithoutArea(Metric metric, double value) {
 }
 
 /// Returns the name of a metric without its number.
-std::string KindOf(std::string const& name) {
+std::string KindOfMetric(std::string const& name) {
   std::string kind = name.substr(0, name.find('@'));
   if (!kind.empty() && kind.back() == '-') kind.pop_back();
   return kind;
@@ -41,7 +41,7 @@ std::string KindOf(std::string const& name) {
 /// nothing if the engine does not compute it.
 bool ReadsWeightsOfRows(std::string const& name, std::optional<MetricParams> const& metric, TargetView const& targets) {
   if (metric) return metric->kind != Metric::kCoxNloglik && !IsRanking(metric->kind, targets);
-  std::string const kind = KindOf(name);
+  std::string const kind = KindOfMetric(name);
   return kind == "ams" || kind == "quantile" || kind == "expectile";
 }
 
@@ -58,7 +58,7 @@ void CheckWeightsForStock(std::string const& name, std::optional<MetricParams> c
 
 /// Throws for metrics that stock code computes from one label a row, if rows have several: it would end the process.
 void CheckLabelsForStock(std::string const& metric, xgboost::MetaInfo const& info) {
-  std::string const name = KindOf(metric);
+  std::string const name = KindOfMetric(metric);
   std::uint32_t const columns = ViewTargets(info).label_columns;
   if (columns <= 1) return;
   for (char const* const of_one : {"ndcg", "map", "pre", "ams", "cox-nloglik"}) {

@@ -2,14 +2,16 @@
 #ifndef XGBGPU_PLUGIN_DATA_ARRAY_VIEW_H_
 #define XGBGPU_PLUGIN_DATA_ARRAY_VIEW_H_
 
-#include <xgboost/json.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace xgboost {
+class Json;
+}
 
 namespace xgbgpu::plugin {
 

@@ -24,11 +24,11 @@ using std::int64_t;
 
 constexpr int64_t kMostElements = int64_t{1} << 56;    // of an array, with those before its offset: sizes in bits fit
 constexpr int64_t kMostCategories = int64_t{1} << 24;  // a float holds each number below it
-constexpr int64_t kMostColumns = std::numeric_limits<std::int32_t>::max();
+constexpr int64_t kMostChildren = std::numeric_limits<std::int32_t>::max();
 // A tile of columns is converted column by column and then written row by row, a cache line of floats at a time.
-constexpr int64_t kTileRows = 256;
+constexpr int64_t kArrowTileRows = 256;
 constexpr int64_t kTileColumns = 16;
-constexpr int64_t kTaskRows = 16 * kTileRows;
+constexpr int64_t kTaskRows = 16 * kArrowTileRows;
 
 /// Owns what a producer handed over, and tells the producer once that it is not needed any more.
 template <typename T>
@@ -483,7 +483,7 @@ std::vector<Column> MakeColumns(arrow::Schema const& schema, Categories categori
     columns.push_back(MakeColumn(&schema, 0, categories));
     return columns;
   }
-  if (schema.n_children < 0 || schema.n_children > kMostColumns) {
+  if (schema.n_children < 0 || schema.n_children > kMostChildren) {
     ThrowMalformed("The table", "there are ", schema.n_children, " columns; allowed: 0 to 2^31 - 1");
   }
   if (schema.n_children > 0 && schema.children == nullptr) ThrowMalformed("The table", "the list of columns is null");
@@ -526,18 +526,18 @@ Batch MakeBatch(std::vector<Column>* columns, arrow::Array const& array, bool is
 template <typename Value>
 void WriteRows(Batch const& batch, std::vector<Column> const& columns, int64_t first, int64_t n, Value* values) {
   auto const width = static_cast<int64_t>(columns.size());
-  std::array<Value, static_cast<std::size_t>(kTileRows * kTileColumns)> tile;  // [column, row]
-  for (int64_t from = 0; from < n; from += kTileRows) {
-    int64_t const rows = std::min(kTileRows, n - from);
+  std::array<Value, static_cast<std::size_t>(kArrowTileRows * kTileColumns)> tile;  // [column, row]
+  for (int64_t from = 0; from < n; from += kArrowTileRows) {
+    int64_t const rows = std::min(kArrowTileRows, n - from);
     for (int64_t c = 0; c < width; c += kTileColumns) {
       int64_t const columns_here = std::min(kTileColumns, width - c);
       for (int64_t k = 0; k < columns_here; ++k) {
         auto const column = static_cast<std::size_t>(c + k);
-        Convert(batch.columns[column], first + from, rows, columns[column].name, tile.data() + k * kTileRows);
+        Convert(batch.columns[column], first + from, rows, columns[column].name, tile.data() + k * kArrowTileRows);
       }
       for (int64_t i = 0; i < rows; ++i) {
         Value* const row = values + (from + i) * width + c;
-        for (int64_t k = 0; k < columns_here; ++k) row[k] = tile[static_cast<std::size_t>(k * kTileRows + i)];
+        for (int64_t k = 0; k < columns_here; ++k) row[k] = tile[static_cast<std::size_t>(k * kArrowTileRows + i)];
       }
     }
   }

@@ -28,7 +28,7 @@ enum class Truth : std::uint8_t {};
 using CopyFunction = bool (*)(void const* column, std::size_t first, std::size_t n, float* to, std::size_t step);
 
 template <typename T>
-bool CopyColumn(void const* column, std::size_t first, std::size_t n, float* to, std::size_t step) {
+bool CopyDatatableColumn(void const* column, std::size_t first, std::size_t n, float* to, std::size_t step) {
   constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
   bool is_known = true;
   for (std::size_t i = 0; i < n; ++i) {
@@ -49,13 +49,13 @@ bool CopyColumn(void const* column, std::size_t first, std::size_t n, float* to,
 
 /// Null for a type that the package does not pass.
 CopyFunction CopyOf(std::string_view type) {
-  if (type == "float32") return CopyColumn<float>;
-  if (type == "float64") return CopyColumn<double>;
-  if (type == "bool8") return CopyColumn<Truth>;
-  if (type == "int8") return CopyColumn<std::int8_t>;
-  if (type == "int16") return CopyColumn<std::int16_t>;
-  if (type == "int32") return CopyColumn<std::int32_t>;
-  if (type == "int64") return CopyColumn<std::int64_t>;
+  if (type == "float32") return CopyDatatableColumn<float>;
+  if (type == "float64") return CopyDatatableColumn<double>;
+  if (type == "bool8") return CopyDatatableColumn<Truth>;
+  if (type == "int8") return CopyDatatableColumn<std::int8_t>;
+  if (type == "int16") return CopyDatatableColumn<std::int16_t>;
+  if (type == "int32") return CopyDatatableColumn<std::int32_t>;
+  if (type == "int64") return CopyDatatableColumn<std::int64_t>;
   return nullptr;
 }
 

@@ -70,19 +70,19 @@ class SchemaOf {
 
 /// Batches as a stream that owns none of them. It leaves out what XGBoost does not look at: dictionaries, numbers of
 /// nulls, nulls of whole rows, columns beyond the schema's.
-class StreamOf {
+class BorrowedStream {
  public:
-  StreamOf(std::vector<Column> const& columns, std::vector<arrow::Array*> const& batches)
+  BorrowedStream(std::vector<Column> const& columns, std::vector<arrow::Array*> const& batches)
       : schema_{columns}, batches_{batches}, columns_{columns.size()} {}
 
   /// It refers to this object.
   arrow::Stream Get() {
     auto const get_schema = [](arrow::Stream* stream, arrow::Schema* out) {
-      *out = *static_cast<StreamOf*>(stream->private_data)->schema_.get();
+      *out = *static_cast<BorrowedStream*>(stream->private_data)->schema_.get();
       return 0;
     };
     auto const get_next = [](arrow::Stream* stream, arrow::Array* out) {
-      static_cast<StreamOf*>(stream->private_data)->Next(out);
+      static_cast<BorrowedStream*>(stream->private_data)->Next(out);
       return 0;
     };
     return {get_schema, get_next, nullptr, ReleaseNothing, this};
@@ -158,7 +158,7 @@ std::unique_ptr<HeldRows> HoldRecords(std::vector<Column> const& columns, std::v
                                       float missing, int threads) {
   if (batches.empty()) return nullptr;
   HostSpan span{"hold values"};
-  StreamOf borrowed{columns, batches};
+  BorrowedStream borrowed{columns, batches};
   arrow::Stream stream = borrowed.Get();
   auto table = ReadArrowStream<float>(&stream, Categories::kNotEnabled, false, threads);
   if (table.rows == 0 || !MarkMissing(table, columns, missing, threads)) return nullptr;

@@ -25,7 +25,7 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// A table behind a handle of the C interface.
 struct Table {
@@ -35,15 +35,15 @@ struct Table {
 
 template <typename Value>
 std::string Describe(RowTable<Value> const& table) {
-  auto types = Json::array();
+  auto types = OrderedJson::array();
   for (ColumnType const type : table.types) types.push_back(NameOf(type));
-  Json const description{{"rows", table.rows},
-                         {"columns", table.names.size()},
-                         {"names", table.names},
-                         {"types", types},
-                         {"values", reinterpret_cast<std::uintptr_t>(table.values())}};
+  OrderedJson const description{{"rows", table.rows},
+                                {"columns", table.names.size()},
+                                {"names", table.names},
+                                {"types", types},
+                                {"values", reinterpret_cast<std::uintptr_t>(table.values())}};
   // A name that is no UTF-8 is shown as such a text is elsewhere; it must not be an error of this function.
-  return description.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return description.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 struct ReadConfig {
@@ -56,7 +56,7 @@ struct ReadConfig {
 ReadConfig ParseConfig(char const* config) {
   ReadConfig parsed;
   if (config == nullptr) return parsed;
-  Json const json = Json::parse(config, nullptr, false);
+  OrderedJson const json = OrderedJson::parse(config, nullptr, false);
   if (!json.is_object()) Throw<InvalidArgument>("config is ", Quoted(config), "; allowed: a JSON object");
   for (auto const& [key, value] : json.items()) {
     if (key == "values" && value.is_string() && (value == "features" || value == "info")) {
@@ -67,7 +67,7 @@ ReadConfig ParseConfig(char const* config) {
       parsed.threads = static_cast<int>(std::clamp<std::int64_t>(value.get<std::int64_t>(), 0, 1 << 16));
     } else {
       Throw<InvalidArgument>("config has ", Quoted(key), ": ",
-                             Quoted(value.dump(-1, ' ', false, Json::error_handler_t::replace)),
+                             Quoted(value.dump(-1, ' ', false, OrderedJson::error_handler_t::replace)),
                              "; allowed: values (\"features\" or \"info\"), categories (true or false), nthread (a "
                              "whole number)");
     }

@@ -44,7 +44,7 @@ float WeightOf(xgboost::Json const& saved, xgboost::Json const& model, std::size
 
 /// Integers of a saved tree, of 32 bits or 64.
 template <typename Array>
-std::vector<std::uint32_t> Numbers(xgboost::Json const& tree, char const* name) {
+std::vector<std::uint32_t> NumbersOf(xgboost::Json const& tree, char const* name) {
   auto const& values = Values<Array>(tree, name);
   std::vector<std::uint32_t> numbers(values.size());
   std::transform(values.cbegin(), values.cend(), numbers.begin(),
@@ -59,11 +59,11 @@ struct Categories {
 };
 
 Categories CategoriesOf(xgboost::Json const& tree, std::size_t nodes) {
-  auto const split = Numbers<xgboost::I32Array>(tree, "categories_nodes");
+  auto const split = NumbersOf<xgboost::I32Array>(tree, "categories_nodes");
   if (split.empty()) return {};
-  auto const first = Numbers<xgboost::I64Array>(tree, "categories_segments");
-  auto const size = Numbers<xgboost::I64Array>(tree, "categories_sizes");
-  auto const listed = Numbers<xgboost::I32Array>(tree, "categories");
+  auto const first = NumbersOf<xgboost::I64Array>(tree, "categories_segments");
+  auto const size = NumbersOf<xgboost::I64Array>(tree, "categories_sizes");
+  auto const listed = NumbersOf<xgboost::I32Array>(tree, "categories");
   Categories categories;
   categories.ptr.push_back(0);
   for (std::size_t n = 0, i = 0; n < nodes; ++n) {

@@ -48,8 +48,8 @@ std::vector<Json> Elements(Json const* list) {
   return xgboost::get<xgboost::Array const>(*list);
 }
 
-/// Numbers in a list, "[5E-1,2E0]", or one without brackets.
-std::vector<float> Numbers(std::string const& text) {
+/// NumbersIn in a list, "[5E-1,2E0]", or one without brackets.
+std::vector<float> NumbersIn(std::string const& text) {
   std::vector<float> numbers;
   std::string_view rest = text;
   auto const skip = [&](std::string_view characters) {
@@ -70,7 +70,7 @@ void ReadBaseScore(Json const& learner) {
   Json const* const section = Find(learner, "learner_model_param");
   std::string const* const text = section == nullptr ? nullptr : FindText(*section, "base_score");
   if (text == nullptr) return;  // XGBoost says that it is missing
-  auto const scores = Numbers(*text);
+  auto const scores = NumbersIn(*text);
   if (scores.empty()) {
     Throw<InvalidArgument>("base_score is ", Quoted(*text), "; allowed: a number, or a list of equal ones");
   }

@@ -9,7 +9,7 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-constexpr char kMethod[] = "tree_method", kDevice[] = "device", kGpuId[] = "gpu_id", kCpu[] = "cpu";
+constexpr char kTreeMethod[] = "tree_method", kStockDevice[] = "device", kGpuId[] = "gpu_id", kCpu[] = "cpu";
 constexpr char kTakingMethod[] = "gpu_hist";
 constexpr char kAnyGpu[] = "-1";  // for XGBoost 3.0 the CPU
 constexpr bool kStockKnowsDevice = kSeries >= 300;
@@ -20,7 +20,7 @@ bool IsOurs(std::string const& method) { return method == "gpu_hist" || method =
 
 std::vector<Parameter> TellOurs(std::string const& device) {
   if (!kStockKnowsDevice) return {{kOwnDevice, device}};
-  return {{kOwnDevice, device}, {kDevice, kCpu}};
+  return {{kOwnDevice, device}, {kStockDevice, kCpu}};
 }
 
 std::vector<Parameter> SetMethod(Parameter const& set, KnownWords const& known) {
@@ -31,16 +31,16 @@ std::vector<Parameter> SetMethod(Parameter const& set, KnownWords const& known) 
     bool const is_stocks = kStockKnowsDevice && !known.gpu_id.empty() && known.gpu_id != kAnyGpu;
     if (is_stocks) add({{kOwnOrdinal, known.gpu_id}, {kGpuId, kAnyGpu}});
   } else if (!known.own_device.empty()) {
-    add({{kDevice, known.own_device}, {kOwnDevice, ""}});
+    add({{kStockDevice, known.own_device}, {kOwnDevice, ""}});
   }
   return all;
 }
 
 std::vector<Parameter> InPlaceOfOne(Parameter const& set, KnownWords const& known) {
-  if (set.first == kMethod) return SetMethod(set, known);
+  if (set.first == kTreeMethod) return SetMethod(set, known);
   bool const takes_ordinal = kStockRefusesOrdinal || (kStockKnowsDevice && IsOurs(known.tree_method));
   if (set.first == kGpuId && takes_ordinal) return {{kOwnOrdinal, set.second}};
-  if (set.first != kDevice) return {set};
+  if (set.first != kStockDevice) return {set};
   if (IsOurs(known.tree_method)) return TellOurs(set.second);
   if (known.own_device.empty()) return {set};
   return {set, {kOwnDevice, ""}};
@@ -62,8 +62,8 @@ KnownWords WordsOfUser(KnownWords words) {
 }
 
 void Apply(Parameter const& set, KnownWords* words) {
-  if (set.first == kMethod) words->tree_method = set.second;
-  if (set.first == kDevice) words->device = set.second;
+  if (set.first == kTreeMethod) words->tree_method = set.second;
+  if (set.first == kStockDevice) words->device = set.second;
   if (set.first == "updater") words->updater = set.second;
   if (set.first == "booster") words->booster = set.second;
 }
@@ -71,7 +71,7 @@ void Apply(Parameter const& set, KnownWords* words) {
 /// Returns the parameters that leave the method to XGBoost, with `taken` for kTakenMethod.
 std::vector<Parameter> LeaveToStock(KnownWords const& known, char const* taken) {
   std::vector<Parameter> all{{kTakenMethod, taken}};
-  auto const more = SetMethod({kMethod, known.taken}, known);
+  auto const more = SetMethod({kTreeMethod, known.taken}, known);
   all.insert(all.end(), more.cbegin(), more.cend());
   return all;
 }
@@ -83,13 +83,13 @@ std::vector<Parameter> InPlaceOf(Parameter const& set, KnownWords const& known, 
   Apply(set, &next);
   bool const takes = takes_hist && known.taken != kGivenBack && IsHistOnGpu(next);
   std::string const method = next.tree_method.empty() ? "auto" : next.tree_method;
-  if (takes && known.IsTaken() && set.first == kMethod) return {{kTakenMethod, method}};
+  if (takes && known.IsTaken() && set.first == kTreeMethod) return {{kTakenMethod, method}};
   if (takes == known.IsTaken()) return InPlaceOfOne(set, known);
   std::vector<Parameter> all;
   auto const add = [&](std::vector<Parameter> const& more) { all.insert(all.end(), more.cbegin(), more.cend()); };
   if (takes) {
-    if (set.first != kMethod && set.first != kDevice) add({set});
-    add({{kTakenMethod, method}, {kMethod, kTakingMethod}});
+    if (set.first != kTreeMethod && set.first != kStockDevice) add({set});
+    add({{kTakenMethod, method}, {kTreeMethod, kTakingMethod}});
     add(TellOurs(next.device));
     return all;
   }

@@ -42,7 +42,7 @@ constexpr char kNone[] = "nothing: there is no limit of rows, and min_child_weig
 constexpr char kLeafWise[] = "max_leaves with grow_policy=lossguide and max_depth=0";
 
 // docs/migrating.md has every name of the table; tests/python/params/test_foreign_words.py compares.
-constexpr ForeignName kNames[] = {
+constexpr ForeignName kForeignNames[] = {
     {kDevice, kXgboost2, nullptr, 200},  // its line depends on the value
     {"multi_strategy", kXgboost2, nullptr, 200},
     {"deterministic_histogram", nullptr, "the same data, parameters and seed always give the same model"},
@@ -236,9 +236,9 @@ std::string ThisXGBoost() {
 
 /// Returns the row of a name that this XGBoost does not have, or null.
 ForeignName const* Find(std::string const& name) {
-  auto const* const found =
-      std::find_if(std::begin(kNames), std::end(kNames), [&](ForeignName const& row) { return name == row.name; });
-  bool const is_foreign = found != std::end(kNames) && (found->first == 0 || kSeries < found->first);
+  auto const* const found = std::find_if(std::begin(kForeignNames), std::end(kForeignNames),
+                                         [&](ForeignName const& row) { return name == row.name; });
+  bool const is_foreign = found != std::end(kForeignNames) && (found->first == 0 || kSeries < found->first);
   return is_foreign ? found : nullptr;
 }
 

@@ -15,14 +15,14 @@ namespace xgbgpu::plugin {
 namespace {
 
 constexpr char const* kSection = "lambdarank_param";
-constexpr char const* kMethod = "lambdarank_pair_method";
-constexpr char const* kPairs = "lambdarank_num_pair_per_sample";
+constexpr char const* kPairMethod = "lambdarank_pair_method";
+constexpr char const* kPairsPerSample = "lambdarank_num_pair_per_sample";
 constexpr char const* kBiasNorm = "lambdarank_bias_norm";
 
 /// The parameters and their defaults.
 std::map<std::string, std::string> const& Defaults() {
-  static std::map<std::string, std::string> const kDefaults{{kMethod, "topk"},
-                                                            {kPairs, kPairsNotGiven},
+  static std::map<std::string, std::string> const kDefaults{{kPairMethod, "topk"},
+                                                            {kPairsPerSample, kPairsNotGiven},
                                                             {"lambdarank_normalization", "1"},
                                                             {"lambdarank_score_normalization", "1"},
                                                             {"lambdarank_unbiased", "0"},
@@ -37,11 +37,11 @@ std::map<std::string, std::string> const& Defaults() {
 
 /// Returns the value as XGBoost saves it.
 std::string Checked(std::string const& name, std::string const& value) {
-  if (name == kMethod) {
+  if (name == kPairMethod) {
     if (value != "topk" && value != "mean") Refuse(name, value, "topk, mean");
     return value;
   }
-  if (name == kPairs) {
+  if (name == kPairsPerSample) {
     bool const is_number = !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
     std::string const number = is_number ? value.substr(std::min(value.find_first_not_of('0'), value.size())) : "";
     if (number.empty() || number.size() > 9) Refuse(name, value, "1 to 999999999");

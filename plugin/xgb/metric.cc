@@ -12,9 +12,9 @@ namespace xgbgpu::plugin {
 namespace {
 
 /// The metric's context, which is for derived classes.
-struct Context : xgboost::Metric {
-  XGBGPU_BEFORE_300(static auto Member() { return &Context::tparam_; })
-  XGBGPU_SINCE_300(static auto Member() { return &Context::ctx_; })
+struct MetricContext : xgboost::Metric {
+  XGBGPU_BEFORE_300(static auto Member() { return &MetricContext::tparam_; })
+  XGBGPU_SINCE_300(static auto Member() { return &MetricContext::ctx_; })
 };
 
 /// Labels alone, as a matrix: newer metrics ask for one.
@@ -41,13 +41,13 @@ class LabelMatrix final : public XgbMatrix {
 
 XgbMetric::XgbMetric(std::unique_ptr<xgboost::Metric> stock) : stock_{std::move(stock)} {
   // XGBoost leaves both uninitialised.
-  this->*Context::Member() = nullptr;
-  stock_.get()->*Context::Member() = nullptr;
+  this->*MetricContext::Member() = nullptr;
+  stock_.get()->*MetricContext::Member() = nullptr;
 }
 
 xgboost::Metric* XgbMetric::stock() const {
-  auto& context = stock_.get()->*Context::Member();
-  auto const ours = this->*Context::Member();
+  auto& context = stock_.get()->*MetricContext::Member();
+  auto const ours = this->*MetricContext::Member();
   if (context != ours) context = ours;
   context_ = ours;
   return stock_.get();

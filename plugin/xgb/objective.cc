@@ -11,8 +11,8 @@ namespace xgbgpu::plugin {
 namespace {
 
 /// ObjFunction::ctx_ is for derived classes.
-struct Context : xgboost::ObjFunction {
-  static auto Member() { return &Context::ctx_; }
+struct ObjectiveContext : xgboost::ObjFunction {
+  static auto Member() { return &ObjectiveContext::ctx_; }
 };
 
 }  // namespace
@@ -20,11 +20,11 @@ struct Context : xgboost::ObjFunction {
 XgbObjective::XgbObjective(std::unique_ptr<xgboost::ObjFunction> stock) : stock_{std::move(stock)} {
   // XGBoost leaves both uninitialised.
   ctx_ = nullptr;
-  stock_.get()->*Context::Member() = nullptr;
+  stock_.get()->*ObjectiveContext::Member() = nullptr;
 }
 
 xgboost::ObjFunction* XgbObjective::stock() const {
-  auto& context = stock_.get()->*Context::Member();
+  auto& context = stock_.get()->*ObjectiveContext::Member();
   if (context != ctx_) context = ctx_;
   return stock_.get();
 }

@@ -15,13 +15,13 @@ namespace xgbgpu {
 namespace {
 
 constexpr std::size_t kMostKept = std::size_t{64} << 20;
-constexpr std::size_t kLeast = std::size_t{1} << 16;  ///< bytes of the smallest piece
+constexpr std::size_t kSmallestPiece = std::size_t{1} << 16;  ///< bytes of the smallest piece
 
 /// Returns the size of the piece for `bytes` bytes, a power of two, so that one piece serves many; or `bytes`, if
 /// nothing of that size is kept.
 std::size_t SizeFor(std::size_t bytes) {
   if (bytes > kMostKept) return bytes;
-  std::size_t size = kLeast;
+  std::size_t size = kSmallestPiece;
   while (size < bytes) size *= 2;
   return size;
 }
@@ -68,7 +68,7 @@ class KeptPieces {
  private:
   /// Room for all that may be kept, and one for each of some threads that give at the same time: who gives has no
   /// memory to ask for.
-  KeptPieces() { pieces_.reserve(kMostKept / kLeast + 1024); }
+  KeptPieces() { pieces_.reserve(kMostKept / kSmallestPiece + 1024); }
 
   /// Returns the oldest piece if there are too many, else nullptr.
   std::uint8_t* TakeOld() {

@@ -7,11 +7,11 @@ namespace xgbgpu {
 
 namespace {
 
-void Add(Span<Node const>, NodeIndex node, std::vector<NodeIndex>* candidates) { candidates->push_back(node); }
+void AddLast(Span<Node const>, NodeIndex node, std::vector<NodeIndex>* candidates) { candidates->push_back(node); }
 
 /// Takes all candidates. They are on one level, because the level before was taken whole. They are sorted, because a
 /// built child was added before its sibling.
-std::vector<NodeIndex> Take(Span<Node const>, int most, std::vector<NodeIndex>* candidates) {
+std::vector<NodeIndex> TakeLevel(Span<Node const>, int most, std::vector<NodeIndex>* candidates) {
   std::vector<NodeIndex> taken;
   taken.swap(*candidates);
   std::sort(taken.begin(), taken.end());
@@ -21,6 +21,6 @@ std::vector<NodeIndex> Take(Span<Node const>, int most, std::vector<NodeIndex>* 
 
 }  // namespace
 
-GrowthOrder DepthWiseOrder() { return {Add, Take}; }
+GrowthOrder DepthWiseOrder() { return {AddLast, TakeLevel}; }
 
 }  // namespace xgbgpu

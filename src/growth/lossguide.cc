@@ -17,12 +17,12 @@ struct After {
   }
 };
 
-void Add(Span<Node const> nodes, NodeIndex node, std::vector<NodeIndex>* candidates) {
+void Push(Span<Node const> nodes, NodeIndex node, std::vector<NodeIndex>* candidates) {
   candidates->push_back(node);
   std::push_heap(candidates->begin(), candidates->end(), After{nodes});
 }
 
-std::vector<NodeIndex> Take(Span<Node const> nodes, int most, std::vector<NodeIndex>* candidates) {
+std::vector<NodeIndex> TakeBest(Span<Node const> nodes, int most, std::vector<NodeIndex>* candidates) {
   if (candidates->empty() || most < 1) return {};
   std::pop_heap(candidates->begin(), candidates->end(), After{nodes});
   NodeIndex const best = candidates->back();
@@ -32,6 +32,6 @@ std::vector<NodeIndex> Take(Span<Node const> nodes, int most, std::vector<NodeIn
 
 }  // namespace
 
-GrowthOrder LossGuidedOrder() { return {Add, Take}; }
+GrowthOrder LossGuidedOrder() { return {Push, TakeBest}; }
 
 }  // namespace xgbgpu

@@ -174,13 +174,13 @@ namespace cuda {
 
 namespace {
 
-constexpr std::size_t kGrain = 1 << 12;  // rows per task
+constexpr std::size_t kTaskRows = 1 << 12;  // rows per task
 
 template <typename Symbol>
 void PackRecords(DenseView<Symbol> const& rows, QuantisedMatrix const& matrix, DeviceMatrix const& device,
                  std::uint8_t* records, int threads) {
   DeviceMatrixView const& view = device.view;
-  ParallelChunks(threads, view.rows, kGrain, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads, view.rows, kTaskRows, [&](std::size_t begin, std::size_t end) {
     for (FeatureIndex f = 0; f < view.features; ++f) {
       DeviceTile const& tile = device.tiles[f / view.tile_columns];
       std::uint8_t* const column =
@@ -205,7 +205,7 @@ struct SparseRows {
 template <typename Cell>
 SparseRows CellsOf(SparseView<Cell> const& rows, QuantisedMatrix const& matrix, int threads) {
   SparseRows result{Buffer<std::uint32_t>{matrix.stored}, {rows.row_ptr, rows.row_ptr + matrix.rows + 1}};
-  ParallelChunks(threads, matrix.stored, kGrain, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads, matrix.stored, kTaskRows, [&](std::size_t begin, std::size_t end) {
     std::copy(rows.cells + begin, rows.cells + end, result.cells.data() + begin);
   });
   return result;
@@ -222,11 +222,11 @@ SparseRows CellsOf(DenseView<Symbol> const& rows, QuantisedMatrix const& matrix,
       if (bin != cuts.bins(f)) use(cuts.ptr[f] + bin);
     }
   };
-  ParallelChunks(threads, matrix.rows, kGrain, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads, matrix.rows, kTaskRows, [&](std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r) for_stored(r, [&](std::uint32_t) { ++result.row_ptr[r + 1]; });
   });
   std::partial_sum(result.row_ptr.begin(), result.row_ptr.end(), result.row_ptr.begin());
-  ParallelChunks(threads, matrix.rows, kGrain, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads, matrix.rows, kTaskRows, [&](std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r) {
       std::uint32_t* to = result.cells.data() + result.row_ptr[r];
       for_stored(r, [&](std::uint32_t cell) { *to++ = cell; });

@@ -15,7 +15,7 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr char kWhat[] = "reading bins back";
-constexpr std::size_t kGrain = 1 << 9;  // rows
+constexpr std::size_t kRowsPerTask = 1 << 9;  // rows
 
 template <typename T>
 std::vector<T> Bring(T const* from, std::size_t n) {
@@ -67,13 +67,13 @@ Block ReadDense(DeviceMatrix const& matrix, DeviceMatrixView const& view, BinEnd
                          view.rows * view.record_bytes(), bytes, view.tiles, cudaMemcpyDeviceToHost),
             kWhat);
   Block block{rows};
-  ParallelChunks(threads, rows, kGrain, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads, rows, kRowsPerTask, [&](std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r) {
       ForDense(matrix, records, rows, r, [&](FeatureIndex, std::uint32_t) { ++block.offsets[r + 1]; });
     }
   });
   block.AddUp();
-  ParallelChunks(threads, rows, kGrain, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads, rows, kRowsPerTask, [&](std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r) {
       Entry* to = block.entries.data() + block.offsets[r];
       ForDense(matrix, records, rows, r, [&](FeatureIndex f, std::uint32_t bin) { *to++ = ends.At(f, bin); });
@@ -89,7 +89,7 @@ Block ReadRows(DeviceMatrixView const& view, BinEnds const& ends, std::uint64_t 
   auto const cells = Bring(view.row_cells + row_ptr[0], row_ptr[rows] - row_ptr[0]);
   for (std::size_t r = 0; r < rows; ++r) block.offsets[r + 1] = row_ptr[r + 1] - row_ptr[r];
   block.AddUp();
-  ParallelChunks(threads, rows, kGrain, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads, rows, kRowsPerTask, [&](std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r) {
       FeatureIndex feature = 0;
       for (std::uint64_t i = block.offsets[r]; i < block.offsets[r + 1]; ++i) {

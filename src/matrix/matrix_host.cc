@@ -43,7 +43,7 @@ namespace host {
 
 namespace {
 
-constexpr std::size_t kGrain = 1 << 12;  // rows per task
+constexpr std::size_t kHostTaskRows = 1 << 12;  // rows per task
 
 /// Returns the number of values in a row, and counts each in `column`. Rows nearly always list their features in
 /// ascending order.
@@ -79,7 +79,7 @@ RowSizes MeasureRows(RowSource const& source, int threads) {
   std::vector<std::vector<std::uint64_t>> columns(static_cast<std::size_t>(threads));
   for (auto& c : columns) c.resize(source.features());
   sizes.row_ptr[0] = 0;
-  ForEachRow(source, threads, kGrain, [&](std::uint64_t row, auto const& values, int thread) {
+  ForEachRow(source, threads, kHostTaskRows, [&](std::uint64_t row, auto const& values, int thread) {
     sizes.row_ptr[row + 1] = MeasureRow(row, values, columns[static_cast<std::size_t>(thread)]);
   });
   for (auto const& own : columns) {
@@ -149,14 +149,14 @@ void ForEachBlock(RowSource const& source, int threads, F&& f) {
   FeatureIndex const features = source.features();
   if (auto const array = HostArray(source)) {
     VisitRows(*array, features, [&](auto const& rows) {
-      ParallelChunks(threads, source.rows(), kGrain,
+      ParallelChunks(threads, source.rows(), kHostTaskRows,
                      [&](std::size_t begin, std::size_t end) { f(begin, rows.From(begin), end - begin); });
     });
     return;
   }
   constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
   source.ForEachBatch([&](RowBatch const& batch) {
-    ParallelChunks(threads, batch.rows(), kGrain, [&](std::size_t begin, std::size_t end) {
+    ParallelChunks(threads, batch.rows(), kHostTaskRows, [&](std::size_t begin, std::size_t end) {
       std::size_t const most = std::min(ColumnTile::kRows, end - begin);
       std::vector<float> block(most * features);
       for (std::size_t row = begin; row < end; row += most) {
@@ -208,7 +208,7 @@ template <typename Cell>
 void FillSparse(RowSource const& source, std::uint64_t first_of_all, int threads, QuantisedMatrix* m) {
   auto* const cells = reinterpret_cast<Cell*>(m->data.data());
   std::fill_n(cells + m->stored, SparseView<Cell>::kSpare, Cell{0});
-  ForEachRow(source, threads, kGrain, [&](std::uint64_t row, auto const& values, int) {
+  ForEachRow(source, threads, kHostTaskRows, [&](std::uint64_t row, auto const& values, int) {
     Cell* const begin = cells + m->row_ptr[first_of_all + row];
     Cell* out = begin;
     values.ForEach([&](FeatureIndex f, float value) {

@@ -13,12 +13,12 @@ namespace xgbgpu::host {
 
 namespace {
 
-constexpr std::size_t kGrain = 1 << 13;  // rows per task
+constexpr std::size_t kRowsPerTask = 1 << 13;  // rows per task
 
 /// Returns the largest margin. Ignores NaN.
 float LargestMargin(OutputView<float const> const& margins, int threads) {
   std::atomic<float> all{-std::numeric_limits<float>::infinity()};
-  ParallelChunks(threads, margins.rows, kGrain, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads, margins.rows, kRowsPerTask, [&](std::size_t begin, std::size_t end) {
     float largest = -std::numeric_limits<float>::infinity();
     for (std::size_t row = begin; row < end; ++row) largest = AtLeast(margins.at(row, 0), largest);
     float seen = all.load(std::memory_order_relaxed);
@@ -66,7 +66,7 @@ void ComputeCoxGradients(TargetView const& targets, OutputView<float const> marg
   }
   float const largest = LargestMargin(margins, threads);
   Buffer<double> powers{rows}, at_risk{rows};  // by row; by place
-  ParallelChunks(threads, rows, kGrain, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads, rows, kRowsPerTask, [&](std::size_t begin, std::size_t end) {
     for (std::size_t row = begin; row < end; ++row) powers[row] = CoxPower(margins.at(row, 0), largest);
   });
   SumFromEnd(

@@ -24,7 +24,7 @@ namespace host {
 
 namespace {
 
-constexpr std::size_t kGrain = 1 << 16;  // rows per task
+constexpr std::size_t kResidualsPerTask = 1 << 16;  // rows per task
 
 /// The rows that count, leaf by leaf, and inside a leaf in their order.
 struct RowsByLeaf {
@@ -40,7 +40,7 @@ RowIndex RowOf(std::uint64_t item) { return static_cast<RowIndex>(item); }
 RowsByLeaf SortByLeaf(Span<NodeIndex const> positions, Span<float const> residuals, float const* weights,
                       std::size_t nodes, int threads) {
   std::size_t const rows = positions.size();
-  std::size_t const chunks = std::max<std::size_t>(1, std::min<std::size_t>(threads, rows / kGrain));
+  std::size_t const chunks = std::max<std::size_t>(1, std::min<std::size_t>(threads, rows / kResidualsPerTask));
   std::size_t const grain = std::max<std::size_t>(1, (rows + chunks - 1) / chunks);
   std::vector<std::vector<std::size_t>> at(chunks, std::vector<std::size_t>(nodes));  // counts, then places
   auto const visit = [&](std::size_t begin, std::size_t end, auto&& f) {
@@ -85,7 +85,7 @@ float WeightedQuantile(Span<std::uint64_t> items, Span<float const> residuals, f
 
 void ComputeResiduals(float const* labels, float const* margins, std::size_t stride, Span<float> residuals,
                       int threads) {
-  ParallelChunks(threads, residuals.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads, residuals.size(), kResidualsPerTask, [&](std::size_t begin, std::size_t end) {
     for (std::size_t row = begin; row < end; ++row) residuals[row] = labels[row] - margins[row * stride];
   });
 }

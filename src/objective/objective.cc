@@ -15,7 +15,7 @@ namespace xgbgpu {
 
 namespace {
 
-constexpr std::size_t kGrain = 1 << 16;  // labels per task
+constexpr std::size_t kLabelsPerTask = 1 << 16;  // labels per task
 
 struct NamedObjective {
   char const* name;
@@ -197,7 +197,7 @@ void CheckShape(Objective kind, TargetView const& targets, std::uint64_t rows, s
 template <typename Allowed>
 std::uint64_t FirstNotAllowed(std::uint64_t count, int threads, Allowed&& allowed) {
   std::atomic<std::uint64_t> first{count};
-  ParallelChunks(threads, count, kGrain, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads, count, kLabelsPerTask, [&](std::size_t begin, std::size_t end) {
     std::size_t i = begin;
     while (i < end && allowed(i)) ++i;
     if (i == end) return;

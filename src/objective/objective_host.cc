@@ -15,10 +15,10 @@ namespace xgbgpu::host {
 
 namespace {
 
-constexpr std::size_t kGrain = 1 << 13;  // values per task
+constexpr std::size_t kValuesPerTask = 1 << 13;  // values per task
 
-/// Returns the rows of a task, so that it has about kGrain values.
-std::size_t RowsPerTask(std::uint32_t outputs) { return std::max<std::size_t>(1, kGrain / outputs); }
+/// Returns the rows of a task, so that it has about kValuesPerTask values.
+std::size_t RowsPerTask(std::uint32_t outputs) { return std::max<std::size_t>(1, kValuesPerTask / outputs); }
 
 float WeightOf(TargetView const& targets, std::uint64_t row) {
   return targets.weights == nullptr ? 1.0f : targets.weights[row];
@@ -52,7 +52,7 @@ void ComputeScaledGradients(ObjectiveParams const& params, TargetView const& tar
     auto const out = ColumnOf(gradients, k);
     bool const one_run = IsOneRun(of_output) && IsOneRun(out) && IsOneRun(labels);
     VisitScaledLoss(params, k, scales[k], [&](auto loss) {
-      ParallelChunks(threads, margins.rows, kGrain, [&](std::size_t begin, std::size_t end) {
+      ParallelChunks(threads, margins.rows, kValuesPerTask, [&](std::size_t begin, std::size_t end) {
         if (one_run) {
           GradientRun(loss, of_output.data + begin, labels.data + begin,
                       targets.weights == nullptr ? nullptr : targets.weights + begin, end - begin, out.data + begin);

@@ -12,7 +12,7 @@ namespace xgbgpu::host {
 
 namespace {
 
-constexpr std::size_t kGrain = 1 << 13;  // terms per task
+constexpr std::size_t kTermsPerTask = 1 << 13;  // terms per task
 
 /// Calls use(terms' number, term) for terms of rows begin … end - 1: of each output, and, as the last, for weights.
 template <typename Use>
@@ -39,7 +39,7 @@ void RaiseTo(std::atomic<std::int64_t>* target, std::int64_t value) {
 std::vector<float> ScalesOfLoss(ObjectiveParams const& params, TargetView const& targets,
                                 OutputView<float const> margins, int threads, Collective& collective) {
   std::size_t const kinds = std::size_t{margins.outputs} + 1;
-  std::size_t const grain = std::max<std::size_t>(1, kGrain / kinds);
+  std::size_t const grain = std::max<std::size_t>(1, kTermsPerTask / kinds);
   std::vector<std::atomic<std::int64_t>> most(kinds), halves(2 * kinds);
   ParallelChunks(threads, margins.rows, grain, [&](std::size_t begin, std::size_t end) {
     std::vector<std::int64_t> own(kinds);

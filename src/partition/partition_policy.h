@@ -34,6 +34,8 @@ struct PartitionPolicy {
   std::uint64_t most_cleared_bytes{32 << 20};
 };
 
+constexpr PartitionPolicy kPartitionPolicy;
+
 }  // namespace xgbgpu
 
 #endif  // XGBGPU_PARTITION_PARTITION_POLICY_H_

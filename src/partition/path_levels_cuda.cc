@@ -10,9 +10,8 @@ namespace {
 /// Numbers for the paths of four levels between two moves. No two levels of a tree share a number, and all numbers fit
 /// a byte.
 constexpr std::uint32_t kHeap = 16;
-constexpr PartitionPolicy kPolicy;
-static_assert(1U << kPolicy.move_every <= kHeap);
-static_assert(kHeap * ((kPolicy.most_path_levels - 1) / kPolicy.move_every + 1) <= kDeadPath);
+static_assert(1U << kPartitionPolicy.move_every <= kHeap);
+static_assert(kHeap * ((kPartitionPolicy.most_path_levels - 1) / kPartitionPolicy.move_every + 1) <= kDeadPath);
 
 }  // namespace
 
@@ -25,7 +24,7 @@ PathLevels::PathLevels(PathWorkspace const& workspace, TreeShape const& shape, R
       divides_{workspace.divides() && !timed},
       clears_ahead_{divides_ && !workspace.ordered()},  // trees with an order reuse slots
       slots_{clears_ahead_ && !workspace.NeedsClearHistograms() ? static_cast<std::uint32_t>(shape.WidestNodes()) : 0},
-      cached_{workspace.matrix().rows * workspace.matrix().record_bytes() <= kPolicy.cached_bytes},
+      cached_{workspace.matrix().rows * workspace.matrix().record_bytes() <= kPartitionPolicy.cached_bytes},
       pairs_{pairs && !cached_} {
   NumberPaths();
 }

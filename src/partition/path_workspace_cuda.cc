@@ -9,12 +9,6 @@
 
 namespace xgbgpu::cuda {
 
-namespace {
-
-constexpr PartitionPolicy kPolicy;
-
-}  // namespace
-
 PathWorkspace::PathWorkspace(DeviceMatrix const& matrix, std::uint64_t all_rows, ClearedWorkspace* workspace)
     : whole_{matrix.view},
       all_rows_{all_rows},
@@ -33,17 +27,18 @@ void PathWorkspace::Reserve(TreeShape const& shape, DeviceMatrixView const& matr
   sampled_ = sampled;
   std::size_t const rows = matrix.rows;
   std::size_t const bins = matrix.tiles * rows * matrix.record_bytes();
-  bool const small = bins < kPolicy.least_moved_bytes;
+  bool const small = bins < kPartitionPolicy.least_moved_bytes;
   if (!small && may_move) {
-    move_every_ = kPolicy.move_every;
+    move_every_ = kPartitionPolicy.move_every;
   } else {
-    move_every_ = shape.levels > kMostLevelsWithoutMoves ? kPolicy.move_small_every : 0;
+    move_every_ = shape.levels > kMostLevelsWithoutMoves ? kPartitionPolicy.move_small_every : 0;
   }
   // Large matrices of several tiles are excluded: rows would be divided again for each tile. So are small ones with an
   // order, whose slots another kernel would have to clear.
-  divides_ = move_every_ == 0 ? small && !shape.ordered : move_every_ == kPolicy.move_every && matrix.tiles == 1;
+  divides_ =
+      move_every_ == 0 ? small && !shape.ordered : move_every_ == kPartitionPolicy.move_every && matrix.tiles == 1;
   clears_all_ = divides_ && !shape.ordered &&
-                shape.WidestNodes() * matrix.cells * sizeof(GradientSum) <= kPolicy.most_cleared_bytes;
+                shape.WidestNodes() * matrix.cells * sizeof(GradientSum) <= kPartitionPolicy.most_cleared_bytes;
   int const moves = move_every_ == 0 ? 0 : (shape.levels - 1) / move_every_;
   // The sample size of other devices is unknown here.
   bool const may_be_narrow = (all_rows_ == whole_.rows ? rows : all_rows_) >= kNarrowMinRows;

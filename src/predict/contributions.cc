@@ -15,7 +15,6 @@ namespace xgbgpu {
 namespace {
 
 constexpr std::uint32_t kNoRule = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t kRootPlace = 0;
 constexpr std::uint32_t kGapPlace = 1;  // next to the root
 
 void CheckCovers(Span<float const> sum_hess, std::size_t nodes, std::size_t tree) {

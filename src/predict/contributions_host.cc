@@ -12,8 +12,8 @@ namespace xgbgpu::host {
 
 namespace {
 
-constexpr int kTile = 32;          // rows that share weights and vector instructions
-constexpr std::size_t kGrain = 4;  // tiles per task
+constexpr int kTile = 32;                 // rows that share weights and vector instructions
+constexpr std::size_t kTilesPerTask = 4;  // tiles per task
 
 /// The working memory of a thread.
 struct Tile {
@@ -213,7 +213,7 @@ void PredictContributions(RowSource const& source, PathForest const& forest, std
   CheckContributions(out, source, forest);
   PathSelection const selection = SelectPaths(forest, first, last, out.outputs);
   FeatureIndex const tested = forest.features();
-  ForEachTile(source, out.features, tested, out.outputs, tested, kGrain, threads,
+  ForEachTile(source, out.features, tested, out.outputs, tested, kTilesPerTask, threads,
               [&](Tile* tile, RowRun const& run, std::uint32_t o) {
                 if (approximate) {
                   AddApproximate(forest, selection, o, tile);

@@ -9,8 +9,8 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr char const* kWhat = "computing contributions of rows of the host";
-constexpr char const* kPart = "paths";
+constexpr char const* kContributing = "computing contributions of rows of the host";
+constexpr char const* kPathsPart = "paths";
 
 class ContributionJob final : public RowMajorJob {
  public:
@@ -40,7 +40,7 @@ std::vector<std::uint64_t> Offsets(PathSelection const& selection) {
 
 template <typename T>
 DeviceBuffer<T> UploadAll(DeviceArena* arena, std::vector<T> const& from) {
-  return Upload(arena, kPart, from.data(), from.size());
+  return Upload(arena, kPathsPart, from.data(), from.size());
 }
 
 }  // namespace
@@ -82,9 +82,9 @@ void DevicePaths::CopyNodes(PathForest const& forest, std::size_t first, std::si
   if (first == last) return;
   Stream const stream;
   forest_.Append(forest.forest(), first, last, stream);
-  stream.Wait(kWhat);
+  stream.Wait(kContributing);
   categorical_ = forest_.categorical();  // of the selected trees: the other trees' sets are not copied
-  node_means_ = Upload(arena, kPart, forest.means(first), forest_.words(0, last - first));
+  node_means_ = Upload(arena, kPathsPart, forest.means(first), forest_.words(0, last - first));
   std::vector<std::uint32_t> trees;
   for (std::uint32_t const t : selection.trees) trees.push_back(t - static_cast<std::uint32_t>(first));
   trees_ = UploadAll(arena, trees);

@@ -8,16 +8,17 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr char const* kPart = "trees";
-constexpr char const* kWhat = "copying trees to the device";
+constexpr char const* kTreesPart = "trees";
+constexpr char const* kCopyingTrees = "copying trees to the device";
 
 /// Returns a buffer for `size` elements with the first `used` of the old one, which lives until the copy ends.
 template <typename T>
 void Grow(DeviceBuffer<T>* buffer, DeviceArena* arena, std::size_t used, std::size_t size, cudaStream_t stream) {
   if (size <= buffer->size()) return;
-  DeviceBuffer<T> larger{arena, kPart, std::max(size, 2 * buffer->size())};
-  CheckCuda(cudaMemcpyAsync(larger.data(), buffer->data(), used * sizeof(T), cudaMemcpyDeviceToDevice, stream), kWhat);
-  CheckCuda(cudaStreamSynchronize(stream), kWhat);
+  DeviceBuffer<T> larger{arena, kTreesPart, std::max(size, 2 * buffer->size())};
+  CheckCuda(cudaMemcpyAsync(larger.data(), buffer->data(), used * sizeof(T), cudaMemcpyDeviceToDevice, stream),
+            kCopyingTrees);
+  CheckCuda(cudaStreamSynchronize(stream), kCopyingTrees);
   *buffer = std::move(larger);
 }
 
@@ -25,9 +26,10 @@ void Grow(DeviceBuffer<T>* buffer, DeviceArena* arena, std::size_t used, std::si
 /// the copies may be unfinished without a wait.
 void EndCopies(cudaStream_t stream) {
   int device = 0, reads_itself = 0;
-  CheckCuda(cudaGetDevice(&device), kWhat);
-  CheckCuda(cudaDeviceGetAttribute(&reads_itself, cudaDevAttrPageableMemoryAccessUsesHostPageTables, device), kWhat);
-  if (reads_itself != 0) CheckCuda(cudaStreamSynchronize(stream), kWhat);
+  CheckCuda(cudaGetDevice(&device), kCopyingTrees);
+  CheckCuda(cudaDeviceGetAttribute(&reads_itself, cudaDevAttrPageableMemoryAccessUsesHostPageTables, device),
+            kCopyingTrees);
+  if (reads_itself != 0) CheckCuda(cudaStreamSynchronize(stream), kCopyingTrees);
 }
 
 }  // namespace
@@ -56,15 +58,16 @@ void DeviceForest::Append(Forest const& forest, std::size_t first, std::size_t l
     added.back().first += old_words - begin_word;
   }
   added.front().kind &= ~ForestTree::kTwin;  // here another tree is before it, or none
-  CopyToDevice(device_trees_.data() + old_trees, added.data(), added.size(), stream, kWhat);
-  CopyToDevice(words_.data() + old_words, forest.words(first), new_words, stream, kWhat);
-  CopyToDevice(ids_.data() + old_words, forest.ids(first), new_words, stream, kWhat);
+  CopyToDevice(device_trees_.data() + old_trees, added.data(), added.size(), stream, kCopyingTrees);
+  CopyToDevice(words_.data() + old_words, forest.words(first), new_words, stream, kCopyingTrees);
+  CopyToDevice(ids_.data() + old_words, forest.ids(first), new_words, stream, kCopyingTrees);
   if (has_sets) {
     std::vector<std::uint64_t> first_sets;
     for (std::size_t i = first; i < last; ++i) first_sets.push_back(n_set_words_ + forest.first_set(i) - begin_set);
-    if (!had_sets && old_trees != 0) FillBytes(first_sets_.data(), 0, old_trees, stream, kWhat);
-    CopyToDevice(first_sets_.data() + old_trees, first_sets.data(), first_sets.size(), stream, kWhat);
-    CopyToDevice(set_words_.data() + n_set_words_, forest.set_words() + begin_set, new_set_words, stream, kWhat);
+    if (!had_sets && old_trees != 0) FillBytes(first_sets_.data(), 0, old_trees, stream, kCopyingTrees);
+    CopyToDevice(first_sets_.data() + old_trees, first_sets.data(), first_sets.size(), stream, kCopyingTrees);
+    CopyToDevice(set_words_.data() + n_set_words_, forest.set_words() + begin_set, new_set_words, stream,
+                 kCopyingTrees);
     EndCopies(stream);  // before first_sets ends its life
   }
   EndCopies(stream);
@@ -82,7 +85,7 @@ void DeviceForest::SetWeights(Span<float const> weights, cudaStream_t stream) {
   }
   if (weights.size() == 0) return;
   Grow(&weights_, arena_, 0, weights.size(), stream);
-  CopyToDevice(weights_.data(), weights.data(), weights.size(), stream, kWhat);
+  CopyToDevice(weights_.data(), weights.data(), weights.size(), stream, kCopyingTrees);
   EndCopies(stream);
   arrived_.Record(stream);
   weighted_ = true;

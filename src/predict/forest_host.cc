@@ -9,7 +9,7 @@ namespace xgbgpu::host {
 
 namespace {
 
-constexpr std::size_t kGrain = 1 << 10;  // rows per task
+constexpr std::size_t kRowsPerTask = 1 << 10;  // rows per task
 
 constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
@@ -34,7 +34,7 @@ void LookUp(ArrayRow<T> const& row, std::vector<float>*, F&& f) {
 template <typename F>
 void ForEachLookUp(RowSource const& source, FeatureIndex features, int threads, F&& f) {
   std::vector<std::vector<float>> values(static_cast<std::size_t>(threads), std::vector<float>(features, kMissing));
-  ForEachRow(source, threads, kGrain, [&](std::uint64_t r, auto const& row, int thread) {
+  ForEachRow(source, threads, kRowsPerTask, [&](std::uint64_t r, auto const& row, int thread) {
     LookUp(row, &values[static_cast<std::size_t>(thread)], [&](auto const& look_up) { f(r, look_up); });
   });
 }

@@ -8,8 +8,6 @@ namespace xgbgpu {
 
 namespace {
 
-constexpr std::uint32_t kRootPlace = 0;
-
 /// A set with words of its own, while tests narrow it.
 struct OpenSet {
   std::vector<std::uint32_t> words;

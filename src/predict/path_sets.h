@@ -10,6 +10,9 @@
 
 namespace xgbgpu {
 
+/// The place of a tree's root.
+constexpr std::uint32_t kRootPlace = 0;
+
 /// Appends a set to `words` for each place of a tree whose parent splits by categories: the categories that all tests
 /// of the feature, from the root to the place, accept. All paths through the place share it.
 ///

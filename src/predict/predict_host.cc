@@ -6,7 +6,7 @@
 namespace xgbgpu::host {
 
 namespace {
-constexpr std::size_t kGrain = 1 << 14;  // rows per task
+constexpr std::size_t kPositionsPerTask = 1 << 14;  // rows per task
 }
 
 void FindLeaves(QuantisedMatrix const& matrix, Tree const& tree, Span<NodeIndex> positions, int threads) {
@@ -15,7 +15,7 @@ void FindLeaves(QuantisedMatrix const& matrix, Tree const& tree, Span<NodeIndex>
                       matrix.cuts.ptr.data(),   tree.category_ptr.empty() ? nullptr : tree.category_ptr.data(),
                       tree.category_bits.data()};
   matrix.Visit([&](auto const& rows) {
-    ParallelChunks(threads, positions.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    ParallelChunks(threads, positions.size(), kPositionsPerTask, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         if (positions[i] == kUnknownLeaf) positions[i] = ~LeafOfRow(rows, static_cast<RowIndex>(i), view);
       }
@@ -25,7 +25,7 @@ void FindLeaves(QuantisedMatrix const& matrix, Tree const& tree, Span<NodeIndex>
 
 void AddLeafValues(Span<NodeIndex const> positions, Span<float const> node_values, float* margins, std::size_t stride,
                    int threads) {
-  ParallelChunks(threads, positions.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads, positions.size(), kPositionsPerTask, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       NodeIndex const leaf = positions[i] < 0 ? ~positions[i] : positions[i];
       margins[i * stride] += node_values[static_cast<std::size_t>(leaf)];

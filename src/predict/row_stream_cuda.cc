@@ -11,7 +11,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr char const* kWhat = "predicting with rows of the host";
+constexpr char const* kPredicting = "predicting with rows of the host";
 constexpr std::size_t kPlaces = 3;
 
 }  // namespace
@@ -62,13 +62,13 @@ class RowStream::Place {
 };
 
 void RowStream::Place::Abandon() {
-  if (rows_ != 0) stream_.Wait(kWhat);
+  if (rows_ != 0) stream_.Wait(kPredicting);
   rows_ = 0;
 }
 
 void RowStream::Place::Upload(std::size_t bytes) {
   Reserve(&device_values_, &arena_, "raw values on their way", bytes);
-  CopyToDevice(device_values_.data(), values_.data(), bytes, stream_, kWhat);
+  CopyToDevice(device_values_.data(), values_.data(), bytes, stream_, kPredicting);
 }
 
 RawView RowStream::Place::Tile(ArrayPiece const& rows, FeatureIndex features) {
@@ -99,7 +99,7 @@ RawView RowStream::Place::LoadArray(RowJob const& job, DenseValues const& values
     piece.values.data = device_values_.data();
   } else if (values.device != device_) {
     Reserve(&device_values_, &arena_, "raw values on their way", bytes);
-    CheckCuda(cudaMemcpyPeerAsync(device_values_.data(), device_, from, values.device, bytes, stream_), kWhat);
+    CheckCuda(cudaMemcpyPeerAsync(device_values_.data(), device_, from, values.device, bytes, stream_), kPredicting);
     piece.values.data = device_values_.data();
   } else {
     piece.values.data = from;
@@ -138,15 +138,15 @@ void RowStream::Place::Start(RowJob const& job, std::uint64_t first_row, std::ui
   Reserve(&scratch_, &arena_, "sums", job.Scratch(rows));
   RawView const view = load();
   if (job.Fill(first_row_, rows_, results_.data())) {
-    CopyToDevice(device_results_.data(), results_.data(), count, stream_, kWhat);
+    CopyToDevice(device_results_.data(), results_.data(), count, stream_, kPredicting);
   }
   job.Enqueue(view, device_results_.data(), scratch_.data(), stream_);
-  CopyToHost(results_.data(), device_results_.data(), count, stream_, kWhat);
+  CopyToHost(results_.data(), device_results_.data(), count, stream_, kPredicting);
 }
 
 void RowStream::Place::Finish(RowJob const& job) {
   if (rows_ == 0) return;
-  stream_.Wait(kWhat);
+  stream_.Wait(kPredicting);
   job.Take(first_row_, rows_, results_.data());
   rows_ = 0;
 }

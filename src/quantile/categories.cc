@@ -13,14 +13,14 @@ namespace xgbgpu {
 
 namespace {
 
-constexpr std::size_t kGrain = 1 << 12;  // rows per task
+constexpr std::size_t kRowsPerTask = 1 << 12;  // rows per task
 
 /// Returns the largest category of every categorical feature; 0 for a feature without values.
 std::vector<BinIndex> LargestCategories(RowSource const& source, int threads) {
   Span<std::uint8_t const> const categorical = source.categorical();
   std::vector<std::vector<BinIndex>> largest(static_cast<std::size_t>(threads));
   for (auto& own : largest) own.resize(source.features());
-  ForEachRow(source, threads, kGrain, [&](std::uint64_t row, auto const& values, int thread) {
+  ForEachRow(source, threads, kRowsPerTask, [&](std::uint64_t row, auto const& values, int thread) {
     auto& own = largest[static_cast<std::size_t>(thread)];
     values.ForEach([&](FeatureIndex f, float value) {
       if (categorical[f] == 0) return;

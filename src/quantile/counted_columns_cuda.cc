@@ -14,7 +14,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr char const* kWhat = "counting values";
+constexpr char const* kCounting = "counting values";
 constexpr std::size_t kEndKeys = 4, kEndSums = 3;  // values of a column in EndsView
 constexpr std::size_t kEndBytes = kEndKeys * sizeof(std::uint32_t) + kEndSums * sizeof(unsigned long long);
 
@@ -71,8 +71,8 @@ class DeviceKeyCounter final : public KeyCounter {
       copied_ = {};  // frees the old memory first
       copied_ = PinnedBuffer<Weight>{counts.size()};
     }
-    CopyToHost(copied_.data(), counters_.data() + first, counts.size(), stream_, kWhat);
-    stream_.Wait(kWhat);
+    CopyToHost(copied_.data(), counters_.data() + first, counts.size(), stream_, kCounting);
+    stream_.Wait(kCounting);
     ParallelChunks(how_.threads, counts.size(), kGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) counts[i] = static_cast<std::int64_t>(copied_[i]);
     });
@@ -80,9 +80,9 @@ class DeviceKeyCounter final : public KeyCounter {
   std::vector<KeyEnds> Ends() override {
     std::vector<std::uint32_t> keys(end_keys_.size());
     std::vector<unsigned long long> sums(end_sums_.size());
-    CopyToHost(keys.data(), end_keys_.data(), keys.size(), stream_, kWhat);
-    CopyToHost(sums.data(), end_sums_.data(), sums.size(), stream_, kWhat);
-    stream_.Wait(kWhat);
+    CopyToHost(keys.data(), end_keys_.data(), keys.size(), stream_, kCounting);
+    CopyToHost(sums.data(), end_sums_.data(), sums.size(), stream_, kCounting);
+    stream_.Wait(kCounting);
     std::vector<KeyEnds> ends(columns_);
     for (std::size_t ring = 0; ring < rings(columns_); ++ring) {
       EndsView const own = EndsOf(ring, keys.data(), sums.data());
@@ -104,22 +104,23 @@ class DeviceKeyCounter final : public KeyCounter {
 
   void ClearSums(std::size_t counters) {
     Reserve(&counters_, arena_, "counters", counters);
-    FillBytes(counters_.data(), 0, counters, stream_, kWhat);
+    FillBytes(counters_.data(), 0, counters, stream_, kCounting);
     if (view_.digit.IsFirst()) {
       end_keys_ = {};
       end_sums_ = {};
       end_keys_ = {arena_, "ends of columns", rings(columns_) * kEndKeys * columns_};
       end_sums_ = {arena_, "ends of columns", rings(columns_) * kEndSums * columns_};
-      FillBytes(end_sums_.data(), 0, end_sums_.size(), stream_, kWhat);
+      FillBytes(end_sums_.data(), 0, end_sums_.size(), stream_, kCounting);
       for (std::size_t ring = 0; ring < rings(columns_); ++ring) {
         EndsView const ends = EndsOf(ring, end_keys_.data(), end_sums_.data());
         for (std::uint32_t* const none : {ends.first, ends.weighed_first}) {
-          FillBytes(none, 0xFF, columns_, stream_, kWhat);  // kNoKey
+          FillBytes(none, 0xFF, columns_, stream_, kCounting);  // kNoKey
         }
-        for (std::uint32_t* const none : {ends.last, ends.weighed_last}) FillBytes(none, 0, columns_, stream_, kWhat);
+        for (std::uint32_t* const none : {ends.last, ends.weighed_last})
+          FillBytes(none, 0, columns_, stream_, kCounting);
       }
     }
-    stream_.Wait(kWhat);
+    stream_.Wait(kCounting);
   }
   EndsView EndsOf(std::size_t ring, std::uint32_t* keys, unsigned long long* sums) const {
     std::size_t const n = columns_;

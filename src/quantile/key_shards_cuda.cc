@@ -7,7 +7,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr char const* kWhat = "copying columns between devices";
+constexpr char const* kCopyingColumns = "copying columns between devices";
 
 /// Waits for a stream at the end of its scope, even after an exception: enqueued work writes memory that is freed next.
 class WaitAtEnd {
@@ -46,11 +46,11 @@ KeyColumns JoinColumns(KeyShards const& shards, ColumnRange const& range, Device
       std::size_t const bytes = shard.rows * sizeof(std::uint32_t);
       CheckCuda(there == here ? cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream)
                               : cudaMemcpyPeerAsync(to, here, from, there, bytes, stream),
-                kWhat);
+                kCopyingColumns);
     }
     first_row += shard.rows;
   }
-  stream.Wait(kWhat);
+  stream.Wait(kCopyingColumns);
   return result;
 }
 

@@ -7,7 +7,7 @@ namespace xgbgpu::cuda {
 
 namespace {
 
-constexpr char const* kWhat = "copying values to the device";
+constexpr char const* kCopyingPairs = "copying values to the device";
 
 }  // namespace
 
@@ -40,13 +40,13 @@ std::uint64_t PairUpload::Run(ColumnRange const& range, std::function<void(PairP
     }
   });
   if (n != 0) flush();
-  pieces_.Wait(kWhat);
+  pieces_.Wait(kCopyingPairs);
   return sent;
 }
 
 void CopyPairs(PairPiece const& piece, std::uint64_t* keys, float* weights, cudaStream_t stream) {
-  CopyToDevice(keys, piece.keys, piece.n, stream, kWhat);
-  if (piece.weights != nullptr) CopyToDevice(weights, piece.weights, piece.n, stream, kWhat);
+  CopyToDevice(keys, piece.keys, piece.n, stream, kCopyingPairs);
+  if (piece.weights != nullptr) CopyToDevice(weights, piece.weights, piece.n, stream, kCopyingPairs);
 }
 
 }  // namespace xgbgpu::cuda

@@ -19,7 +19,7 @@ namespace xgbgpu {
 
 namespace {
 
-constexpr std::size_t kGrain = 1 << 14;  // rows a task
+constexpr std::size_t kRowsPerTask = 1 << 14;  // rows a task
 
 class HostExactBuilder final : public TreeBuilder {
  public:
@@ -58,7 +58,7 @@ class HostExactBuilder final : public TreeBuilder {
   void AddLeafValues(Span<float const> node_values, float* margins, std::size_t stride) const override {
     finished_.CheckNodes("AddLeafValues", node_values.size());
     timer_.Run(kMargins, kNoLevel, [&] {
-      ParallelChunks(threads_, matrix_->rows, kGrain, [&](std::size_t begin, std::size_t end) {
+      ParallelChunks(threads_, matrix_->rows, kRowsPerTask, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i)
           margins[i * stride] += node_values[static_cast<std::size_t>(LeafOf(i))];
       });
@@ -119,7 +119,7 @@ class HostExactBuilder final : public TreeBuilder {
     double const grad_scale = ScaleByPowerOfTwo(1.0, format.grad_shift);
     double const hess_scale = ScaleByPowerOfTwo(1.0, format.hess_shift);
     NodeIndex const start = in == matrix_->rows ? 0 : ~NodeIndex{0};
-    ParallelChunks(threads_, matrix_->rows, kGrain, [&](std::size_t begin, std::size_t end) {
+    ParallelChunks(threads_, matrix_->rows, kRowsPerTask, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         rows_[i] = {QuantiseWide(gradients[i], grad_scale, hess_scale), start};
       }

@@ -127,6 +127,27 @@ def bridge_alone(root: Path) -> List[str]:
             or "include \"xgbgpu/" in ((root / name).read_text(encoding="utf-8") if (root / name).is_file() else "")]
 
 
+def sources_compiled_once(root: Path) -> List[str]:
+    """What adapters of all series share (common_sources in plugin/CMakeLists.txt) sees no header of XGBoost or dmlc, whose
+    types differ between series."""
+    def seen(path: Path, before: Dict[Path, str]) -> Dict[Path, str]:
+        for name in includes(path):
+            found = next((f for f in (root / top / name for top in ("plugin", ".", "include")) if f.is_file()), Path(name))
+            if found not in before:
+                before[found] = name
+                if found.is_file():
+                    seen(found, before)
+        return before
+
+    text = (root / "plugin/CMakeLists.txt").read_text(encoding="utf-8")
+    common = re.search(r"set\(common_sources\s+([^)]*)\)", text)
+    if common is None:
+        return ["plugin/CMakeLists.txt has no list common_sources"]
+    return [f"plugin/{source} sees <{name}>; allowed in common_sources: no header of xgboost/, dmlc/"
+            for source in common[1].split() for name in seen(root / "plugin" / source, {}).values()
+            if name.split("/")[0] in ("xgboost", "dmlc")]
+
+
 def arrows_between(root: Path, top: str, name_of_table: str, table: Dict[str, str]) -> List[str]:
     complaints = [f"{name_of_table}: {folder} stands before {other}, which it may include: is there a cycle?"
                   for i, (folder, allowed) in enumerate(table.items())
@@ -403,6 +424,12 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
          "base/message.h": '#include "xgbgpu/error.h"\n', "plugin/bridge/c.cc": '#include "bridge/b.h"\n#include "base/quoted.h"\n',
          "base/quoted.h": ""},
         ["plugin/bridge/a.cc includes xgboost/json.h", "plugin/bridge/b.h includes base/message.h"]),
+    "sources_compiled_once": (
+        {"plugin/CMakeLists.txt": "set(common_sources\n  data/a.cc data/b.cc)\nset(adapter_sources data/c.cc)\n",
+         "plugin/data/a.cc": '#include "data/a.h"\n', "plugin/data/a.h": '#include "base/d.h"\n#include <vector>\n',
+         "base/d.h": "#include <xgboost/json.h>\n", "plugin/data/b.cc": "#include <dmlc/io.h>\n",
+         "plugin/data/c.cc": "#include <xgboost/data.h>\n"},
+        ["plugin/data/a.cc sees <xgboost/json.h>", "plugin/data/b.cc sees <dmlc/io.h>"]),
     "front_door": (
         {"src/split/split.h": "", "plugin/booster/a.h": '#include "split/split.h"\n', "cli/b.cc": "#include <split/split.h>\n",
          "plugin/matrix/held.h": "", "plugin/matrix/c.cc": '#include "matrix/held.h"\n', "src/matrix/held.h": "",
