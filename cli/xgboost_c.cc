@@ -32,13 +32,13 @@ std::string LastMessage() {
   return result;
 }
 
-bool EndsWith(std::string const& text, std::string const& end) {
+bool HasExtension(std::string const& text, std::string const& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
 std::string SaveFormat(std::string const& path) {
   // "deprecated" is the C API's name of the binary format, which the command line program has always written.
-  char const* const format = EndsWith(path, ".json") ? "json" : EndsWith(path, ".ubj") ? "ubj" : "deprecated";
+  char const* const format = HasExtension(path, ".json") ? "json" : HasExtension(path, ".ubj") ? "ubj" : "deprecated";
   return nlohmann::json{{"format", format}}.dump();
 }
 
