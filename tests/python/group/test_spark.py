@@ -137,6 +137,8 @@ def alone(order: np.ndarray, x: np.ndarray, y: np.ndarray, rounds: int = 5, **ho
     return xgb.train(params(**how), xgb.DMatrix(x[order], y[order]), rounds)
 
 
+# tests/site runs it in local[2].
+@pytest.mark.parametrize("spark", [EXECUTORS], indirect=True)
 def test_the_documents_program(spark: SparkSession, tmp_path: Path) -> None:
     program = "model = " + documented().split("\nmodel = ")[1]
     assert "num_workers=2" in program and "n_estimators=500" in program
