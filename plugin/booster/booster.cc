@@ -33,7 +33,7 @@ Booster::Booster(Kind kind, xgboost::GradientBooster* stock, xgboost::LearnerMod
       self_{std::make_shared<Booster*>(this)},
       margins_{MakeMargins(self_, {&learner_, &settings_.config(), &trainings_, &source_, &prediction_, &trace_})},
       group_{learner_, &settings_, trace_},
-      evaluation_{learner_, settings_.config(), margins_.get(), &time_orders_, &group_, trace_},
+      evaluation_{learner_, settings_.config(), margins_.get(), &time_orders_, trace_},
       rounds_{{&learner_, &settings_, &trainings_, &time_orders_, margins_.get(), &prediction_, &group_, &trace_}} {
   DecorateNewcomers();  // XGBoost makes this learner's metrics after this
 }

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "booster/booster_trace.h"
-#include "booster/group_rounds.h"
+#include "booster/group_metrics.h"
 #include "booster/last_prediction.h"
 #include "booster/learner_view.h"
 #include "booster/margins.h"
@@ -27,12 +27,12 @@ class Evaluation {
  public:
   /// Each pointer must outlive it.
   Evaluation(LearnerView const& learner, BoosterConfig const& config, Margins* margins, TimeOrders* time_orders,
-             GroupRounds* group, BoosterTrace const& trace)
+             BoosterTrace const& trace)
       : learner_{learner},
         config_{config},
         margins_{*margins},
         time_orders_{*time_orders},
-        group_{*group},
+        group_{learner, trace},
         trace_{trace} {}
 
   /// Transforms the margins predicted last by `objective`, where they are. `predictions` is XGBoost's copy of them,
@@ -54,7 +54,7 @@ class Evaluation {
   BoosterConfig const& config_;
   Margins& margins_;
   TimeOrders& time_orders_;
-  GroupRounds& group_;
+  GroupMetrics group_;
   BoosterTrace const& trace_;
 };
 

@@ -1,4 +1,4 @@
-// Compares what workers of a process group train with, and computes gradients and metrics over their rows.
+// Compares what workers of a process group train with, and computes gradients over their rows.
 #include "booster/group_rounds.h"
 
 #include <algorithm>
@@ -7,19 +7,16 @@
 #include <limits>
 #include <utility>
 
-#include "base/float_bits.h"
 #include "base/hash.h"
 #include "base/message.h"
 #include "base/stages.h"
+#include "booster/group_facts.h"
 #include "booster/training_checks.h"
 #include "errors/notice.h"
 #include "group/group_place.h"
 #include "matrix/adapt_input.h"
 #include "matrix/held_bins.h"
 #include "matrix/matrix_rows.h"
-#include "xgb/api_call.h"
-#include "xgb/metric.h"
-#include "xgb/owner.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {
@@ -28,59 +25,6 @@ namespace {
 
 /// In a maximum: of a worker that has nothing to say.
 constexpr std::int64_t kNoOpinion = std::numeric_limits<std::int64_t>::min();
-
-/// Returns a text that is different for different bits.
-std::string BitsOf(float value) {
-  std::string digits = std::to_string(value);
-  return digits + " (bits " + std::to_string(FloatBits(value)) + ")";
-}
-std::string BitsOf(std::vector<float> const& values) {
-  std::string bits;
-  for (float const value : values) bits += (bits.empty() ? "" : ",") + BitsOf(value);
-  return bits;
-}
-
-char const* DistributionName(AftDistribution distribution) {
-  switch (distribution) {
-    case AftDistribution::kNormal:
-      return "normal";
-    case AftDistribution::kLogistic:
-      return "logistic";
-    case AftDistribution::kExtreme:
-      break;
-  }
-  return "extreme";
-}
-
-std::vector<Fact> FactsOf(MetricParams const& p) {
-  return {{"metric", NameOf(p.kind)},
-          {"threshold of the metric", BitsOf(p.threshold)},
-          {"parameter tweedie_variance_power", BitsOf(p.tweedie_variance_power)},
-          {"parameter huber_slope", BitsOf(p.huber_slope)},
-          {"parameter aft_loss_distribution", DistributionName(p.aft_distribution)},
-          {"parameter aft_loss_distribution_scale", BitsOf(p.aft_scale)},
-          {"number of rows of a ranking that count", std::to_string(p.top)},
-          {"value of a ranking without hits", p.without_hits_is_zero ? "0" : "1"}};
-}
-
-std::string TextOf(std::vector<Fact> const& facts) {
-  std::string text;
-  for (auto const& [name, value] : facts) text += name + '\0' + value + '\0';
-  return text;
-}
-
-/// Returns the numbers of a worker's own rows.
-std::string NumbersOf(TargetView const& targets, std::uint64_t rows, std::uint32_t outputs, bool on_device) {
-  std::string text;
-  for (std::uint64_t const number :
-       {rows, std::uint64_t{outputs}, std::uint64_t{targets.label_columns}, std::uint64_t{targets.groups},
-        std::uint64_t{targets.group_ptr != nullptr}, std::uint64_t{targets.weights != nullptr},
-        std::uint64_t{targets.labels != nullptr}, std::uint64_t{targets.lower != nullptr},
-        std::uint64_t{targets.upper != nullptr}, std::uint64_t{on_device}}) {
-    text += std::to_string(number) + ' ';
-  }
-  return text;
-}
 
 /// Returns the numbers of the features that are categories, as a text.
 std::string NamesOf(std::vector<std::uint8_t> const& categorical) {
@@ -137,34 +81,6 @@ BinsOf AgreeOnBins(ProcessGroup* group, SharedMatrix const& matrix, int max_bin)
 }
 
 }  // namespace
-
-std::vector<Fact> FactsOfEvaluation(XgbContext const* ctx) {
-  return {{"step", "evaluation"},
-          {"parameter eval_metric", MetricNamesOf(ctx)},
-          {"number of evaluated matrices", std::to_string(CallState::OfThisThread().evaluated_matrices)}};
-}
-
-std::vector<Fact> FactsOf(ObjectiveParams const& p) {
-  return {{"objective", NameOf(p.kind)},
-          {"parameter scale_pos_weight", BitsOf(p.scale_pos_weight)},
-          {"parameter max_delta_step of the objective", BitsOf(p.max_delta_step)},
-          {"parameter tweedie_variance_power", BitsOf(p.tweedie_variance_power)},
-          {"parameter huber_slope", BitsOf(p.huber_slope)},
-          {"parameter quantile_alpha or expectile_alpha", BitsOf(p.alphas)},
-          {"parameter aft_loss_distribution", DistributionName(p.aft_distribution)},
-          {"parameter aft_loss_distribution_scale", BitsOf(p.aft_scale)},
-          {"parameter num_pairsample", std::to_string(p.num_pairsample)},
-          {"parameter fix_list_weight", BitsOf(p.fix_list_weight)},
-          {"parameter lambdarank_pair_method", p.lambdarank.has_top ? "topk" : "mean"},
-          {"parameter lambdarank_num_pair_per_sample", std::to_string(p.lambdarank.pairs)},
-          {"parameter lambdarank_normalization", p.lambdarank.normalizes ? "1" : "0"},
-          {"parameter lambdarank_score_normalization", p.lambdarank.normalizes_by_score ? "1" : "0"},
-          {"parameter ndcg_exp_gain", p.lambdarank.has_exp_gain ? "1" : "0"},
-          {"parameter lambdarank_unbiased", p.lambdarank.is_unbiased ? "1" : "0"},
-          {"parameter lambdarank_bias_norm", std::to_string(p.lambdarank.bias_norm)},
-          {"position biases of pairs' larger labels", BitsOf(p.biases.high)},
-          {"position biases of pairs' smaller labels", BitsOf(p.biases.low)}};
-}
 
 /// Compares the names of categories of all workers whose matrices have names. XGBoost takes codes of others for its own.
 void GroupRounds::AgreeOnNames(ProcessGroup* group, CategoryNames const& names) const {
@@ -323,126 +239,6 @@ void GroupRounds::ComputeGradients(ProcessGroup* group, Training const& training
     host::ComputeGradients(objective, inputs.targets, RowMajor(inputs.margins->data(), rows, outputs),
                            RowMajor(gradients.data(), rows, outputs), training.threads, *group, losses);
   });
-}
-
-GroupRounds::Evaluated* GroupRounds::FindEvaluated(ProcessGroup const* group, DataKey const& key,
-                                                   std::string const& step, std::string const& what) {
-  if (group != evaluated_in_) {  // whose workers may have evaluated other numbers of matrices
-    evaluated_in_ = group;
-    evaluated_.clear();
-    evaluations_ = 0;
-  }
-  EraseExpired(&evaluated_);
-  for (Evaluated& one : evaluated_) {
-    if (one.key == key && one.step == step && one.what == what) return &one;
-  }
-  return nullptr;
-}
-
-std::vector<GroupRounds::Evaluated*> GroupRounds::AskedWith(Evaluated* first) {
-  std::vector<Evaluated*> all{first};
-  for (Evaluated& one : evaluated_) {
-    if (&one != first && one.key == first->key && one.step == first->step && one.asked == first->asked) {
-      all.push_back(&one);
-    }
-  }
-  std::sort(all.begin() + 1, all.end(), [](auto const* a, auto const* b) { return a->number < b->number; });
-  return all;
-}
-
-double GroupRounds::EvaluateTogether(std::vector<Evaluated*> const& all, EvaluateMetrics const& evaluate,
-                                     LastPrediction* last) {
-  all.front()->asked = last->number;  // after an error the others are left out
-  std::vector<MetricParams> metrics;
-  std::vector<SharedRows*> shared;
-  for (Evaluated* const one : all) {
-    metrics.push_back(one->metric);
-    shared.push_back(&one->shared);
-  }
-  std::vector<double> const values = evaluate(metrics, shared);
-  for (std::size_t i = 0; i < all.size(); ++i) last->metrics.emplace_back(all[i]->step + all[i]->what, values[i]);
-  return values.front();
-}
-
-/// The first evaluation of a matrix takes the long way, on which workers tell each other of their rows. Later ones take
-/// a message to learn that all know what they knew then, and a message for the sums of all metrics that XGBoost is
-/// going to ask for.
-std::optional<double> GroupRounds::Evaluate(ProcessGroup* group, MetricParams const& metric, LastPrediction* last,
-                                            xgboost::MetaInfo const& info,
-                                            std::function<void()> const& fill_predictions) {
-  std::vector<Fact> facts = FactsOfEvaluation(learner_.context()), metric_facts = FactsOf(metric);
-  std::string const step = TextOf(facts), what = TextOf(metric_facts);
-  DataKey const key = KeyOf(last->data, *last->cache);
-  for (Evaluated& one : evaluated_) {
-    if (one.key != key || one.what != what) continue;
-    for (auto const& [of, value] : last->metrics) {
-      if (of != one.step + one.what) continue;
-      one.asked = last->number;
-      return value;
-    }
-  }
-  std::uint64_t const rows = info.num_row_;
-  std::uint32_t const outputs = learner_.outputs();
-  int const threads = learner_.threads();
-  TargetView const targets = ViewTargets(info);
-  KeptRows* const kept = last->kept;
-  bool fits = true, on_device = kept != nullptr;
-  auto const prepare = [&] {
-    fits = rows == 0 || LabelsFit(metric, info, outputs);
-    try {
-      if (fits && on_device) {
-        kept->SetTargets(targets, TargetMark::Of(targets, rows, last->objective.kind, KnownEpoch(), threads));
-        kept->rows->ReservePredictions();
-      }
-    } catch (OutOfDeviceMemory const&) {
-      on_device = false;
-    }
-    if (!on_device) fill_predictions();
-  };
-  auto const evaluate = [&](Span<MetricParams const> metrics, Span<SharedRows* const> shared) {
-    if (on_device) return kept->rows->EvaluateInGroup(last->objective, metrics, targets, threads, group, shared);
-    std::vector<double> values;
-    trace_.Stage(kMetric, [&] {
-      values = host::Evaluate(metrics, targets, RowMajor(last->evaluated->ConstHostVector().data(), rows, outputs),
-                              threads, *group, shared);
-    });
-    return values;
-  };
-
-  std::vector<Evaluated*> all;
-  std::string known;
-  try {
-    prepare();
-    Evaluated* const found =
-        fits ? FindEvaluated(group, key, step + NumbersOf(targets, rows, outputs, on_device), what) : nullptr;
-    if (found != nullptr) all = AskedWith(found);
-    bool const has_room = !on_device || std::all_of(all.begin(), all.end(), [&](Evaluated const* one) {
-      return kept->rows->ReserveShared(one->shared);
-    });
-    if (!has_room) all.clear();
-    for (Evaluated const* one : all) known += "evaluation " + std::to_string(one->number) + ' ';
-  } catch (ShardsLost const&) {
-    throw;
-  } catch (...) {
-    all.clear();  // it comes again on the long way
-  }
-  for (Fact& fact : metric_facts) facts.push_back(std::move(fact));
-  if (AllKnow(*group, facts, all.empty() ? "" : known)) return EvaluateTogether(all, evaluate, last);
-
-  Agree(*group, {}, prepare);
-  // Workers may have counted evaluations differently, if one of them has failed alone.
-  std::int64_t any[] = {fits ? 0 : 1, rows == 0 ? 0 : 1, evaluations_ + 1};
-  group->Max({any, 3});
-  if (any[0] != 0 || any[1] == 0) return {};  // XGBoost's own code has the words
-  evaluations_ = any[2];
-  SharedRows shared;
-  SharedRows* const of_metric[] = {&shared};
-  double const value = evaluate({&metric, 1}, {of_metric, 1}).front();
-  std::string const own_step = step + NumbersOf(targets, rows, outputs, on_device);
-  Evaluated* evaluated = FindEvaluated(group, key, own_step, what);
-  if (evaluated == nullptr) evaluated = &evaluated_.emplace_back();
-  *evaluated = {key, own_step, what, metric, evaluations_, last->number, std::move(shared)};
-  return value;
 }
 
 }  // namespace xgbgpu::plugin

@@ -13,14 +13,12 @@
 
 #include "booster/booster_trace.h"
 #include "booster/category_names.h"
-#include "booster/last_prediction.h"
 #include "booster/learner_view.h"
 #include "booster/settings.h"
 #include "group/process_group.h"
 #include "matrix/adapt_input.h"
 #include "xgb/types.h"
 #include "xgbgpu/data_key.h"
-#include "xgbgpu/metric.h"
 #include "xgbgpu/objective.h"
 #include "xgbgpu/trainer.h"
 #include "xgbgpu/training.h"
@@ -35,12 +33,6 @@ struct SharedMatrix {
   bool has_values;  ///< from which cuts may be made: always of a DMatrix, and of a QuantileDMatrix without rows
   int bins;         ///< of a column, at most; 0: a QuantileDMatrix without rows has no say
 };
-
-/// What workers compare of an objective that the engine has.
-std::vector<Fact> FactsOf(ObjectiveParams const& objective);
-/// What workers compare before an evaluation by the learner with this context. A worker that evaluates more metrics or
-/// matrices would wait for workers that have gone on, perhaps to a message of XGBoost's own.
-std::vector<Fact> FactsOfEvaluation(XgbContext const* ctx);
 
 /// Makes the workers of a process group agree before each step of a round, so that none waits for a message that
 /// another will not send. All workers make each call at the same time, with the `group` of their thread. Every call
@@ -94,23 +86,8 @@ class GroupRounds {
   void ComputeGradients(ProcessGroup* group, Training const& training, ObjectiveParams const& objective,
                         std::uint64_t rows, Inputs const& inputs, XgbGradientMatrix* out,
                         std::vector<std::int64_t>* losses) const;
-  /// Returns the metric over the rows of all workers; nothing if stock code has to compute it. The predictions of this
-  /// worker's rows are on a device (`last->kept`), or in `last->evaluated` after fill_predictions().
-  std::optional<double> Evaluate(ProcessGroup* group, MetricParams const& metric, LastPrediction* last,
-                                 xgboost::MetaInfo const& info, std::function<void()> const& fill_predictions);
 
  private:
-  /// A metric of a matrix that all workers have evaluated together.
-  struct Evaluated {
-    DataKey key;
-    std::string step;  ///< what all workers compare of an evaluation, and the numbers of this worker's rows
-    std::string what;  ///< what all workers compare of the metric
-    MetricParams metric;
-    std::int64_t number;  ///< of the evaluation on the long way: the same on all workers
-    std::uint64_t asked;  ///< LastPrediction::number when XGBoost asked for it last
-    SharedRows shared;
-  };
-
   /// What workers have agreed on for rounds on one matrix.
   struct Known {
     ProcessGroup const* group;
@@ -125,23 +102,12 @@ class GroupRounds {
   };
 
   void AgreeOnNames(ProcessGroup* group, CategoryNames const& names) const;
-  Evaluated* FindEvaluated(ProcessGroup const* group, DataKey const& key, std::string const& step,
-                           std::string const& what);
-  /// Returns `first` and what else XGBoost asked for in the last evaluation in which it asked for `first`.
-  std::vector<Evaluated*> AskedWith(Evaluated* first);
-  using EvaluateMetrics = std::function<std::vector<double>(Span<MetricParams const>, Span<SharedRows* const>)>;
-  /// Evaluates metrics that all workers know. Returns the first one, and keeps the others in `last`.
-  static double EvaluateTogether(std::vector<Evaluated*> const& all, EvaluateMetrics const& evaluate,
-                                 LastPrediction* last);
   std::vector<Fact> FactsOfRound(SharedMatrix const& matrix, std::string const& step, std::vector<Fact> const& facts);
 
   LearnerView const& learner_;
   Settings& settings_;
   BoosterTrace const& trace_;
   std::optional<Known> known_;
-  ProcessGroup const* evaluated_in_{nullptr};
-  std::vector<Evaluated> evaluated_;
-  std::int64_t evaluations_{0};  ///< on the long way
 };
 
 }  // namespace xgbgpu::plugin

@@ -13,6 +13,7 @@
 #include "base/stages.h"
 #include "booster/category_names.h"
 #include "booster/current_round.h"
+#include "booster/group_facts.h"
 #include "booster/stand_in.h"
 #include "booster/training_checks.h"
 #include "errors/boundary.h"

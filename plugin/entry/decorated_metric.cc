@@ -5,7 +5,7 @@
 
 #include "booster/booster.h"
 #include "booster/evaluation.h"
-#include "booster/group_rounds.h"
+#include "booster/group_facts.h"
 #include "errors/boundary.h"
 #include "group/all_labels.h"
 #include "group/process_group.h"

@@ -13,7 +13,7 @@
 
 #include "booster/booster.h"
 #include "booster/current_round.h"
-#include "booster/group_rounds.h"
+#include "booster/group_facts.h"
 #include "entry/decorated_linear.h"
 #include "errors/boundary.h"
 #include "group/all_labels.h"
