@@ -9,8 +9,9 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # xgbgpu_unite_folders(<target> [<folder> ...]): with XGBGPU_UNITY the C++ files of each folder but the named ones are
-# compiled as one file, which takes a third of the time. So a name in an anonymous namespace is there once in a folder.
-# Call it when the target has all its files.
+# compiled as one file, which takes a third of the time. So a name in an anonymous namespace, with the same parameters,
+# is there once in a folder. Files that the target gets later, and files with options of their own, are compiled by
+# themselves.
 function(xgbgpu_unite_folders target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${XGBGPU_UNITY} UNITY_BUILD_MODE GROUP)
   if(XGBGPU_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -20,6 +21,7 @@ function(xgbgpu_unite_folders target)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "[.]cc$")
   foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(GET folder FILENAME folder)
     if(NOT folder IN_LIST ARGN)

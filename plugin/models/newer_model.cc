@@ -48,7 +48,7 @@ std::vector<Json> Elements(Json const* list) {
   return xgboost::get<xgboost::Array const>(*list);
 }
 
-/// NumbersIn in a list, "[5E-1,2E0]", or one without brackets.
+/// Returns the numbers in a list, "[5E-1,2E0]", or the one number of a text without brackets.
 std::vector<float> NumbersIn(std::string const& text) {
   std::vector<float> numbers;
   std::string_view rest = text;

@@ -14,17 +14,17 @@ namespace xgbgpu::host {
 
 namespace {
 
-constexpr std::size_t kKeysPerTask = 1 << 14;  // keys of a chunk
+constexpr std::size_t kChunkKeys = 1 << 14;  // keys of a chunk
 
 struct Range {
   std::uint64_t least, largest;
 };
 
 Range FindRange(Span<std::uint64_t const> keys, int threads) {
-  std::vector<Range> of_chunk((keys.size() + kKeysPerTask - 1) / kKeysPerTask);
-  ParallelChunks(threads, keys.size(), kKeysPerTask, [&](std::size_t begin, std::size_t end) {
+  std::vector<Range> of_chunk((keys.size() + kChunkKeys - 1) / kChunkKeys);
+  ParallelChunks(threads, keys.size(), kChunkKeys, [&](std::size_t begin, std::size_t end) {
     auto const [least, largest] = std::minmax_element(keys.begin() + begin, keys.begin() + end);
-    of_chunk[begin / kKeysPerTask] = {*least, *largest};
+    of_chunk[begin / kChunkKeys] = {*least, *largest};
   });
   Range all = of_chunk[0];
   for (Range const& chunk : of_chunk) {
@@ -37,7 +37,7 @@ Range FindRange(Span<std::uint64_t const> keys, int threads) {
 std::uint32_t NumberByTable(Span<std::uint64_t const> keys, Range range, std::uint32_t* codes, int threads) {
   std::size_t const size = range.largest - range.least + 1;
   auto const occurs = std::make_unique<std::atomic<std::uint8_t>[]>(size);
-  ParallelChunks(threads, keys.size(), kKeysPerTask, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads, keys.size(), kChunkKeys, [&](std::size_t begin, std::size_t end) {
     // Threads may write the same byte, but always the value 1. Reading first keeps lines of frequent keys in all
     // caches.
     for (std::size_t i = begin; i < end; ++i) {
@@ -51,7 +51,7 @@ std::uint32_t NumberByTable(Span<std::uint64_t const> keys, Range range, std::ui
     number[key] = distinct;
     distinct += occurs[key].load(std::memory_order_relaxed);
   }
-  ParallelChunks(threads, keys.size(), kKeysPerTask, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads, keys.size(), kChunkKeys, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) codes[i] = number[keys[i] - range.least];
   });
   return distinct;
@@ -111,7 +111,7 @@ class RadixSort {
 
 std::uint32_t NumberBySort(Span<std::uint64_t const> keys, Range range, std::uint32_t* codes, int threads) {
   RadixSort sort{keys.size(), threads};
-  ParallelChunks(threads, keys.size(), kKeysPerTask, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads, keys.size(), kChunkKeys, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       sort.items()[i] = {keys[i] - range.least, static_cast<std::uint32_t>(i)};
     }
@@ -119,14 +119,14 @@ std::uint32_t NumberBySort(Span<std::uint64_t const> keys, Range range, std::uin
   sort.Run(range.largest - range.least);
   auto const& items = sort.items();
   auto const is_new = [&](std::size_t i) { return i == 0 || items[i].key != items[i - 1].key; };
-  std::vector<std::uint32_t> before((keys.size() + kKeysPerTask - 1) / kKeysPerTask +
-                                    1);  // number of new keys in earlier chunks
-  ParallelChunks(threads, keys.size(), kKeysPerTask, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) before[begin / kKeysPerTask + 1] += is_new(i);
+  // The number of new keys in earlier chunks.
+  std::vector<std::uint32_t> before((keys.size() + kChunkKeys - 1) / kChunkKeys + 1);
+  ParallelChunks(threads, keys.size(), kChunkKeys, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) before[begin / kChunkKeys + 1] += is_new(i);
   });
   for (std::size_t chunk = 1; chunk < before.size(); ++chunk) before[chunk] += before[chunk - 1];
-  ParallelChunks(threads, keys.size(), kKeysPerTask, [&](std::size_t begin, std::size_t end) {
-    std::uint32_t seen = before[begin / kKeysPerTask];
+  ParallelChunks(threads, keys.size(), kChunkKeys, [&](std::size_t begin, std::size_t end) {
+    std::uint32_t seen = before[begin / kChunkKeys];
     for (std::size_t i = begin; i < end; ++i) {
       seen += is_new(i);
       codes[items[i].place] = seen - 1;
@@ -146,7 +146,7 @@ std::uint32_t NumberKeys(Span<std::uint64_t const> keys, std::uint32_t* codes, i
 }
 
 void FindKeys(Span<std::uint64_t const> keys, Span<std::uint64_t const> known, std::uint32_t* codes, int threads) {
-  ParallelChunks(threads, keys.size(), kKeysPerTask, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads, keys.size(), kChunkKeys, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       auto const found = std::lower_bound(known.begin(), known.end(), keys[i]);
       bool const is_known = found != known.end() && *found == keys[i];

@@ -15,7 +15,7 @@ namespace xgbgpu::cuda {
 namespace {
 
 constexpr char kWhat[] = "reading bins back";
-constexpr std::size_t kRowsPerTask = 1 << 9;  // rows
+constexpr std::size_t kRowsPerTask = 1 << 9;
 
 template <typename T>
 std::vector<T> Bring(T const* from, std::size_t n) {

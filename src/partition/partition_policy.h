@@ -34,7 +34,8 @@ struct PartitionPolicy {
   std::uint64_t most_cleared_bytes{32 << 20};
 };
 
-constexpr PartitionPolicy kPartitionPolicy;
+/// The numbers in use.
+constexpr PartitionPolicy kPartitionPolicy{};
 
 }  // namespace xgbgpu
 

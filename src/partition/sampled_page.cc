@@ -10,7 +10,7 @@ namespace xgbgpu::host {
 
 namespace {
 
-constexpr std::size_t kSampledChunk = 1 << 13;  // rows per task
+constexpr std::size_t kSampledChunkRows = 1 << 13;  // rows of a chunk
 
 /// Returns the number of sampled rows from `begin` to `end`.
 std::size_t CountSampled(Span<NodeIndex const> positions, std::size_t begin, std::size_t end) {
@@ -46,9 +46,9 @@ void SampledPage::Begin(std::size_t rows, Span<NodeIndex const> positions, Gradi
   rows_.reset();  // frees the old memory first
   rows_.emplace(this->positions(), rows, threads_);
 
-  before_.assign((whole_.rows + kSampledChunk - 1) / kSampledChunk + 1, 0);
-  ParallelChunks(threads_, whole_.rows, kSampledChunk, [&](std::size_t begin, std::size_t end) {
-    before_[begin / kSampledChunk + 1] = CountSampled(positions, begin, end);
+  before_.assign((whole_.rows + kSampledChunkRows - 1) / kSampledChunkRows + 1, 0);
+  ParallelChunks(threads_, whole_.rows, kSampledChunkRows, [&](std::size_t begin, std::size_t end) {
+    before_[begin / kSampledChunkRows + 1] = CountSampled(positions, begin, end);
   });
   for (std::size_t chunk = 1; chunk < before_.size(); ++chunk) before_[chunk] += before_[chunk - 1];
 }
@@ -64,10 +64,10 @@ void SampledPage::Free() {
 void SampledPage::Copy(Page<QuantisedMatrix> const& page, Span<NodeIndex const> positions,
                        GradientView const& gradients) {
   std::size_t const row_bytes = whole_.DataBytes(1, 0);
-  ParallelChunks(threads_, page.matrix.rows, kSampledChunk, [&](std::size_t begin, std::size_t end) {
+  ParallelChunks(threads_, page.matrix.rows, kSampledChunkRows, [&](std::size_t begin, std::size_t end) {
     std::size_t const first = page.first_row + begin;
     std::size_t to =
-        before_[first / kSampledChunk] + CountSampled(positions, first / kSampledChunk * kSampledChunk, first);
+        before_[first / kSampledChunkRows] + CountSampled(positions, first / kSampledChunkRows * kSampledChunkRows, first);
     for (std::size_t row = begin; row < end; ++row) {
       std::size_t const from = page.first_row + row;
       if (positions[from] < 0) continue;
@@ -83,8 +83,8 @@ void SampledPage::Copy(Page<QuantisedMatrix> const& page, Span<NodeIndex const> 
 }
 
 void SampledPage::WritePositions(Span<NodeIndex> positions) const {
-  ParallelChunks(threads_, positions.size(), kSampledChunk, [&](std::size_t begin, std::size_t end) {
-    std::size_t from = before_[begin / kSampledChunk];
+  ParallelChunks(threads_, positions.size(), kSampledChunkRows, [&](std::size_t begin, std::size_t end) {
+    std::size_t from = before_[begin / kSampledChunkRows];
     for (std::size_t row = begin; row < end; ++row) {
       if (positions[row] >= 0) positions[row] = positions_[from++];
     }

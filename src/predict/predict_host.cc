@@ -6,7 +6,7 @@
 namespace xgbgpu::host {
 
 namespace {
-constexpr std::size_t kPositionsPerTask = 1 << 14;  // rows per task
+constexpr std::size_t kPositionsPerTask = 1 << 14;
 }
 
 void FindLeaves(QuantisedMatrix const& matrix, Tree const& tree, Span<NodeIndex> positions, int threads) {

@@ -128,7 +128,7 @@ def bridge_alone(root: Path) -> List[str]:
 
 
 def sources_compiled_once(root: Path) -> List[str]:
-    """What adapters of all series share (common_sources in plugin/CMakeLists.txt) sees no header of XGBoost or dmlc, whose
+    """What the adapters of all series share (common_sources in plugin/CMakeLists.txt) sees no header of XGBoost or dmlc:
     types differ between series."""
     def seen(path: Path, before: Dict[Path, str]) -> Dict[Path, str]:
         for name in includes(path):

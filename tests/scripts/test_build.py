@@ -44,6 +44,7 @@ def test_warnings_are_errors_in_continuous_integration(tmp_path: Path, script: s
     done = subprocess.run([tmp_path / script], env=environment, stdout=subprocess.PIPE, text=True)
     configured = [line for line in done.stdout.splitlines() if "--preset" in line and "--build" not in line]
     assert len(configured) == 1 and f"-DXGBGPU_WERROR={value}" in configured[0], done.stdout
+    assert "-DXGBGPU_UNITY=ON" in configured[0]
 
 
 def chosen(folder: Path, settings: Dict[str, str], has_gpu: bool) -> List[str]:

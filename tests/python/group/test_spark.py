@@ -92,7 +92,7 @@ def session_of(where: str, folder: Path) -> Iterator[SparkSession]:
             pyspark.SparkContext._gateway = pyspark.SparkContext._jvm = None
 
 
-@pytest.fixture(scope="module", params=[LOCAL, EXECUTORS])
+@pytest.fixture(scope="module")
 def spark(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     with session_of(request.param, tmp_path_factory.mktemp("spark")) as session:
         yield session
@@ -137,7 +137,7 @@ def alone(order: np.ndarray, x: np.ndarray, y: np.ndarray, rounds: int = 5, **ho
     return xgb.train(params(**how), xgb.DMatrix(x[order], y[order]), rounds)
 
 
-# tests/site runs it in local[2].
+# In local[2] other tests of this file compare models, and tests/site runs docs/start/spark.md.
 @pytest.mark.parametrize("spark", [EXECUTORS], indirect=True)
 def test_the_documents_program(spark: SparkSession, tmp_path: Path) -> None:
     program = "model = " + documented().split("\nmodel = ")[1]
