@@ -143,10 +143,10 @@ def test_commands_of_the_readme(packages: Dict[str, Path], tmp_path: Path, suite
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=600,
+            timeout=300,
         )
     except subprocess.TimeoutExpired:
-        pytest.skip(f"{suite} was not made in 10 minutes")
+        pytest.skip(f"{suite} was not made in 5 minutes")
     if "Failed to fetch" in done.stdout:
         pytest.skip(f"the mirror of {suite} cannot be reached: {done.stdout}")
     assert done.returncode == 0, done.stdout
