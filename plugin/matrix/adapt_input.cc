@@ -41,11 +41,12 @@ void CheckExactData(xgboost::DMatrix* data) {
 static std::shared_ptr<Dataset const> MakeInGroup(xgboost::DMatrix* data, BinsOf const& bins, int threads,
                                                   Place const& place) {
   HeldBins* const held = AsHeldBins(data);
-  if (bins.own && held != nullptr) {
-    auto const stock = held->StockBins();
-    return Dataset::FromBinEdges(DMatrixRows{stock.get()}, threads, place);
+  if (bins.own) {
+    auto const stock = held != nullptr ? held->StockBins() : nullptr;
+    DMatrixRows rows{stock != nullptr ? stock.get() : data};
+    rows.LowerFirstBins(*place.shards);
+    return Dataset::FromBinEdges(rows, threads, place);
   }
-  if (bins.own) return Dataset::FromBinEdges(DMatrixRows{data}, threads, place);
   std::vector<float> weights;
   AllOrNone(*place.shards, [&] { weights = RowWeights(data->Info()); });
   return Dataset::Build(DMatrixRows{data}, weights, bins.max_bin, threads, place);
@@ -59,7 +60,7 @@ std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, BinsOf const&
         "cache_prefix"};
   }
   if (place.shards != nullptr) return MakeInGroup(data, bins, threads, place);
-  DMatrixRows const rows{data};
+  DMatrixRows rows{data};
   if (bins.max_bin == kNoBins) {
     CheckExactData(data);
     return Dataset::BuildSorted(rows, threads, place);
@@ -72,7 +73,10 @@ std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, BinsOf const&
                      : Dataset::BuildWithCuts(rows, made->cuts(), threads, place);
   }
   if (held != nullptr && held->ref() != nullptr) return BuildWithBinsOf(held->ref(), rows, threads, place);
-  if (HasBinsOnly(*data)) return Dataset::FromBinEdges(rows, threads, place);
+  if (HasBinsOnly(*data)) {
+    rows.LowerFirstBins(NoOtherShards());
+    return Dataset::FromBinEdges(rows, threads, place);
+  }
   return Dataset::Build(rows, RowWeights(data->Info()), bins.max_bin, threads, place);
 }
 

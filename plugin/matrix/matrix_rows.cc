@@ -7,29 +7,21 @@
 #include <limits>
 #include <utility>
 
+#include "base/float_bits.h"
 #include "base/parallel.h"
 #include "matrix/held_bins.h"
 #include "matrix/held_matrix.h"
 #include "xgb/pages.h"
 #include "xgb/types.h"
+#include "xgb/version.h"
 #include "xgbgpu/array_source.h"
 
 namespace xgbgpu::plugin {
 
 namespace {
 
-/// Returns the batch, or a copy in `entries` if a value is -inf. XGBoost puts the end of the first bin below the least
-/// value: below about -1.7e38 it runs out of floats. No threshold is below the least float.
-RowBatch WithFiniteEnds(RowBatch batch, std::vector<Entry>* entries) {
-  auto const ran_out = [](Entry const& e) { return e.value == -std::numeric_limits<float>::infinity(); };
-  if (std::none_of(batch.entries.begin(), batch.entries.end(), ran_out)) return batch;
-  entries->assign(batch.entries.begin(), batch.entries.end());
-  for (Entry& e : *entries) {
-    if (ran_out(e)) e.value = std::numeric_limits<float>::lowest();
-  }
-  batch.entries = *entries;
-  return batch;
-}
+/// The lower end of a bin that begins below all values: no threshold is below the least float.
+constexpr float kBelowAll = std::numeric_limits<float>::lowest();
 
 /// Fills `page` with the rows of an array in the host's memory. `is_complete`: no value is missing.
 template <typename T>
@@ -157,13 +149,40 @@ void DMatrixRows::ForEachStored(std::function<void(RowBatch const&)> const& visi
     ForEachRowPage(data_, [&](xgboost::SparsePage const& page) { visit(ViewOf(page)); });
     return;
   }
-  if (lower_ends_ == nullptr) {
-    auto made = BinEndsOf(data_);
-    if (made == nullptr) return;
-    ends_ = WithFiniteEnds(ViewOf(*made), &finite_);
-    lower_ends_ = std::move(made);
+  if (MakeEnds()) visit(ViewOf(*lower_ends_));
+}
+
+/// Returns false if there is no page of bins.
+bool DMatrixRows::MakeEnds() const {
+  if (lower_ends_ != nullptr) return true;
+  lower_ends_ = BinEndsOf(data_);
+  if (lower_ends_ == nullptr) return false;
+  // XGBoost puts the end of the first bin below the least value: below about -1.7e38 it runs out of floats.
+  for (xgboost::Entry& e : lower_ends_->data.HostVector()) e.fvalue = std::max(e.fvalue, kBelowAll);
+  return true;
+}
+
+void DMatrixRows::LowerFirstBins(Collective& shards) {
+  constexpr bool kShowsFirstBins = kSeries < 303;
+  if (kShowsFirstBins || held_ != nullptr) return;
+  // The bin that is the first one of all shards may have no row of this shard.
+  std::vector<std::int64_t> of_shards;  // [columns] DescendingKey of the least end
+  AllOrNone(shards, [&] {
+    of_shards.assign(features(), 0);
+    if (!MakeEnds()) return;
+    for (xgboost::Entry const& e : lower_ends_->data.ConstHostVector()) {
+      of_shards[e.index] = std::max(of_shards[e.index], std::int64_t{DescendingKey(e.fvalue)});
+    }
+  });
+  std::int64_t columns[] = {std::int64_t{features()}, -std::int64_t{features()}};
+  shards.Max({columns, 2});
+  if (columns[0] != -columns[1]) return;  // the engine has words for it
+  shards.Max({of_shards.data(), of_shards.size()});
+  if (lower_ends_ == nullptr) return;
+  for (xgboost::Entry& e : lower_ends_->data.HostVector()) {
+    bool const is_numeric = categorical_.empty() || categorical_[e.index] == 0;
+    if (is_numeric && DescendingKey(e.fvalue) == of_shards[e.index]) e.fvalue = kBelowAll;
   }
-  visit(ends_);
 }
 
 }  // namespace xgbgpu::plugin

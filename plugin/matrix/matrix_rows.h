@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "data/held_rows.h"
+#include "xgbgpu/collective.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/types.h"
@@ -37,6 +38,10 @@ class DMatrixRows final : public RowSource {
   /// `data` must outlive it. `recoding`: of a matrix with names of categories, which stock code has made; a code that it
   /// does not have stays.
   explicit DMatrixRows(xgboost::DMatrix* data, Recoding recoding = {});
+  /// For a QuantileDMatrix that holds bins alone, before it is read: the first bin of each numeric column gets the least
+  /// float as its lower end where XGBoost does not show it (BinEndsOf). All shards call it at the same time, and throw if
+  /// one of them does.
+  void LowerFirstBins(Collective& shards);
   DMatrixRows(DMatrixRows const&) = delete;
   DMatrixRows& operator=(DMatrixRows const&) = delete;
 
@@ -50,6 +55,7 @@ class DMatrixRows final : public RowSource {
 
  private:
   void ForEachStored(std::function<void(RowBatch const&)> const& visit) const;
+  bool MakeEnds() const;
 
   xgboost::DMatrix* data_;
   std::shared_ptr<HeldRows const> held_;  ///< the user's values, as long as stock code has not asked for them
@@ -58,9 +64,7 @@ class DMatrixRows final : public RowSource {
   Recoding recoding_;
   // The page of all values of a QuantileDMatrix, 8 bytes each. XGBoost makes one whenever it is asked. To keep it till
   // the end costs less than to make a second one.
-  mutable std::shared_ptr<xgboost::SparsePage const> lower_ends_;
-  mutable std::vector<Entry> finite_;
-  mutable RowBatch ends_;
+  mutable std::shared_ptr<xgboost::SparsePage> lower_ends_;
 };
 
 }  // namespace xgbgpu::plugin

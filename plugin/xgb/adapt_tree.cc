@@ -49,8 +49,9 @@ void CopyTree(Tree const& tree, float learning_rate, xgboost::RegTree* out) {
       // this number.
       (*out)[n].SetSplit(tree.feature[n], std::numeric_limits<float>::denorm_min(), tree.default_left[n] != 0);
     } else {
-      out->ExpandNode(n, tree.feature[n], tree.threshold[n], tree.default_left[n] != 0, tree.weight[n], noted(left),
-                      noted(right), tree.gain[n], tree.sum_hess[n], tree.sum_hess[left], tree.sum_hess[right]);
+      out->ExpandNode(n, tree.feature[n], SavedThreshold(tree.threshold[n]), tree.default_left[n] != 0, tree.weight[n],
+                      noted(left), noted(right), tree.gain[n], tree.sum_hess[n], tree.sum_hess[left],
+                      tree.sum_hess[right]);
     }
   }
   for (NodeIndex n = 0; n < static_cast<NodeIndex>(tree.size()); ++n) {

@@ -5,6 +5,7 @@
 #include <xgboost/tree_model.h>
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "xgb/series.h"
@@ -12,6 +13,14 @@
 #include "xgbgpu/vector_tree.h"
 
 namespace xgbgpu::plugin {
+
+/// Returns the engine's threshold as XGBoost saves it. One below all values is the least float in the engine. Since 3.3
+/// it is minus infinity in XGBoost, whose predictors let the first bin of a QuantileDMatrix begin there.
+inline float SavedThreshold(float threshold) {
+  XGBGPU_SINCE_303(
+      if (threshold == std::numeric_limits<float>::lowest()) return -std::numeric_limits<float>::infinity();)
+  return threshold;
+}
 
 /// Copies `tree`, grown with this learning rate, to `out`, a new tree of one node. Node numbers stay the same. For a
 /// leaf XGBoost notes the weight that the gradients gave it, also if the objective has set another value.

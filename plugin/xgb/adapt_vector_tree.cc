@@ -58,7 +58,7 @@ void CopyTree(VectorTree const& tree, xgboost::RegTree* out) {
   for (std::size_t n = 0; n < shape.size(); ++n) {
     if (shape.left[n] != kNoNode) {
       right[n] = shape.left[n] + 1;
-      if (categories.types[n] == 0) thresholds[n] = shape.threshold[n];
+      if (categories.types[n] == 0) thresholds[n] = SavedThreshold(shape.threshold[n]);
       continue;
     }
     right[n] = vectors++;

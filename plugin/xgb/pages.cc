@@ -52,11 +52,11 @@ bool HasExternalBins(xgboost::DMatrix const& data) {
   return std::strstr(typeid(data).name(), "ExtMemQuantileDMatrix") != nullptr;  // no public header has the class
 }
 
-std::shared_ptr<xgboost::SparsePage const> BinEndsOf(xgboost::DMatrix* data) {
+std::shared_ptr<xgboost::SparsePage> BinEndsOf(xgboost::DMatrix* data) {
   if (HasExternalBins(*data)) return nullptr;
-  std::shared_ptr<xgboost::SparsePage const> ends;
+  std::shared_ptr<xgboost::SparsePage> ends;
   for (auto const& batch : data->GetBatches<xgboost::ExtSparsePage>(XGBGPU_SINCE_300(data->Ctx(), {})))
-    ends = batch.page;  // there is one at most
+    ends = std::const_pointer_cast<xgboost::SparsePage>(batch.page);  // there is one at most
   return ends;
 }
 

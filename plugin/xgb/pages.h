@@ -35,9 +35,10 @@ void ForEachRowPage(xgboost::DMatrix* data, std::function<void(xgboost::SparsePa
 /// Returns true if `data` is an ExtMemQuantileDMatrix: pages of bins, whose lower ends XGBoost does not give away.
 bool HasExternalBins(xgboost::DMatrix const& data);
 
-/// Returns the lower ends of the bins of a QuantileDMatrix, which XGBoost makes anew at each call. Null if there is no
-/// page, or if HasExternalBins says so. Cost: 8 bytes a value.
-std::shared_ptr<xgboost::SparsePage const> BinEndsOf(xgboost::DMatrix* data);
+/// Returns the lower ends of the bins of a QuantileDMatrix, which XGBoost makes anew at each call: the caller may change
+/// them. Since 3.3 the first bin of a column, which begins at minus infinity, has the number below its upper end. Null if
+/// there is no page, or if HasExternalBins says so. Cost: 8 bytes a value.
+std::shared_ptr<xgboost::SparsePage> BinEndsOf(xgboost::DMatrix* data);
 
 /// Asks a QuantileDMatrix for its bins as `hist` does that trains with `max_bin`. XGBoost warns where the matrix was
 /// made with another one.

@@ -365,3 +365,17 @@ def test_threads_share_a_booster() -> None:
         found = list(pool.map(lambda i: booster.predict(shared if i % 2 else MATRICES["with ref"][0]()), range(12)))
     for one in found:
         assert_same_bits(one, expected)
+
+
+@pytest.mark.parametrize("grow_policy", ["depthwise", "lossguide", "symmetric"])
+def test_a_threshold_below_all_values(grow_policy: str) -> None:
+    """Missing values go left and all others right. A matrix of batches holds bins alone, and XGBoost 3.3 and newer show
+    the first one, which begins at minus infinity, by the number below its upper end."""
+    x = np.tile(np.array([0, 1, 2, 3, np.nan], np.float32), 40).reshape(-1, 1)
+    y = np.where(np.isnan(x[:, 0]), -5, 1).astype(np.float32)
+    data = xgb.QuantileDMatrix(Batches(x, y, [100]))
+    ours = params(grow_policy=grow_policy, monotone_constraints="(1)", max_depth=2, eta=1, base_score=0.5, reg_lambda=0)
+    booster = xgb.train(ours, data, 1)
+    assert booster.trees_to_dataframe()["Missing"][0] == booster.trees_to_dataframe()["Yes"][0]
+    for rows in (xgb.DMatrix(x), data):
+        assert booster.predict(rows).tolist() == y.tolist()
