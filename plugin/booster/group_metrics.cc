@@ -68,7 +68,7 @@ class GroupMetrics::OwnRows {
     return text;
   }
 
-  /// Returns false if the device has no room for what the workers share of these metrics.
+  /// Returns false if the device has no room for what the workers share of the metrics.
   bool Reserve(std::vector<Evaluated*> const& metrics) const {
     return !on_device_ || std::all_of(metrics.begin(), metrics.end(),
                                       [&](Evaluated* one) { return last_->kept->rows->ReserveShared(one->shared); });

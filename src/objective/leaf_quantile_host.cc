@@ -24,7 +24,7 @@ namespace host {
 
 namespace {
 
-constexpr std::size_t kResidualsPerTask = 1 << 16;  // and at least as many for a thread that sorts
+constexpr std::size_t kResidualsPerTask = 1 << 16;  // a thread that sorts has at least this number
 
 /// The rows that count, leaf by leaf, and inside a leaf in their order.
 struct RowsByLeaf {
