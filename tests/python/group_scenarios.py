@@ -569,6 +569,20 @@ def bins_of_workers(shares: List[float]) -> Tuple[Tuple[bytes, str, List[str]], 
     return (*models(booster), evaluations.lines), "trained on with XGBoost's bins" in said.getvalue()
 
 
+def threshold_below_all_values() -> Tuple[str, List[float], List[float]]:
+    """Missing values go left and all others right, in a QuantileDMatrix of a frame with categories. The last worker has
+    no row in the first bin of the column. Returns the trees, and labels and predictions of the worker's rows."""
+    is_last = collective.get_rank() == collective.get_world_size() - 1
+    values = np.tile(np.array([2, 3, np.nan] if is_last else [0, 1, 2, 3, np.nan], np.float32), 40)
+    labels = np.where(np.isnan(values), -5, 1 + values).astype(np.float32)
+    frame = pd.DataFrame({"value": values, "kind": pd.Categorical(["only"] * len(values))})
+    matrix = xgb.QuantileDMatrix(frame, labels, enable_categorical=True)
+    how = params(monotone_constraints="(1,0)", max_depth=4, eta=1, base_score=0.5, reg_lambda=0, min_child_weight=0)
+    booster = xgb.train(how, matrix, 1)
+    predicted = booster.predict(xgb.DMatrix(frame, enable_categorical=True))
+    return booster.get_dump()[0], labels.tolist(), predicted.tolist()
+
+
 def pages(shares: Optional[List[float]], folder: str) -> Tuple[Tuple[bytes, str], List[str]]:
     """External memory: a file for each worker, with two pages."""
     data = Data(dict(objective="binary:logistic"))

@@ -264,6 +264,14 @@ def test_a_worker_without_values_puts_all_on_xgboosts_bins() -> None:
         assert [says for _, says in found] == [True] + [False] * (workers - 1)
 
 
+def test_categories_and_a_threshold_below_all_values(groups: Dict[int, Group]) -> None:
+    """XGBoost 3.3 and newer show the first bin, which begins at minus infinity, by the number below its upper end."""
+    found = groups[2].results(group_scenarios.threshold_below_all_values)
+    assert len({trees for trees, _, _ in found}) == 1
+    for _, labels, predicted in found:
+        assert predicted == labels
+
+
 def test_the_first_worker_alone_speaks_for_all() -> None:
     how = {"num_leaves": 7, "device": "cuda:0", "n_gpus": 0, "gpu_backend": "auto"}
     with group_of(2) as group:  # a new one: a process says each thing once
