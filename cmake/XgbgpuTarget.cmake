@@ -9,7 +9,7 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # xgbgpu_unite_folders(<target> [<folder> ...]): with XGBGPU_UNITY the C++ files of each folder but the named ones are
-# compiled as one file, which takes a third of the time. So a name in an anonymous namespace, with the same parameters,
+# compiled as one file, which takes half of the time. So a name in an anonymous namespace, with the same parameters,
 # is there once in a folder. Files that the target gets later, and files with options of their own, are compiled by
 # themselves.
 function(xgbgpu_unite_folders target)
