@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,14 +32,30 @@ inline std::vector<std::string> Lines(std::string_view text, std::size_t n) {
   return lines;
 }
 
+/// The folder of the process in memory: dmlc looks at all files of a folder to read one of them, and fails where a file
+/// of another process goes away meanwhile.
+class MemoryFolder {
+ public:
+  MemoryFolder() : name_{"/dev/shm/xgbgpu-fuzz-" + std::to_string(getpid())} {
+    std::filesystem::create_directory(name_);
+  }
+  ~MemoryFolder() { std::filesystem::remove_all(name_); }
+  MemoryFolder(MemoryFolder const&) = delete;
+  MemoryFolder& operator=(MemoryFolder const&) = delete;
+
+  std::string const& name() const { return name_; }
+
+ private:
+  std::string name_;
+};
+
 /// A file in memory, for parsers that take names. It has a short name, because /proc/self/fd/N takes twice as long to
 /// open.
 class MemoryFile {
  public:
   /// `end`: what its name ends with.
   explicit MemoryFile(std::string const& end = {})
-      : name_{"/dev/shm/xgbgpu-fuzz-" + std::to_string(getpid()) + end},
-        number_{open(name_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)} {
+      : name_{Folder() + "/data" + end}, number_{open(name_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)} {
     if (number_ < 0) std::abort();
   }
   ~MemoryFile() {
@@ -56,6 +73,11 @@ class MemoryFile {
   }
 
  private:
+  static std::string const& Folder() {
+    static MemoryFolder const folder;
+    return folder.name();
+  }
+
   std::string name_;
   int number_;
   std::size_t size_{0};

@@ -2,6 +2,8 @@
 /// many rows.
 #include <xgboost/c_api.h>
 
+#include <iostream>
+
 #include "error.h"
 #include "fuzz.h"
 #include "text_data.h"
@@ -29,7 +31,10 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   if (is_binary) return 0;
   DMatrixHandle matrix = nullptr;
   bst_ulong read = 0;
-  if (XGDMatrixCreateFromFile(uri.c_str(), 1, &matrix) != 0 || XGDMatrixNumRow(matrix, &read) != 0) std::abort();
+  if (XGDMatrixCreateFromFile(uri.c_str(), 1, &matrix) != 0 || XGDMatrixNumRow(matrix, &read) != 0) {
+    std::cerr << "XGBoost refuses what was let through: " << XGBGetLastError() << '\n';
+    std::abort();
+  }
   XGDMatrixFree(matrix);
   if (read != rows) std::abort();
   return 0;
