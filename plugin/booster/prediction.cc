@@ -100,6 +100,15 @@ void Prediction::CheckHasValues(xgboost::DMatrix const& data, char const* what) 
                      "QuantileDMatrix of one array");
 }
 
+/// Throws InvalidArgument if the model lacks columns of `data`. XGBoost 1.7 has no words for it, and 3.0 to 3.3 do not
+/// look. Newer ones have refused the data already.
+void Prediction::CheckColumns(xgboost::DMatrix const& data, char const* result) const {
+  std::uint64_t const columns = data.Info().num_col_;
+  if (!config_.InCharge() || columns <= learner_.features()) return;
+  Throw<InvalidArgument>("The data have ", columns, " columns, and the model has ", learner_.features(), "; allowed for ",
+                         result, ": at most as many columns as the model has");
+}
+
 void Prediction::PredictByStock(std::uint64_t rows, std::uint64_t values, std::function<void()> const& predict) const {
   try {
     predict();
@@ -277,6 +286,8 @@ bool Prediction::PredictLeaves(xgboost::DMatrix* data, std::vector<float>* out, 
   return AtBoundary("finding leaves", [&] {
     if (config_.InCharge()) CheckRounds(rounds);
     CheckFirstRounds(rounds, "leaves (pred_leaf)");
+    constexpr bool kStockCountsColumns = kSeries < 200;
+    if (!kStockCountsColumns) CheckColumns(*data, "leaves (pred_leaf)");
     CheckHasValues(*data, "pred_leaf");
     auto recoding = RecodingOf(*data);
     if (!recoding || rounds.first != 0 || source_.ReadsBins(*data) || learner_.has_vector_leaves()) return false;
@@ -302,6 +313,7 @@ bool Prediction::PredictContributions(xgboost::DMatrix* data, std::vector<float>
                                       bool approximate) {
   return AtBoundary("computing contributions", [&] {
     CheckFirstRounds(rounds, "contributions (pred_contribs)");
+    CheckColumns(*data, "contributions (pred_contribs)");
     CheckHasValues(*data, "pred_contribs");
     auto recoding = RecodingOf(*data);
     if (!recoding || !MayExplain(data, rounds, approximate)) return false;
@@ -316,6 +328,7 @@ bool Prediction::PredictInteractions(xgboost::DMatrix* data, std::vector<float>*
                                      bool approximate) {
   return AtBoundary("computing interactions", [&] {
     CheckFirstRounds(rounds, "interactions (pred_interactions)");
+    CheckColumns(*data, "interactions (pred_interactions)");
     CheckHasValues(*data, "pred_interactions");
     auto recoding = RecodingOf(*data);
     if (!recoding || approximate || !MayExplain(data, rounds, approximate)) return false;

@@ -84,6 +84,7 @@ class Prediction {
   bool PredictArrays(InPlaceArrays const& arrays, xgboost::DMatrix const& data, float missing, XgbCache* out,
                      RoundRange rounds) const;
   void CheckFirstRounds(RoundRange rounds, char const* result) const;
+  void CheckColumns(xgboost::DMatrix const& data, char const* result) const;
   bool IsWorthwhileOnHost(ModelView const& model, std::uint64_t rows, RoundRange rounds) const;
   std::optional<WorkPlace> ChooseDevice(DevicePrediction* prediction, ModelView const& model, std::uint64_t rows,
                                         RoundRange rounds) const;

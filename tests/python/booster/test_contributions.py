@@ -94,6 +94,19 @@ def test_of_the_first_rounds() -> None:
         booster.predict(data, pred_contribs=True, iteration_range=(2, 5))
 
 
+#: XGBoost 3.4 has words of its own.
+MORE_COLUMNS = "The data have 8 columns, and the model has 7; allowed for|Number of columns does not match"
+
+
+@only_ours
+@pytest.mark.parametrize("kind", ["pred_contribs", "pred_interactions"] + ["pred_leaf"] * (SERIES >= 200))
+def test_of_more_columns_than_the_model_has(kind: str) -> None:
+    booster, _ = booster_for("regression")
+    wide = xgb.DMatrix(np.ones((0, X.shape[1] + 1)))
+    with pytest.raises(xgb.core.XGBoostError, match=MORE_COLUMNS):
+        booster.predict(wide, validate_features=False, **{kind: True})
+
+
 @only_ours
 @pytest.mark.parametrize("kind", ["pred_contribs", "pred_interactions"])
 def test_of_more_rounds_than_there_are(kind: str) -> None:
