@@ -205,9 +205,7 @@ void RunShards(int shards, std::function<void(Collective&)> const& work) {
   bool const started = RunOne(&failures, static_cast<std::size_t>(shards) - 1, [&] {
     for (int s = 0; s < shards; ++s) StartThread(&threads, [&, s] { run(s); });
   });
-  if (!started) {  // running threads do not wait for missing ones
-    for (auto s = static_cast<int>(threads.size()); s < shards; ++s) group.meeting.Leave();
-  }
+  if (!started) group.meeting.Leave();  // running threads do not wait for missing ones
   for (std::thread& thread : threads) thread.join();
   failures.Throw();
 }
@@ -224,9 +222,9 @@ struct ShardThreads::State {
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::function<void(int)> const* work{nullptr};
-  std::atomic<std::uint64_t> works{0};  ///< number of works begun
-  std::atomic<int> working{0};          ///< threads that have not finished the last work
+  std::function<void(int)> const* job{nullptr};
+  std::atomic<std::uint64_t> jobs_begun{0};
+  std::atomic<int> busy{0};  ///< threads that have not finished the last job
   std::atomic<bool> ended{false};
   Failures* failures{nullptr};
   std::function<void()> on_failure;
@@ -242,11 +240,11 @@ struct ShardThreads::State {
     for (std::thread& thread : threads) thread.join();
   }
   void RunOwn(int shard) {
-    bool const done = RunOne(failures, static_cast<std::size_t>(shard), [&] { (*work)(shard); });
+    bool const done = RunOne(failures, static_cast<std::size_t>(shard), [&] { (*job)(shard); });
     group.meeting.Leave();  // no thread waits for a thread that has ended
     if (!done && on_failure) on_failure();
   }
-  /// Waits until done(). Spins first: works follow each other quickly, and a sleeping thread would be late.
+  /// Waits until done(). Spins first: jobs follow each other quickly, and a sleeping thread would be late.
   template <typename F>
   void WaitUntil(std::unique_lock<std::mutex>* lock, F&& done) {
     constexpr auto kAwake = std::chrono::microseconds{50};
@@ -260,13 +258,13 @@ struct ShardThreads::State {
     std::uint64_t seen = 0;
     std::unique_lock<std::mutex> lock{mutex};
     for (;;) {
-      WaitUntil(&lock, [&] { return ended || works != seen; });
+      WaitUntil(&lock, [&] { return ended || jobs_begun != seen; });
       if (ended) return;
-      seen = works;
+      seen = jobs_begun;
       lock.unlock();
       RunOwn(shard);
       lock.lock();
-      if (--working == 0) changed.notify_all();
+      if (--busy == 0) changed.notify_all();
     }
   }
 };
@@ -282,8 +280,9 @@ ShardThreads::ShardThreads(int shards, std::function<void()> on_failure) : state
 }
 
 ShardThreads::~ShardThreads() {
-  if (getpid() != state_->process) {  // a forked process has no threads of its parent
-    for (std::thread& thread : state_->threads) thread.detach();
+  if (getpid() != state_->process) {
+    // A forked process has no threads of its parent, and the condition waits for them before it is destroyed.
+    static_cast<void>(state_.release());
     return;
   }
   state_->End();
@@ -293,19 +292,19 @@ int ShardThreads::shards() const { return static_cast<int>(state_->collectives.s
 
 Collective* ShardThreads::of(int shard) const { return state_->collectives[static_cast<std::size_t>(shard)].get(); }
 
-void ShardThreads::Run(std::function<void(int)> const& work) {
+void ShardThreads::Run(std::function<void(int)> const& job) {
   Failures failures{state_->collectives.size()};
   {
     std::lock_guard<std::mutex> const lock{state_->mutex};
     state_->failures = &failures;
-    state_->work = &work;
-    state_->working = shards() - 1;
-    ++state_->works;
+    state_->job = &job;
+    state_->busy = shards() - 1;
+    ++state_->jobs_begun;
     state_->changed.notify_all();
   }
   state_->RunOwn(0);
   std::unique_lock<std::mutex> lock{state_->mutex};
-  state_->WaitUntil(&lock, [&] { return state_->working == 0; });
+  state_->WaitUntil(&lock, [&] { return state_->busy == 0; });
   state_->group.meeting.Return();
   failures.Throw();
 }

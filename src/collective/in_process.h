@@ -18,22 +18,24 @@ namespace xgbgpu {
 /// OtherShardFailed
 void RunShards(int shards, std::function<void(Collective&)> const& work);
 
-/// Persistent threads, one for each shard, for many short works. The caller's thread serves the first shard. Not
-/// thread-safe. Throws Error if a thread cannot be started, as RunShards does.
+/// Persistent threads, one for each shard, for many short jobs. The caller's thread serves the first shard. Not
+/// thread-safe. A forked process may destroy the object, and do nothing else with it. Throws Error if a thread cannot be
+/// started, as RunShards does.
 class ShardThreads {
  public:
-  /// Every thread whose work throws calls on_failure() at once, while other threads may still work. May be empty.
+  /// on_failure(): is called at once by every thread on which a job throws, while other threads may still work. May be
+  /// empty.
   explicit ShardThreads(int shards, std::function<void()> on_failure = {});
   ~ShardThreads();
   ShardThreads(ShardThreads const&) = delete;
   ShardThreads& operator=(ShardThreads const&) = delete;
 
   int shards() const;
-  /// Returns the collective of a shard. Only the shard's work may use it.
+  /// Returns the collective of a shard. Only the shard's part of a job may use it.
   Collective* of(int shard) const;
-  /// Calls work(shard) for all shards at the same time, and waits. No shard waits for a shard whose work has ended.
-  /// Throws as RunShards does. Works can run again after a failure.
-  void Run(std::function<void(int)> const& work);
+  /// Calls job(shard) for all shards at the same time, and waits. No shard waits for a shard that has ended its part.
+  /// Throws as RunShards does. Another job can run after a failure.
+  void Run(std::function<void(int)> const& job);
 
  private:
   struct State;

@@ -2,16 +2,20 @@
 #include "xgbgpu/collective.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <ostream>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -443,18 +447,37 @@ TEST(InProcessErrorsTest, ShapesThatDiffer) {
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([] { RunShards(0, [](Collective&) {}); }, {"0", "1 or more"}), "");
 }
 
-TEST(ShardThreadsTest, ShardsMeetInEveryWork) {
+TEST(ShardThreadsTest, ShardsMeetInEveryJob) {
   ShardThreads threads{3};
   EXPECT_EQ(threads.shards(), 3);
-  for (std::int64_t work = 0; work < 200; ++work) {
+  for (std::int64_t job = 0; job < 200; ++job) {
     std::vector<std::int64_t> sums(3);
-    threads.Run([&](int shard) { sums[static_cast<std::size_t>(shard)] = threads.of(shard)->SumOf(work + shard); });
-    ASSERT_EQ(sums, std::vector<std::int64_t>(3, 3 * work + 3));
+    threads.Run([&](int shard) { sums[static_cast<std::size_t>(shard)] = threads.of(shard)->SumOf(job + shard); });
+    ASSERT_EQ(sums, std::vector<std::int64_t>(3, 3 * job + 3));
   }
 }
 
-/// The error of the shard that failed comes out, not those of shards that waited for it; then all can work again.
-TEST(ShardThreadsTest, AFailureEndsOneWorkOnly) {
+TEST(ShardThreadsTest, AForkedProcessMayDestroyThemWhileTheParentsThreadsWait) {
+  constexpr auto kLongerThanIdleThreadsSpin = std::chrono::milliseconds{5};
+  auto threads = std::make_unique<ShardThreads>(3);
+  threads->Run([](int) {});
+  std::this_thread::sleep_for(kLongerThanIdleThreadsSpin);
+  pid_t const child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(20);  // ends the process if it hangs
+    threads.reset();
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "wait status " << status;
+  EXPECT_EQ(threads->shards(), 3);
+  threads->Run([](int) {});
+}
+
+/// The error of the shard that failed comes out, not those of shards that waited for it; then another job can run.
+TEST(ShardThreadsTest, AFailureEndsOneJobOnly) {
   std::atomic<int> told{0};
   ShardThreads threads{4, [&] { ++told; }};
   for (int bad = 0; bad < 4; ++bad) {
