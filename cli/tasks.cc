@@ -146,7 +146,10 @@ void Predict(Options const& options) {
   Require(options.test_data, "test:data", "pred");
   Require(options.model_in, "model_in", "pred");
   if (options.ntree_limit != 0 && (options.iteration_begin != 0 || options.iteration_end != 0)) {
-    throw Error("ntree_limit cannot be combined with iteration_begin and iteration_end; use only the latter two");
+    throw Error("ntree_limit is " + std::to_string(options.ntree_limit) + ", iteration_begin " +
+                std::to_string(options.iteration_begin) + " and iteration_end " +
+                std::to_string(options.iteration_end) +
+                "; allowed: either ntree_limit or iterations, and 0 for the others");
   }
   DMatrix const data = Load("test:data", options.test_data, DataUse::kPrediction);
   Booster booster({});

@@ -247,7 +247,7 @@ def test_prediction_errors(cli, model, numbers):
     arguments = ("train.conf", "task=pred", f"model_in={model}", f"test:data={numbers}")
     assert "Invalid number of trees" in cli.fail(*arguments, "iteration_end=9")
     message = cli.fail(*arguments, "ntree_limit=1", "iteration_end=1")
-    assert "ntree_limit cannot be combined with iteration_begin" in message
+    assert "ntree_limit is 1, iteration_begin 0 and iteration_end 1; allowed: either" in message
 
 
 def test_folders_are_checked_before_training(cli, numbers):
