@@ -30,7 +30,7 @@ def _check_text(name: str) -> None:
         )
     if not Path(file).is_file():
         raise FileNotFoundError(f"--data is {quoted_name(file)}, which is not a file")
-    columns = 0
+    columns = first = 0  # of the first line with cells
     with open(file, encoding="utf-8", errors="replace") as lines:
         for row, line in enumerate(lines, 1):
             text = line.partition("#")[0] if form == "libsvm" else line
@@ -43,10 +43,11 @@ def _check_text(name: str) -> None:
                         f"--data is {quoted_name(file)}: line {row} has {quoted(cell.strip())} in column {column + 1}; "
                         + ("allowed: label, then index:value" if form == "libsvm" else "allowed: numbers and no header")
                     )
-            columns = columns or len(cells)
+            if not first:
+                columns, first = len(cells), row
             if form == "csv" and len(cells) != columns:
                 raise ValueError(
-                    f"--data is {quoted_name(file)}: line {row} has {len(cells)} cells; allowed: {columns}, as in line 1"
+                    f"--data is {quoted_name(file)}: line {row} has {len(cells)} cells; allowed: {columns}, as in line {first}"
                 )
 
 
@@ -56,10 +57,13 @@ def _is_number(cell: str, form: str, column: int) -> bool:
     index, colon, value = cell.partition(":")
     if column == 0:  # a label, and perhaps its weight
         return _is_float(index) and (not colon or _is_float(value))
-    return bool(colon) and (index == "qid" or (index.isdigit() and int(index) < 2**32)) and _is_float(value)
+    is_index = index.isascii() and index.isdigit() and int(index) < 2**32
+    return bool(colon) and (index == "qid" or is_index) and _is_float(value)
 
 
 def _is_float(text: str) -> bool:
+    if "_" in text or not text.isascii():  # Python reads such numbers, and XGBoost a part of them
+        return False
     try:
         float(text)
     except ValueError:

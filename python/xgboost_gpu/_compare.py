@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Callable, List, Optional, Sequence
+from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class Difference:
 
     kind: str
     tree: int  #: counted from 0; -1: it concerns all trees
-    nodes: tuple  #: the node's number in either model
+    nodes: Optional[Tuple[int, int]]  #: the node's number in either model; None: it concerns no single node
     rows: Optional[int]  #: how many rows reach it, if there are data
     what: str
     gain_difference: Optional[float] = None  #: difference of the gains of the two choices
@@ -40,6 +40,8 @@ class Difference:
     def __str__(self) -> str:
         if self.tree < 0:
             return f"{self.kind}: {self.what}"
+        if self.nodes is None:
+            return f"{self.kind}: tree {self.tree}: {self.what}"
         rows = "" if self.rows is None else f", {self.rows} rows"
         text = f"{self.kind}: tree {self.tree}, node {self.nodes[0]}/{self.nodes[1]}{rows}: {self.what}"
         if self.gain_difference is None:
@@ -89,7 +91,7 @@ class Comparison:
 
     def __str__(self) -> str:
         real, later = len(self.of_kind(REAL)), len(self.of_kind(LATER))
-        compared = self.same + len(self.differences)
+        compared = self.same + sum(difference.nodes is not None for difference in self.differences)
         share = self.same / compared if compared else 1.0
         lines = [
             f"{self.trees} trees, {compared} nodes compared: {self.same} alike ({share:.2%}), {self.ties} ties, "
@@ -173,12 +175,12 @@ def compare(
     own_error = gradient_error if gradient_error is not None else (0.0 if data is None else GRADIENT_ERROR)
     result = Comparison(doubt="" if columns is None else columns.doubt(one))
     for number, text in one.differences(other):
-        result.differences.append(Difference(REAL, number, (0, 0), None, text))
+        result.differences.append(Difference(REAL, number, None, None, text))
         result.diverged = True
     trees = min(len(one.trees), len(other.trees))
     if len(one.trees) != len(other.trees):
         text = f"a has {len(one.trees)} trees and b has {len(other.trees)}; the first {trees} are compared"
-        result.differences.append(Difference(REAL, -1, (0, 0), None, text))
+        result.differences.append(Difference(REAL, -1, None, None, text))
     margins = _Margins(one.base_score)
     for first in range(0, trees, one.per_round):
         # Once margins differ, sums of gradients do, by as much a row; of how many rows only the data tell.

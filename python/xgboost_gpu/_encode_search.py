@@ -348,8 +348,8 @@ def search(
     train, held_out = _choose_rows(rows, settings["is_given"], settings["seed"])
     columns = sorted(levels)
     kept = columns if settings["keep_codes"] else []
-    if not len(train) or not len(held_out):
-        return Found([(column,) for column in columns], kept, None)
+    if any(not len(part) or (weights is not None and not weights[part].any()) for part in (train, held_out)):
+        return Found([(column,) for column in columns], kept, None)  # no training, or nothing to judge it by
     others = [np.asarray(passed[column], np.float32)[:, None] for column in sorted(passed)]
     numbers = np.concatenate(others, axis=1) if others else np.empty((rows, 0), np.float32)
     sizes = {column: len(levels[column]) for column in columns}

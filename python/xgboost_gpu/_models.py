@@ -233,8 +233,6 @@ def _of_first_class(scores: Any) -> float:
 
 def _has_curved_errors(objective: str) -> bool:
     """Whether each row has a hessian of its own: with absolute errors since 3.4."""
-    import xgboost
-
     return objective == "reg:absoluteerror" and [int(part) for part in xgboost.__version__.split(".")[:2]] >= [3, 4]
 
 
@@ -250,7 +248,7 @@ _FIRST_HESSIAN: Dict[str, Callable[[Any], float]] = {
 
 
 def _is_table(data: Any) -> bool:
-    """Is it a data frame or a table, whose columns have types of their own?"""
+    """Whether the data are a frame or a table, whose columns have types of their own."""
     return any(hasattr(data, name) for name in ("dtypes", "__arrow_c_stream__", "__dataframe__", "schema"))
 
 
@@ -269,7 +267,7 @@ class Columns:
                 raise ValueError(f"data are a {kind} that DMatrix does not take: {escaped_message(error)}") from error
         #: Names of the columns, where the data have some.
         self.names: List[str] = []
-        #: Whether each row counts once, as far as the data tell.
+        #: Whether the data have weights or base margins.
         self.weighted = False
         if isinstance(data, xgboost.DMatrix):
             self.names = data.feature_names or []

@@ -277,6 +277,8 @@ def test_whatever_enters_a_prediction_is_compared(edit: Callable, words: str) ->
     found = compare_models(booster, edited(booster, edit))
     assert not found.explained
     assert re.search(words, found.wrong[0]), found.wrong
+    assert "node" not in found.wrong[0]
+    assert f"{found.same} nodes compared: {found.same} alike (100.00%)" in str(found)
 
 
 def test_a_dart_without_drops_is_like_a_gbtree_of_its_trees() -> None:
@@ -357,7 +359,11 @@ TEXTS = {
     "a format that is none": ("shop.csv?format=xls", "1,2\n", "whose format is 'xls'"),
     "a header": ("shop.csv?format=csv", "income,town\n1,2\n", "line 1 has 'income' in column 1; allowed: numbers and no header"),
     "a word": ("shop.csv?format=csv", "1,2\n3,Berlin\n", "line 2 has 'Berlin' in column 2"),
-    "a short row": ("shop.csv?format=csv", "1,2\n3\n", "line 2 has 1 cells; allowed: 2"),
+    "a short row": ("shop.csv?format=csv", "1,2\n3\n", "line 2 has 1 cells; allowed: 2, as in line 1"),
+    "a short row below no row": ("shop.csv?format=csv", "\n1,2\n3\n", "line 3 has 1 cells; allowed: 2, as in line 2"),
+    "a number of Python's": ("shop.csv?format=csv", "1,2\n1_0,2\n", "line 2 has '1_0' in column 1"),
+    "digits of another script": ("shop.csv?format=csv", "1,2\n\u0661,2\n", "line 2 has '\u0661' in column 1"),
+    "an index of no digits": ("shop.txt?format=libsvm", "1 \u00b2:2\n", "line 1 has '\u00b2:2' in column 2"),
     "libsvm of words": ("shop.txt?format=libsvm", "1 0:2\nhello world\n", "line 2 has 'hello' in column 1"),
     "libsvm without index": ("shop.txt?format=libsvm", "1 0:2\n1 5\n", "line 2 has '5' in column 2"),
     "libsvm of a csv": ("shop.csv?format=libsvm", "1,2\n", "line 1 has '1,2' in column 1"),
@@ -373,7 +379,7 @@ def test_text_files_are_checked_before_xgboost_reads_them(small, tmp_path, kind:
     booster.save_model(tmp_path / "a.json")
     name, text, words = TEXTS[kind]
     if text is not None:
-        (tmp_path / name.partition("?")[0]).write_text(text)
+        (tmp_path / name.partition("?")[0]).write_text(text, encoding="utf-8")
     done = run_compare(tmp_path, "a.json", "a.json", "--data", name)
     assert done.returncode == 2, done
     assert re.search(words, done.stderr), done.stderr

@@ -545,6 +545,17 @@ def test_the_search_serves_numbers_classes_weights_and_other_columns() -> None:
         assert ("b", "d") in encoder.combinations_
 
 
+def test_the_search_needs_weights_in_both_of_its_parts() -> None:
+    from xgboost_gpu import _encode_search
+
+    x, y = planted()
+    for part in _encode_search._choose_rows(len(y), False, 0):
+        weights = np.ones(len(y))
+        weights[part] = 0.0
+        encoder = Encoder(combinations="auto").fit(x, y, weights)
+        assert encoder.combinations_ == [] and encoder.settled_rows_ is None
+
+
 def test_pipelines_clones_pickles_and_frames() -> None:
     frame, y, weights = make_table()
     labels = (y > 2).astype(int)
