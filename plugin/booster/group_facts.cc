@@ -2,6 +2,7 @@
 #include "booster/group_facts.h"
 
 #include "base/float_bits.h"
+#include "base/message.h"
 #include "xgb/api_call.h"
 #include "xgb/metric.h"
 
@@ -23,10 +24,7 @@ char const* DistributionName(AftDistribution distribution) {
 
 }  // namespace
 
-std::string BitsOf(float value) {
-  std::string digits = std::to_string(value);
-  return digits + " (bits " + std::to_string(FloatBits(value)) + ")";
-}
+std::string BitsOf(float value) { return Message(value, " (bits ", FloatBits(value), ")"); }
 std::string BitsOf(std::vector<float> const& values) {
   std::string bits;
   for (float const value : values) bits += (bits.empty() ? "" : ",") + BitsOf(value);
@@ -50,7 +48,7 @@ std::vector<Fact> FactsOf(ObjectiveParams const& p) {
           {"parameter lambdarank_score_normalization", p.lambdarank.normalizes_by_score ? "1" : "0"},
           {"parameter ndcg_exp_gain", p.lambdarank.has_exp_gain ? "1" : "0"},
           {"parameter lambdarank_unbiased", p.lambdarank.is_unbiased ? "1" : "0"},
-          {"parameter lambdarank_bias_norm", std::to_string(p.lambdarank.bias_norm)},
+          {"parameter lambdarank_bias_norm", Message(p.lambdarank.bias_norm)},
           {"position biases of pairs' larger labels", BitsOf(p.biases.high)},
           {"position biases of pairs' smaller labels", BitsOf(p.biases.low)}};
 }

@@ -43,6 +43,12 @@ constexpr int kNarrowPeak = 1024;
 constexpr int kNarrowApart = 64;
 constexpr int kNarrowLeastWeight = 256;
 
+/// The end of every error about gradients that are not finite.
+constexpr char const* kCausesOfBadGradients =
+    "The usual causes: a label, weight or base_margin that is NaN or infinite, a custom objective that returns such "
+    "numbers, or margins that have grown so large that the objective overflows (learning_rate or base_margin is too "
+    "large)";
+
 /// Largest magnitudes of gradients and hessians, as MagnitudeBits (gradient_ops.h).
 struct alignas(8) GradientMaxima {
   std::uint32_t grad, hess;

@@ -62,10 +62,7 @@ void RaiseTo(std::atomic<std::uint32_t>* target, std::uint32_t value) {
   while (i < gradients.size() && is_finite(gradients[i])) ++i;
   if (i == gradients.size()) throw OtherShardFailed{"A gradient in another shard of the rows is NaN or infinite"};
   Throw<InvalidArgument>("Gradient of row ", first_row + i, " is (grad ", gradients[i].grad, ", hess ",
-                         gradients[i].hess,
-                         "); both must be finite. The usual causes: a label, weight or base_margin that is NaN or "
-                         "infinite, a custom objective that returns such numbers, or margins that have grown so large "
-                         "that the objective overflows (learning_rate or base_margin is too large)");
+                         gradients[i].hess, "); both must be finite. ", kCausesOfBadGradients);
 }
 
 bool MayBeNarrow(Span<GradientPair const> gradients, std::size_t rows, float min_child_weight, GradientMaxima most,

@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "base/message.h"
+#include "gradient/gradient.h"
 #include "objective/leaf_quantile.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/host_span.h"
@@ -40,9 +41,8 @@ void CheckFinite(Span<GradientPair const> gradients, std::size_t classes) {
     if (bad == 0) continue;
     std::size_t i = begin;
     while (is_bad(i) == 0) ++i;
-    throw InvalidArgument{"The gradient of row " + std::to_string(i / classes) + ", class " +
-                          std::to_string(i % classes) + " is " + std::to_string(gradients[i].grad) +
-                          " and its hessian " + std::to_string(gradients[i].hess) + "; allowed: finite numbers"};
+    Throw<InvalidArgument>("Gradient of row ", i / classes, ", class ", i % classes, " is (grad ", gradients[i].grad,
+                           ", hess ", gradients[i].hess, "); both must be finite. ", kCausesOfBadGradients);
   }
 }
 

@@ -602,6 +602,8 @@ def differ(shares: List[float], what: str) -> None:
     scenario: Dict[str, Any] = dict(objective="binary:logistic", eval_metric=["logloss"])
     if what == "distribution":
         scenario = dict(objective="survival:aft", labels="bounds")
+    if what == "bias norm":
+        scenario = dict(objective="rank:ndcg", groups=True, lambdarank_unbiased=True)
     data = Data(scenario)
     begin, end = own_rows(data, shares)
     matrix = data.matrix(begin, end)
@@ -621,6 +623,7 @@ def differ(shares: List[float], what: str) -> None:
             "other objective": dict(objective="reg:squarederror"),
             "device": dict(gpu_backend="cuda"),
             "distribution": dict(aft_loss_distribution="extreme"),
+            "bias norm": dict(lambdarank_bias_norm=1.00000001),
         }.get(what, {})
     if what == "bad category":
         data.x[:, 3] = 1

@@ -50,8 +50,10 @@ TEST(LeafRuleTest, RefusesToWeighRowsTwice) {
 TEST(CheckFiniteTest, NamesRowClassAndValue) {
   std::vector<GradientPair> gradients(3000, GradientPair{1, 1});
   EXPECT_NO_THROW(CheckFinite(gradients, 3));
-  gradients[2501].hess = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { CheckFinite(gradients, 3); }, {"row 833, class 2", "hessian inf"}), "");
+  gradients[2501] = {1e-9f, std::numeric_limits<float>::infinity()};
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { CheckFinite(gradients, 3); },
+                                         {"row 833, class 2 is (grad 1e-09, hess inf); both must be finite"}),
+            "");
 }
 
 ObjectiveParams ObjectiveOf(Objective kind) { return ObjectiveParams{kind}; }

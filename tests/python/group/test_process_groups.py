@@ -341,6 +341,7 @@ def say(answers: List[Any], *words: str) -> None:
         ("sample", ("sampling_method", "'uniform' on worker 0", "'goss' on worker 1")),
         ("other objective", ("binary:logistic' on worker 0", "reg:squarederror' on worker 1")),
         ("distribution", ("aft_loss_distribution", "'normal' on worker 0", "'extreme' on worker 1")),
+        ("bias norm", ("lambdarank_bias_norm", "'1' on worker 0", "'1.00000001' on worker 1")),
         ("device", ("gpu_backend", "'cuda'", "workers, and a worker", "supported: gpu_backend=host")),
     ],
 )
