@@ -1,3 +1,4 @@
+/// Settings of configuration files and of the command line.
 #ifndef XGBGPU_CLI_CONFIG_FILE_H_
 #define XGBGPU_CLI_CONFIG_FILE_H_
 

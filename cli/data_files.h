@@ -1,3 +1,4 @@
+/// Files that a URI of data names.
 #ifndef XGBGPU_CLI_DATA_FILES_H_
 #define XGBGPU_CLI_DATA_FILES_H_
 

@@ -1,3 +1,4 @@
+/// The error that ends the program.
 #ifndef XGBGPU_CLI_ERROR_H_
 #define XGBGPU_CLI_ERROR_H_
 

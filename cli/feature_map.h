@@ -1,3 +1,4 @@
+/// Feature maps: names and types of features for dumps.
 #ifndef XGBGPU_CLI_FEATURE_MAP_H_
 #define XGBGPU_CLI_FEATURE_MAP_H_
 

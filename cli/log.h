@@ -1,3 +1,4 @@
+/// Messages on standard error.
 #ifndef XGBGPU_CLI_LOG_H_
 #define XGBGPU_CLI_LOG_H_
 

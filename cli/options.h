@@ -1,3 +1,4 @@
+/// Options of the tasks, read from settings.
 #ifndef XGBGPU_CLI_OPTIONS_H_
 #define XGBGPU_CLI_OPTIONS_H_
 

@@ -1,3 +1,4 @@
+/// The output of a task: a file or standard output.
 #ifndef XGBGPU_CLI_OUTPUT_FILE_H_
 #define XGBGPU_CLI_OUTPUT_FILE_H_
 

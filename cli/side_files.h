@@ -1,3 +1,4 @@
+/// Files beside the data that have groups, weights or base margins.
 #ifndef XGBGPU_CLI_SIDE_FILES_H_
 #define XGBGPU_CLI_SIDE_FILES_H_
 

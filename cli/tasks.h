@@ -1,3 +1,4 @@
+/// The tasks of the program: train, predict, dump.
 #ifndef XGBGPU_CLI_TASKS_H_
 #define XGBGPU_CLI_TASKS_H_
 

@@ -1,3 +1,4 @@
+/// Checks of text data before XGBoost reads them.
 #ifndef XGBGPU_CLI_TEXT_DATA_H_
 #define XGBGPU_CLI_TEXT_DATA_H_
 

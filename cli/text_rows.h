@@ -1,3 +1,4 @@
+/// Rows of LIBSVM, CSV and libfm files.
 #ifndef XGBGPU_CLI_TEXT_ROWS_H_
 #define XGBGPU_CLI_TEXT_ROWS_H_
 

@@ -1,3 +1,4 @@
+/// XGBoost's C API as classes that throw.
 #ifndef XGBGPU_CLI_XGBOOST_C_H_
 #define XGBGPU_CLI_XGBOOST_C_H_
 

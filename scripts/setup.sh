@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034  # the variables are used by the scripts that source this file
-# Shared by scripts/demo and scripts/test (sourced, not run): what they need installed, and the build.
+# Shared by the scripts that install packages, build, or bring an XGBoost (sourced, not run).
 # Everything here can be repeated; a second run finds nothing to install and little to build.
 
 set -euo pipefail

@@ -123,7 +123,8 @@ struct XGBGPU_API Training {
   void MakeOwnRows(std::uint32_t outputs);
   /// Copies the margins [rows × outputs] of the model after `rounds` rounds to own rows on a device.
   void SetMargins(Span<float const> margins, std::uint32_t outputs, std::uint32_t rounds);
-  /// Sets all margins of own rows on a device to `margin`.
+  /// Sets the margins of own rows on a device to one value for each output, in a model of `rounds` rounds. `margins`:
+  /// [outputs], or [1] for all outputs.
   void SetEqualMargins(Span<float const> margins, std::uint32_t outputs, std::uint32_t rounds);
   /// Computes the gradients of the next round from the margins of own rows on a device, unless speculation has.
   void ComputeGradients(ObjectiveParams const& objective, TargetView const& targets, TargetMark const& mark);

@@ -15,12 +15,13 @@ struct Verdict {
   std::string reason;
 };
 
-/// Runs `program ARGUMENTS…` for at most `seconds`. The verdict is good if its exit status is 0; else the reason is what it
-/// wrote.
+/// Runs `program xgboost folder` for at most `seconds` seconds. The verdict is good if the exit status is 0. Otherwise the
+/// reason is what the program wrote.
 Verdict RunProgram(std::string const& program, std::string const& xgboost, std::string const& folder, int seconds);
 
 /// Returns normally if xgbgpu-probe, beside this library, loads the adapter into this XGBoost and trains with it. The
-/// verdict stays in the user's cache folder until XGBoost, adapter or bridge are other files. Throws BridgeError if it is bad.
+/// verdict stays in the user's cache folder until XGBoost, adapter or bridge are other files. Throws BridgeError if the
+/// verdict is bad.
 void TryInChild(XGBoostImage const& image, std::string const& folder, std::string const& adapter);
 
 }  // namespace xgbgpu::bridge

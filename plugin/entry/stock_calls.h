@@ -25,7 +25,7 @@ int CallStock(BoosterHandle booster, Call&& call) {
   return WithAdvice(booster, result);
 }
 
-/// Calls XGBoost's XGBoosterPredictFromDense for arrays.values. Meanwhile CurrentInPlaceArrays() are `arrays`.
+/// Calls XGBoost's XGBoosterPredictFromDense for arrays.values. CallState::in_place_arrays is `&arrays` meanwhile.
 int PredictFromDense(InPlaceArrays const& arrays, BoosterHandle booster, char const* config, DMatrixHandle info,
                      bst_ulong const** shape, bst_ulong* dimensions, float const** out);
 

@@ -85,7 +85,8 @@ void CheckMargins(OutputView<float> const& margins, std::uint64_t rows, std::uin
 namespace host {
 
 /// Does margins(row, output of the tree) += value of the row's leaf, for trees first … last - 1 in order. This is the
-/// plain way, which says what the bits are. A task scatters its rows one by one into an array of all features.
+/// plain way, which says what the bits are. A row of entries is scattered into an array of all features, and a row of an
+/// array is read in place.
 void PredictMargins(RowSource const& source, Forest const& forest, std::size_t first, std::size_t last,
                     OutputView<float> margins, int threads);
 

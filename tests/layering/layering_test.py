@@ -46,7 +46,7 @@ ARROWS = {
                   "sample split tree",
     "shards": "cuda backend collective core objective rounds tree trees_cuda",
     "backend_cuda": "backend collective core cuda encode matrix page predict shards trees_cuda user_arrays",
-    "training": "backend collective core exact objective page quantile rounds shards",
+    "training": "backend collective core exact gradient objective page quantile rounds shards",
     "prediction": "backend collective objective predict training user_arrays",
 }
 
@@ -87,6 +87,9 @@ OF_ONE_SERIES = [re.compile(name) for name in (
 
 
 # Folders with C++ and CUDA files.
+# Files of other projects that documents name.
+FILES_OF_OTHERS = ["cub/block/block_scan.cuh"]
+
 SOURCES = ["base", "bench", "cli", "examples", "include", "packaging", "plugin", "src", "tests"]
 
 
@@ -271,13 +274,27 @@ def without_code(document: Path) -> str:
     return re.sub(r"^ {4}.*", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
-def dead_links(root: Path) -> List[str]:
-    """Links from one document to another file of the project lead somewhere."""
+def all_documents(root: Path) -> List[Path]:
     documents = list(root.glob("*.md"))
     for folder in ("docs", "src", "plugin", "cli", "python", "tests", "bench", "examples"):
         documents += (root / folder).rglob("*.md")
+    return documents
+
+
+def paths_of_no_file(root: Path) -> List[str]:
+    """A path of a source file that the documents name, from the root or from a folder below it, is a file."""
+    path_of_code = re.compile(r"`((?:[\w.-]+/)+[\w-]+\.(?:h|cc|cu|cuh|py|inc|cmake))`")
+    folders = ("base", "bench", "cli", "cmake", "docs", "examples", "include", "packaging", "plugin", "python", "r", "scripts", "src", "tests")
+    have = [f"/{path.relative_to(root)}" for folder in folders for path in (root / folder).rglob("*")]
+    return [f"{document.relative_to(root)} names {path}, which is no file" for document in sorted(all_documents(root))
+            for path in path_of_code.findall(document.read_text(encoding="utf-8"))
+            if path not in FILES_OF_OTHERS and not any(name.endswith(f"/{path}") for name in have)]
+
+
+def dead_links(root: Path) -> List[str]:
+    """Links from one document to another file of the project lead somewhere."""
     return [f"{document.relative_to(root)} links to {target}, which does not exist"
-            for document in sorted(documents)
+            for document in sorted(all_documents(root))
             for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", without_code(document))
             if not (document.parent / target).exists()]
 
@@ -354,10 +371,26 @@ def copies_that_nobody_waits_for(root: Path) -> List[str]:
 
 
 def sources_without_a_sentence(root: Path) -> List[str]:
-    """Every .cc and .cu file begins with a sentence that says what it does."""
-    first = ((p, p.read_text(encoding="utf-8").split("\n", 1)[0]) for p in files(root, *SOURCES) if p.suffix in (".cc", ".cu"))
-    return [f"{p.relative_to(root)} begins with {line!r}; allowed: a comment of // and a sentence"
-            for p, line in first if not re.match(r"///? \S+ \S+", line)]
+    """Every file of code begins with a sentence that says what it has or does."""
+    first = ((p, p.read_text(encoding="utf-8").split("\n", 1)[0]) for p in files(root, *SOURCES))
+    return [f"{p.relative_to(root)} begins with {line!r}; allowed: a comment with a sentence"
+            for p, line in first if not re.match(r"(///?|/\*) \S+ \S+", line)]
+
+
+def decisions(root: Path) -> List[str]:
+    """Every record of a decision has its number and title in the first line, and the sections that CONTRIBUTING.md names."""
+    sections = re.compile(r"Context Decision Consequences Rejected( Measurements)?")
+    complaints = []
+    for record in sorted((root / "docs/adr").glob("[0-9]*.md")):
+        text = record.read_text(encoding="utf-8")
+        title, number = text.split("\n", 1)[0], record.name[:4]
+        if not re.match(rf"# {number}: [A-Z\"`]", title):
+            complaints.append(f"docs/adr/{record.name} begins with {title!r}; allowed: '# {number}: Title'")
+        found = " ".join(re.findall(r"^## (.*)$", text, re.MULTILINE))
+        if not sections.fullmatch(found):
+            complaints.append(f"docs/adr/{record.name} has the sections {found}; allowed: Context, Decision, Consequences, Rejected, "
+                              "Measurements if there are any")
+    return complaints
 
 
 def tests_that_nobody_runs(root: Path) -> List[str]:
@@ -502,8 +535,16 @@ BROKEN: Dict[str, Tuple[Dict[str, str], List[str]]] = {
          "src/trees_cuda/c.cc casts down to DeviceRows (static_cast)",
          "CASTS_DOWN allows plugin/xgb/booster.h a cast to XgbBooster, which is not there"]),
     "sources_without_a_sentence": (
-        {"src/split/split.cc": '#include "split/split.h"\n// Finds splits.\n', "src/split/split_cuda.cu": "// Finds splits.\n"},
-        ["src/split/split.cc begins with '#include"]),
+        {"src/split/split.cc": '#include "split/split.h"\n// Finds splits.\n', "src/split/split_cuda.cu": "// Finds splits.\n",
+         "cli/log.h": "#ifndef LOG_H_\n"},
+        ["src/split/split.cc begins with '#include", "cli/log.h begins with '#ifndef"]),
+    "decisions": (
+        {"docs/adr/0001-a.md": "# 1. A\n\n## Context\n\n## Choice\n\n## Consequences\n\n## Rejected\n",
+         "docs/adr/0002-b.md": "# 0002: B\n\n## Context\n\n## Decision\n\n## Rejected\n\n## Consequences\n"},
+        ["0001-a.md begins with '# 1. A'", "0001-a.md has the sections Context Choice", "0002-b.md has the sections Context Decision Rejected"]),
+    "paths_of_no_file": (
+        {"docs/adr/0001-a.md": "`split/split.h`, `src/split/split.h`, `split/gone.h` and `plugin/gone/a.cc`", "src/split/split.h": ""},
+        ["names split/gone.h, which", "names plugin/gone/a.cc, which"]),
     "tests_that_nobody_runs": (
         {"tests/python/CMakeLists.txt": "add_python_test(dart params)  # dart\n", "tests/python/params/test_params.py": "",
          "tests/python/booster/test_dart.py": "",
