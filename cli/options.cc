@@ -154,6 +154,7 @@ void AddEvalSet(Setting const& setting, std::vector<EvalSet>* evals) {
 
 Options ParseOptions(std::vector<Setting> const& settings) {
   Options options;
+  for (OptionSpec const& spec : kOptions) spec.set(&options, {spec.name, spec.fallback, "default"});
   // XGBoost then warns of parameters that nothing reads.
   options.parameters.emplace_back("validate_parameters", "True");
   for (Setting const& setting : settings) {

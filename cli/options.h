@@ -18,30 +18,30 @@ struct EvalSet {
   std::string uri;
 };
 
-/// What the program itself understands of a configuration; paths that were not given are empty.
-/// Everything else goes to XGBoost, unchanged and in order.
+/// What the program itself understands of a configuration. ParseOptions has the defaults; paths that were not given are
+/// empty. Everything else goes to XGBoost, unchanged and in order.
 struct Options {
-  Task task = Task::kTrain;
+  Task task{};
   std::string data;
   std::string test_data;
   std::vector<EvalSet> evals;
-  bool eval_train = false;
-  int num_round = 10;
+  bool eval_train{};
+  int num_round{};
   std::string model_in;
   std::string model_out;
-  std::string model_dir = "./";
-  int save_period = 0;
-  std::string name_pred = "pred.txt";
-  bool pred_margin = false;
-  int iteration_begin = 0;
-  int iteration_end = 0;
-  int ntree_limit = 0;
-  std::string name_dump = "dump.txt";
+  std::string model_dir;
+  int save_period{};
+  std::string name_pred;
+  bool pred_margin{};
+  int iteration_begin{};
+  int iteration_end{};
+  int ntree_limit{};
+  std::string name_dump;
   std::string name_fmap;
-  std::string dump_format = "text";
-  bool dump_stats = false;
-  bool split_columns = false;  // true: dsplit=col
-  int verbosity = 1;           // XGBoost gets this parameter, too
+  std::string dump_format;
+  bool dump_stats{};
+  bool split_columns{};  // true: dsplit=col
+  int verbosity = 1;     // XGBoost gets this parameter, too
   std::vector<std::pair<std::string, std::string>> parameters;
 };
 

@@ -28,12 +28,12 @@ class XGBGPU_API MarginBases {
 
   /// Prepares the use of `cache` for margins of data set `key`, which begin with `base` now. Afterwards its margins
   /// count as begun with `base`. `cache` is only compared with other addresses. One call at a time.
-  Stale Look(DataKey const& key, BaseMargins const& base, DataEpoch const& epoch, void const* cache);
+  Stale Begin(DataKey const& key, BaseMargins const& base, DataEpoch const& epoch, void const* cache);
   /// Returns true if any data set is known.
   bool any() const { return !begun_.empty(); }
   /// Notes that XGBoost itself uses the caches of data set `key`: it continues from cached margins, or begins with
   /// `base`.
-  void Leave(DataKey const& key, BaseMargins const& base, DataEpoch const& epoch);
+  void LeaveToXGBoost(DataKey const& key, BaseMargins const& base, DataEpoch const& epoch);
   /// Forgets all caches, because no cached margins are the model's.
   void Forget() { begun_.clear(); }
 

@@ -26,7 +26,7 @@
 #include "xgbgpu/model_view.h"
 #include "xgbgpu/objective.h"
 #include "xgbgpu/time_orders.h"
-#include "xgbgpu/trainer_pool.h"
+#include "xgbgpu/training_pool.h"
 
 namespace xgbgpu::plugin {
 
@@ -106,7 +106,7 @@ class Booster {
   LearnerView learner_;
   LoadedModel loaded_;
   Settings settings_;
-  TrainerPool trainings_;
+  TrainingPool trainings_;
   TimeOrders time_orders_;
   BoosterTrace trace_;
   PredictionSource source_;

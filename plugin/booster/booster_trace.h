@@ -7,14 +7,14 @@
 #include "base/stage_timer.h"
 #include "booster/learner_view.h"
 #include "booster/settings.h"
-#include "xgbgpu/trainer_pool.h"
+#include "xgbgpu/training_pool.h"
 
 namespace xgbgpu::plugin {
 
 /// Writes the times of one booster's rounds to a file.
 class BoosterTrace {
  public:
-  BoosterTrace(LearnerView const& learner, TrainerPool* trainings) : learner_{learner}, trainings_{*trainings} {}
+  BoosterTrace(LearnerView const& learner, TrainingPool* trainings) : learner_{learner}, trainings_{*trainings} {}
 
   /// Opens or closes the file as gpu_trace says now, before a round of `trainer`. Throws InvalidArgument if the file
   /// cannot be written.
@@ -36,7 +36,7 @@ class BoosterTrace {
 
  private:
   LearnerView const& learner_;
-  TrainerPool& trainings_;
+  TrainingPool& trainings_;
   std::shared_ptr<TraceFile> file_;  ///< null: nothing is traced
 };
 

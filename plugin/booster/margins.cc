@@ -34,10 +34,10 @@ void Margins::DropStale(xgboost::DMatrix* data, XgbCache* out, bool training) {
   DataKey const key = KeyOf(data, *out);
   BaseMargins const base = learner().BaseMarginsFor(data->Info());
   if (!config().InCharge()) {
-    bases_.Leave(key, base, KnownEpoch());
+    bases_.LeaveToXGBoost(key, base, KnownEpoch());
     return;
   }
-  auto const stale = bases_.Look(key, base, KnownEpoch(), out);
+  auto const stale = bases_.Begin(key, base, KnownEpoch(), out);
   if (stale.cached) Clear(out);
   if (stale.kept) trainings().ForgetMargins();
 }

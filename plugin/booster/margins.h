@@ -18,7 +18,7 @@
 #include "xgbgpu/boosting_round.h"
 #include "xgbgpu/margin_bases.h"
 #include "xgbgpu/span.h"
-#include "xgbgpu/trainer_pool.h"
+#include "xgbgpu/training_pool.h"
 
 namespace xgbgpu::plugin {
 
@@ -26,7 +26,7 @@ namespace xgbgpu::plugin {
 struct MarginParts {
   LearnerView const* learner;
   BoosterConfig const* config;
-  TrainerPool* trainings;
+  TrainingPool* trainings;
   PredictionSource* source;
   Prediction* prediction;
   BoosterTrace const* trace;
@@ -80,7 +80,7 @@ class Margins {
 
   LearnerView const& learner() const { return *parts_.learner; }
   BoosterConfig const& config() const { return *parts_.config; }
-  TrainerPool& trainings() const { return *parts_.trainings; }
+  TrainingPool& trainings() const { return *parts_.trainings; }
   PredictionSource& source() const { return *parts_.source; }
   Prediction& prediction() const { return *parts_.prediction; }
   /// True if `rounds` are all rounds of the model.

@@ -93,7 +93,7 @@ std::string MemoryBoard::Json() {
   return trainings.dump();
 }
 
-TrainerPool::Watch WatchMemory() {
+TrainingPool::MakeWatch WatchMemory() {
   return [](Trainer const& trainer) {
     InformOfPages(trainer);
     return std::make_unique<MemoryBoard::Note>(trainer);

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "xgbgpu/trainer.h"
-#include "xgbgpu/trainer_pool.h"
 #include "xgbgpu/training.h"
+#include "xgbgpu/training_pool.h"
 
 namespace xgbgpu::plugin {
 
@@ -55,7 +55,7 @@ class MemoryBoard {
 };
 
 /// Returns the watch that puts each new trainer on the board. It also tells the user of bins that are not in core.
-TrainerPool::Watch WatchMemory();
+TrainingPool::MakeWatch WatchMemory();
 
 }  // namespace xgbgpu::plugin
 

@@ -21,7 +21,7 @@
 #include "xgbgpu/boosting_round.h"
 #include "xgbgpu/objective.h"
 #include "xgbgpu/time_orders.h"
-#include "xgbgpu/trainer_pool.h"
+#include "xgbgpu/training_pool.h"
 
 namespace xgbgpu::plugin {
 
@@ -29,7 +29,7 @@ namespace xgbgpu::plugin {
 struct RoundParts {
   LearnerView const* learner;
   Settings* settings;
-  TrainerPool* trainings;
+  TrainingPool* trainings;
   TimeOrders* time_orders;
   Margins* margins;
   Prediction* prediction;

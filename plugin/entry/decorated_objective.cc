@@ -18,6 +18,7 @@
 #include "errors/boundary.h"
 #include "group/all_labels.h"
 #include "matrix/adapt_input.h"
+#include "params/device_words.h"
 #include "params/position_biases.h"
 #include "params/saved_params.h"
 #include "xgb/api_call.h"
@@ -42,7 +43,7 @@ std::string const* FindValue(xgboost::Args const& args, char const* name) {
 /// Tells whether the learner with this context trains with a method of ours, once it has been told `args`.
 bool WillTrain(xgboost::Args const& args, XgbContext const* ctx) {
   std::string const* const method = FindValue(args, "tree_method");
-  return method == nullptr ? Booster::TrainsFor(ctx) : *method == "gpu_hist" || *method == "gpu_exact";
+  return method == nullptr ? Booster::TrainsFor(ctx) : IsOurMethod(*method);
 }
 
 /// Throws for gpu_backend=cuda with gblinear: that booster is XGBoost's alone, but its objective is decorated.
@@ -92,9 +93,7 @@ void DecoratedObjective::ParamsChanged(xgboost::Args const& args) {
   is_current_ = false;
   if (kSeries >= 200 || !WillTrain(args, context())) return;
   AtBoundary("reading parameters", [&] {
-    xgboost::Json config{xgboost::Object{}};
-    SaveConfig(&config);
-    if (LacksLambdaRank(config)) lambdarank_.Take(args);
+    if (LacksLambdaRank(Config())) lambdarank_.Take(args);
   });
 }
 
@@ -113,9 +112,7 @@ void DecoratedObjective::AddToConfig(xgboost::Json* config) const {
 
 std::optional<ObjectiveParams> const& DecoratedObjective::params() const {
   if (!is_current_ && maker_ == Maker::kKnown) {
-    xgboost::Json config{xgboost::Object{}};
-    SaveConfig(&config);
-    params_ = ObjectiveParamsOf(config);
+    params_ = ObjectiveParamsOf(Config());
   }
   is_current_ = true;
   return params_;
@@ -151,9 +148,7 @@ bool DecoratedObjective::ComputeByEngine(Booster* booster, xgboost::MetaInfo con
   if (!lambdarank.is_used || !lambdarank.is_unbiased) return booster->ComputeGradients(*params(), info, out, nullptr);
   ObjectiveParams with_biases = *params();
   if (biases_.high.empty()) {  // XGBoost may have computed the rounds before
-    xgboost::Json config{xgboost::Object{}};
-    SaveConfig(&config);
-    biases_ = LoadBiases(config);
+    biases_ = LoadBiases(Config());
   }
   with_biases.biases = biases_.high.empty() ? FirstBiases(lambdarank) : biases_;
   PositionBiases next;
@@ -162,9 +157,14 @@ bool DecoratedObjective::ComputeByEngine(Booster* booster, xgboost::MetaInfo con
   return done;
 }
 
-std::string DecoratedObjective::Name() const {
+xgboost::Json DecoratedObjective::Config() const {
   xgboost::Json config{xgboost::Object{}};
   SaveConfig(&config);
+  return config;
+}
+
+std::string DecoratedObjective::Name() const {
+  xgboost::Json const config = Config();
   return xgboost::get<xgboost::String const>(config["name"]);
 }
 
@@ -210,8 +210,7 @@ void DecoratedObjective::AgreeOnObjective(ProcessGroup* group, std::string const
   if (params()) {
     for (Fact& fact : FactsOf(*params())) facts.push_back(std::move(fact));
   } else {
-    xgboost::Json config{xgboost::Object{}};
-    SaveConfig(&config);
+    xgboost::Json const config = Config();
     std::string text;
     xgboost::Json::Dump(config, &text);
     facts.emplace_back("objective", xgboost::get<xgboost::String const>(config["name"]));

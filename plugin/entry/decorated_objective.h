@@ -51,6 +51,8 @@ class DecoratedObjective final : public XgbObjective {
   void SetLeaves(LeafRows const& rows, StockLeaves const& by_stock) const override;
   bool LeavesAreDone() const override;
 
+  /// Returns what a saved model or configuration has of the objective.
+  xgboost::Json Config() const;
   /// Returns the name of the objective.
   std::string Name() const;
   /// Returns labels, weights and groups for a ranking that XGBoost computes: a copy, if they have changed since the last

@@ -8,6 +8,7 @@
 #include "entry/known_words.h"
 #include "errors/fail.h"
 #include "errors/notice.h"
+#include "params/device_words.h"
 #include "params/foreign_words.h"
 #include "xgb/next_function.h"
 #include "xgb/version.h"
@@ -31,7 +32,7 @@ bool GivesBack(BoosterHandle booster) {
 int WithAdvice(BoosterHandle booster, int result) {
   if (result == 0 || booster == nullptr || !WhyNotRegistered().empty()) return result;
   std::string const method = WordsOf(booster).tree_method;
-  if (method != "gpu_hist" && method != "gpu_exact") return result;
+  if (!IsOurMethod(method)) return result;
   std::string advice = InPlaceOf(XGBGetLastError());
   if (!advice.empty()) Fail(std::move(advice));
   return result;

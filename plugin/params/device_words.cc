@@ -16,8 +16,6 @@ constexpr bool kStockKnowsDevice = kSeries >= 300;
 /// Stock code refuses `gpu_id`. XGBoost 3.0 takes it for a device.
 constexpr bool kStockRefusesOrdinal = kSeries >= 301;
 
-bool IsOurs(std::string const& method) { return method == "gpu_hist" || method == "gpu_exact"; }
-
 std::vector<Parameter> TellOurs(std::string const& device) {
   if (!kStockKnowsDevice) return {{kOwnDevice, device}};
   return {{kOwnDevice, device}, {kStockDevice, kCpu}};
@@ -26,7 +24,7 @@ std::vector<Parameter> TellOurs(std::string const& device) {
 std::vector<Parameter> SetMethod(Parameter const& set, KnownWords const& known) {
   std::vector<Parameter> all{set};
   auto const add = [&](std::vector<Parameter> const& more) { all.insert(all.end(), more.cbegin(), more.cend()); };
-  if (IsOurs(set.second)) {
+  if (IsOurMethod(set.second)) {
     if (!known.device.empty() && known.own_device.empty()) add(TellOurs(known.device));
     bool const is_stocks = kStockKnowsDevice && !known.gpu_id.empty() && known.gpu_id != kAnyGpu;
     if (is_stocks) add({{kOwnOrdinal, known.gpu_id}, {kGpuId, kAnyGpu}});
@@ -38,10 +36,10 @@ std::vector<Parameter> SetMethod(Parameter const& set, KnownWords const& known) 
 
 std::vector<Parameter> InPlaceOfOne(Parameter const& set, KnownWords const& known) {
   if (set.first == kTreeMethod) return SetMethod(set, known);
-  bool const takes_ordinal = kStockRefusesOrdinal || (kStockKnowsDevice && IsOurs(known.tree_method));
+  bool const takes_ordinal = kStockRefusesOrdinal || (kStockKnowsDevice && IsOurMethod(known.tree_method));
   if (set.first == kGpuId && takes_ordinal) return {{kOwnOrdinal, set.second}};
   if (set.first != kStockDevice) return {set};
-  if (IsOurs(known.tree_method)) return TellOurs(set.second);
+  if (IsOurMethod(known.tree_method)) return TellOurs(set.second);
   if (known.own_device.empty()) return {set};
   return {set, {kOwnDevice, ""}};
 }
@@ -77,6 +75,8 @@ std::vector<Parameter> LeaveToStock(KnownWords const& known, char const* taken) 
 }
 
 }  // namespace
+
+bool IsOurMethod(std::string const& method) { return method == "gpu_hist" || method == "gpu_exact"; }
 
 std::vector<Parameter> InPlaceOf(Parameter const& set, KnownWords const& known, bool takes_hist) {
   KnownWords next = WordsOfUser(known);

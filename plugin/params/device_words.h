@@ -34,6 +34,8 @@ struct KnownWords {
   bool IsTaken() const { return !taken.empty() && taken != kGivenBack; }
 };
 
+/// Returns true if the engine trains with this tree_method.
+bool IsOurMethod(std::string const& method);
 /// Returns the parameters to set in place of `set`, in this order. `takes_hist`: TakesHist().
 std::vector<Parameter> InPlaceOf(Parameter const& set, KnownWords const& known, bool takes_hist);
 /// Returns the parameters to set for XGBoost to train where gpu_hist does in the place of `hist`.

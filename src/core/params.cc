@@ -29,11 +29,11 @@ void CheckPositive(char const* name, Number value) {
   CheckRange(name, value, 1.0, std::numeric_limits<std::int32_t>::max(), "1 to 2147483647");
 }
 
-void CheckFraction(char const* name, float value) {
+void CheckAboveZeroToOne(char const* name, float value) {
   CheckRange(name, value, std::numeric_limits<float>::min(), 1.0, "larger than 0, at most 1");
 }
 
-void CheckPart(char const* name, float value) {
+void CheckBetweenZeroAndOne(char const* name, float value) {
   CheckRange(name, value, std::numeric_limits<float>::min(), std::nextafter(1.0f, 0.0f), "larger than 0, less than 1");
 }
 
@@ -87,13 +87,13 @@ void TrainParams::Validate() const {
   CheckNotNegative("max_delta_step", max_delta_step);
   CheckPositive("max_cat_to_onehot", max_cat_to_onehot);
   CheckPositive("max_cat_threshold", max_cat_threshold);
-  CheckFraction("subsample", subsample);
-  CheckPart("top_rate", top_rate);
-  CheckPart("other_rate", other_rate);
+  CheckAboveZeroToOne("subsample", subsample);
+  CheckBetweenZeroAndOne("top_rate", top_rate);
+  CheckBetweenZeroAndOne("other_rate", other_rate);
   if (sampling_method == SamplingMethod::kGoss) CheckGoss(*this);
-  CheckFraction("colsample_bytree", colsample_bytree);
-  CheckFraction("colsample_bylevel", colsample_bylevel);
-  CheckFraction("colsample_bynode", colsample_bynode);
+  CheckAboveZeroToOne("colsample_bytree", colsample_bytree);
+  CheckAboveZeroToOne("colsample_bylevel", colsample_bylevel);
+  CheckAboveZeroToOne("colsample_bynode", colsample_bynode);
   for (float w : feature_weights) CheckNotNegative("feature_weights", w);
   for (int direction : monotone_constraints) {
     CheckRange("monotone_constraints", direction, -1, 1, "-1, 0 or 1 for each feature");

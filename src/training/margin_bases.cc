@@ -5,8 +5,8 @@
 
 namespace xgbgpu {
 
-MarginBases::Stale MarginBases::Look(DataKey const& key, BaseMargins const& base, DataEpoch const& epoch,
-                                     void const* cache) {
+MarginBases::Stale MarginBases::Begin(DataKey const& key, BaseMargins const& base, DataEpoch const& epoch,
+                                      void const* cache) {
   EraseExpired(&begun_);
   auto known = std::find_if(begun_.begin(), begun_.end(), [&](Begun const& b) { return b.key == key; });
   bool const is_known = known != begun_.end();
@@ -24,7 +24,7 @@ MarginBases::Stale MarginBases::Look(DataKey const& key, BaseMargins const& base
   return {true, is_known && changes};
 }
 
-void MarginBases::Leave(DataKey const& key, BaseMargins const& base, DataEpoch const& epoch) {
+void MarginBases::LeaveToXGBoost(DataKey const& key, BaseMargins const& base, DataEpoch const& epoch) {
   auto const has_other = [&](Begun& b) { return b.key == key && !b.base.IsOf(base, epoch); };
   begun_.erase(std::remove_if(begun_.begin(), begun_.end(), has_other), begun_.end());
 }

@@ -16,7 +16,7 @@
 #include "xgbgpu/boosting_round.h"
 #include "xgbgpu/dataset_cache.h"
 #include "xgbgpu/objective.h"
-#include "xgbgpu/trainer_pool.h"
+#include "xgbgpu/training_pool.h"
 
 namespace xgbgpu::testing {
 
@@ -78,7 +78,7 @@ class ModelCase {
       : data_{*data}, kind_{kind}, options_{std::move(options)}, margins_(data->rows() * options_.outputs, 0.5f) {}
 
   Training& training() { return pool_.Get(data_.Request({kind_, 0}), 2); }
-  TrainerPool& pool() { return pool_; }
+  TrainingPool& pool() { return pool_; }
   std::uint32_t rounds() const { return rounds_; }
   std::vector<Tree> const& trees() const { return trees_; }
   std::uint32_t OutputOf(std::size_t tree) const {
@@ -163,7 +163,7 @@ class ModelCase {
   OwnedData& data_;
   BackendKind kind_;
   ModelOptions options_;
-  TrainerPool pool_;
+  TrainingPool pool_;
   std::vector<float> margins_;
   std::vector<Tree> trees_;
   std::uint32_t rounds_{0};

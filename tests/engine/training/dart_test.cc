@@ -126,7 +126,7 @@ class DartColumnsTest : public ::testing::TestWithParam<BackendKind> {
   }
 
   OwnedData data_{RandomValues({1200, 3}, 41), 1, 42};
-  TrainerPool pool_;
+  TrainingPool pool_;
   std::vector<std::uint32_t> recorded_from_;
   bool has_room_{true};
 };

@@ -200,7 +200,7 @@ TEST_P(RoundsTest, LeavesOfEachQuantileAreThatQuantileTimesEta) {
 TEST_P(RoundsTest, QuantilesNeedAMarginForEach) {
   if (GetParam() != BackendKind::kHost) GTEST_SKIP() << "rows on a device have them";
   OwnedData data{RandomValues({50, 2}, 27), 1, 28};
-  TrainerPool pool;
+  TrainingPool pool;
   Training& training = pool.Get(data.Request({BackendKind::kHost, 0}), 2);
   std::vector<float> const few(50);
   std::vector<GradientPair> const gradients(data.rows(), GradientPair{1, 1});
@@ -214,7 +214,7 @@ TEST_P(RoundsTest, QuantilesNeedAMarginForEach) {
 TEST_P(RoundsTest, MediansNeedOneLabelAndMarginARow) {
   if (GetParam() != BackendKind::kHost) GTEST_SKIP() << "rows on a device have them";
   OwnedData data{RandomValues({50, 2}, 27), 1, 28};
-  TrainerPool pool;
+  TrainingPool pool;
   Training& training = pool.Get(data.Request({BackendKind::kHost, 0}), 2);
   std::vector<float> const few(3);
   std::vector<GradientPair> const gradients(data.rows(), GradientPair{1, 1});

@@ -14,7 +14,7 @@
 #include "xgbgpu/dataset_cache.h"
 #include "xgbgpu/margin_bases.h"
 #include "xgbgpu/time_orders.h"
-#include "xgbgpu/trainer_pool.h"
+#include "xgbgpu/training_pool.h"
 
 namespace xgbgpu {
 namespace {
@@ -102,7 +102,7 @@ TEST(DatasetCacheTest, ShardsGetPartsOfOneDataset) {
     EXPECT_NE(third, second);
     EXPECT_EQ(cache.Get(data.Request(place)), third);
 
-    TrainerPool pool;
+    TrainingPool pool;
     Training* const training = &pool.Get(data.Request(place), 1);
     EXPECT_EQ(&pool.Get(data.Request(place), 1), training);
   });
@@ -162,7 +162,7 @@ TEST(DatasetCacheTest, OfTwoThreadsBothGetOne) {
   EXPECT_EQ(a, b);
 }
 
-TEST(TrainerPoolTest, AlternatesBetweenTwoDataSetsAndFreesTheThird) {
+TEST(TrainingPoolTest, AlternatesBetweenTwoDataSetsAndFreesTheThird) {
   struct Count final : TrainerWatch {
     explicit Count(int* living) : living_{living} { ++*living_; }
     ~Count() override { --*living_; }
@@ -171,7 +171,7 @@ TEST(TrainerPoolTest, AlternatesBetweenTwoDataSetsAndFreesTheThird) {
   };
   OwnedData a = SomeData(8), b = SomeData(9), c = SomeData(10);
   int living = 0, made = 0;
-  TrainerPool pool{[&](Trainer const&) { return std::make_unique<Count>(&living); }};
+  TrainingPool pool{[&](Trainer const&) { return std::make_unique<Count>(&living); }};
   auto const get = [&](OwnedData const& data) { return &pool.Get(data.Request(kHost), 2, [&] { ++made; }); };
   Training* const of_a = get(a);
   Training* const of_b = get(b);
@@ -190,9 +190,9 @@ TEST(TrainerPoolTest, AlternatesBetweenTwoDataSetsAndFreesTheThird) {
   EXPECT_EQ(pool.Newest(), of_b);
 }
 
-TEST(TrainerPoolTest, FindsMarginsOfTheModelAsItIs) {
+TEST(TrainingPoolTest, FindsMarginsOfTheModelAsItIs) {
   OwnedData a = SomeData(11);
-  TrainerPool pool;
+  TrainingPool pool;
   Training& training = pool.Get(a.Request(kHost), 2);
   EXPECT_EQ(pool.FindMargins(a.key(), 0), nullptr);
   training.own.rounds = 3;
@@ -235,7 +235,7 @@ TEST(MarginBasesTest, DropsWhatBeganOtherwise) {
   OwnedData data = SomeData(12);
   MarginBases bases;
   int cache_a = 0, cache_b = 0;
-  auto const look = [&](float base, void const* cache) { return bases.Look(data.key(), {{}, {base}}, {}, cache); };
+  auto const look = [&](float base, void const* cache) { return bases.Begin(data.key(), {{}, {base}}, {}, cache); };
   EXPECT_FALSE(bases.any());
   auto stale = look(0.5f, &cache_a);
   EXPECT_TRUE(stale.cached) << "nobody knows how these began";
@@ -247,9 +247,9 @@ TEST(MarginBasesTest, DropsWhatBeganOtherwise) {
   EXPECT_TRUE(stale.cached && stale.kept) << "the base score was changed";
   EXPECT_TRUE(look(0.75f, &cache_b).cached);
 
-  bases.Leave(data.key(), {{}, {0.75f}}, {});
+  bases.LeaveToXGBoost(data.key(), {{}, {0.75f}}, {});
   EXPECT_FALSE(look(0.75f, &cache_a).cached);
-  bases.Leave(data.key(), {{}, {0.5f}}, {});
+  bases.LeaveToXGBoost(data.key(), {{}, {0.5f}}, {});
   EXPECT_TRUE(look(0.75f, &cache_a).cached) << "others went on with another base";
 
   bases.Forget();

@@ -1,6 +1,6 @@
 /// The trainings of a model, by data set.
-#ifndef XGBGPU_TRAINER_POOL_H_
-#define XGBGPU_TRAINER_POOL_H_
+#ifndef XGBGPU_TRAINING_POOL_H_
+#define XGBGPU_TRAINING_POOL_H_
 
 #include <cstdint>
 #include <functional>
@@ -18,13 +18,13 @@ namespace xgbgpu {
 
 /// The trainings of one model. Keeps the two that were used last, so that a model may alternate between two data sets.
 /// Only one thread may be in Get; other calls may be made at any time.
-class XGBGPU_API TrainerPool {
+class XGBGPU_API TrainingPool {
  public:
   /// Makes the watch of a new trainer.
-  using Watch = std::function<std::unique_ptr<TrainerWatch>(Trainer const&)>;
+  using MakeWatch = std::function<std::unique_ptr<TrainerWatch>(Trainer const&)>;
 
-  /// `watch` may be empty: trainers have no watch.
-  explicit TrainerPool(Watch watch = {}) : watch_{std::move(watch)} {}
+  /// `make_watch` may be empty: trainers have no watch.
+  explicit TrainingPool(MakeWatch make_watch = {}) : make_watch_{std::move(make_watch)} {}
 
   /// Returns the training on the dataset of `request`, with `threads` threads of the host. It is valid until Get for
   /// other data. Calls before_new(), if not empty, before it makes a training. If the place has shards, all shards call
@@ -59,11 +59,11 @@ class XGBGPU_API TrainerPool {
     std::unique_ptr<Training> training;
   };
 
-  Watch watch_;
+  MakeWatch make_watch_;
   std::mutex mutex_;  // predictions may run at the same time
   std::vector<Slot> slots_;
 };
 
 }  // namespace xgbgpu
 
-#endif  // XGBGPU_TRAINER_POOL_H_
+#endif  // XGBGPU_TRAINING_POOL_H_

@@ -1,5 +1,5 @@
 // Keeps the two newest trainings of a model.
-#include "xgbgpu/trainer_pool.h"
+#include "xgbgpu/training_pool.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 
 namespace xgbgpu {
 
-Training& TrainerPool::Get(DatasetRequest const& request, int threads, std::function<void()> const& before_new) {
+Training& TrainingPool::Get(DatasetRequest const& request, int threads, std::function<void()> const& before_new) {
   DropExpired();
   auto dataset = DatasetCache::Instance().Get(request);
   std::lock_guard<std::mutex> lock{mutex_};
@@ -31,12 +31,12 @@ Training& TrainerPool::Get(DatasetRequest const& request, int threads, std::func
   training->trainer = std::make_unique<Trainer>(dataset, request.place.backend, threads);
   training->dataset = std::move(dataset);
   training->threads = threads;
-  if (watch_) training->watch = watch_(*training->trainer);
+  if (make_watch_) training->watch = make_watch_(*training->trainer);
   slots_.insert(slots_.begin(), Slot{request.key, std::move(training)});
   return *slots_.front().training;
 }
 
-std::pair<Training*, std::int64_t> TrainerPool::Find(DatasetRequest const& request, int threads) {
+std::pair<Training*, std::int64_t> TrainingPool::Find(DatasetRequest const& request, int threads) {
   DropExpired();
   auto const [dataset, number] = DatasetCache::Instance().Find(request);
   if (dataset == nullptr) return {nullptr, 0};
@@ -50,7 +50,7 @@ std::pair<Training*, std::int64_t> TrainerPool::Find(DatasetRequest const& reque
   return {nullptr, 0};
 }
 
-Training* TrainerPool::FindMargins(DataKey const& key, std::uint32_t rounds) {
+Training* TrainingPool::FindMargins(DataKey const& key, std::uint32_t rounds) {
   std::lock_guard<std::mutex> lock{mutex_};
   for (auto const& slot : slots_) {
     if (slot.training->own.rounds == rounds && slot.key == key) return slot.training.get();
@@ -58,12 +58,12 @@ Training* TrainerPool::FindMargins(DataKey const& key, std::uint32_t rounds) {
   return nullptr;
 }
 
-Training* TrainerPool::Newest() {
+Training* TrainingPool::Newest() {
   std::lock_guard<std::mutex> lock{mutex_};
   return slots_.empty() ? nullptr : slots_.front().training.get();
 }
 
-Training* TrainerPool::TrainingOf(DataKey const& key) {
+Training* TrainingPool::TrainingOf(DataKey const& key) {
   std::lock_guard<std::mutex> lock{mutex_};
   for (auto const& slot : slots_) {
     if (slot.key == key) return slot.training.get();
@@ -71,17 +71,17 @@ Training* TrainerPool::TrainingOf(DataKey const& key) {
   return nullptr;
 }
 
-void TrainerPool::ForgetMargins() {
+void TrainingPool::ForgetMargins() {
   std::lock_guard<std::mutex> lock{mutex_};
   for (auto const& slot : slots_) slot.training->Forget();
 }
 
-void TrainerPool::EndTraces() {
+void TrainingPool::EndTraces() {
   std::lock_guard<std::mutex> lock{mutex_};
   for (auto const& slot : slots_) slot.training->trainer->Trace(nullptr);
 }
 
-void TrainerPool::DropExpired() {
+void TrainingPool::DropExpired() {
   {
     std::lock_guard<std::mutex> lock{mutex_};
     EraseExpired(&slots_);
