@@ -10,7 +10,7 @@
 #include <string>
 
 #include "booster/category_names.h"
-#include "xgb/api_call.h"
+#include "call/call_state.h"
 
 namespace xgbgpu::plugin {
 

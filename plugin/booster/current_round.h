@@ -2,7 +2,7 @@
 #ifndef XGBGPU_PLUGIN_BOOSTER_CURRENT_ROUND_H_
 #define XGBGPU_PLUGIN_BOOSTER_CURRENT_ROUND_H_
 
-#include "xgb/api_call.h"
+#include "call/call_state.h"
 #include "xgbgpu/boosting_round.h"
 
 namespace xgbgpu::plugin {

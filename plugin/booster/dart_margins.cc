@@ -6,9 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "call/call_state.h"
+#include "call/info_epoch.h"
 #include "errors/boundary.h"
 #include "matrix/matrix_rows.h"
-#include "xgb/api_call.h"
 #include "xgb/objective.h"
 #include "xgb/owner.h"
 #include "xgbgpu/error.h"

@@ -4,9 +4,9 @@
 #include <mutex>
 #include <utility>
 
+#include "call/call_state.h"
 #include "errors/boundary.h"
 #include "matrix/matrix_rows.h"
-#include "xgb/api_call.h"
 #include "xgb/objective.h"
 #include "xgb/owner.h"
 #include "xgbgpu/error.h"

@@ -3,7 +3,7 @@
 
 #include "base/float_bits.h"
 #include "base/message.h"
-#include "xgb/api_call.h"
+#include "call/call_state.h"
 #include "xgb/metric.h"
 
 namespace xgbgpu::plugin {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "xgb/api_call.h"
+#include "call/call_state.h"
 #include "xgb/types.h"
 #include "xgbgpu/objective.h"
 #include "xgbgpu/training.h"

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <utility>
 
+#include "call/info_epoch.h"
 #include "errors/boundary.h"
 #include "matrix/adapt_input.h"
-#include "xgb/api_call.h"
 #include "xgb/owner.h"
 #include "xgbgpu/host_span.h"
 

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "call/call_state.h"
 #include "errors/notice.h"
-#include "xgb/api_call.h"
 #include "xgbgpu/device_rows.h"
 #include "xgboost_gpu.h"
 

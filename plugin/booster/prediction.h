@@ -12,9 +12,9 @@
 
 #include "booster/learner_view.h"
 #include "booster/prediction_source.h"
+#include "data/in_place_arrays.h"
 #include "matrix/matrix_rows.h"
 #include "params/booster_config.h"
-#include "xgb/api_call.h"
 #include "xgb/json_values.h"
 #include "xgb/types.h"
 #include "xgbgpu/device_prediction.h"

@@ -4,10 +4,10 @@
 #include <new>
 #include <utility>
 
+#include "call/call_state.h"
 #include "matrix/held_bins.h"
 #include "matrix/held_matrix.h"
 #include "matrix/value_matrix.h"
-#include "xgb/api_call.h"
 #include "xgb/owner.h"
 #include "xgbgpu/device_prediction.h"
 

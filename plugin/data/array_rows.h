@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "xgb/api_call.h"
+#include "data/in_place_arrays.h"
 #include "xgbgpu/rows.h"
 
 namespace xgbgpu::plugin {

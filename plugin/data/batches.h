@@ -11,9 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "call/call_state.h"
 #include "data/array_rows.h"
 #include "data/held_rows.h"
-#include "xgb/api_call.h"
+#include "data/in_place_arrays.h"
 #include "xgbgpu/device_rows.h"
 
 namespace xgbgpu::plugin {

@@ -9,7 +9,7 @@
 
 #include "base/buffer.h"
 #include "data/array_view.h"
-#include "xgb/api_call.h"
+#include "data/in_place_arrays.h"
 #include "xgbgpu/rows.h"
 #include "xgbgpu/span.h"
 #include "xgbgpu/trainer.h"

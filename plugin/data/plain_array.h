@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/buffer.h"
+#include "data/in_place_arrays.h"
 #include "errors/fail.h"
-#include "xgb/api_call.h"
 #include "xgb/version.h"
 
 namespace xgbgpu::plugin {

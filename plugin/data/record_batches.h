@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "call/call_state.h"
 #include "data/arrow_structs.h"
 #include "data/held_rows.h"
-#include "xgb/api_call.h"
 
 namespace xgbgpu::plugin {
 

@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "booster/batch_names.h"
+#include "call/call_state.h"
 #include "data/batches.h"
+#include "data/in_place_arrays.h"
 #include "data/per_proxy.h"
 #include "data/plain_array.h"
 #include "data/record_batches.h"
@@ -20,7 +22,6 @@
 #include "matrix/held_bins.h"
 #include "matrix/held_matrix.h"
 #include "matrix/hold_batches.h"
-#include "xgb/api_call.h"
 #include "xgb/c_functions.h"
 #include "xgb/caller.h"
 #include "xgb/next_function.h"

@@ -14,6 +14,7 @@
 #include "booster/booster.h"
 #include "booster/current_round.h"
 #include "booster/group_facts.h"
+#include "call/info_epoch.h"
 #include "entry/decorated_linear.h"
 #include "errors/boundary.h"
 #include "group/all_labels.h"
@@ -21,7 +22,6 @@
 #include "params/device_words.h"
 #include "params/position_biases.h"
 #include "params/saved_params.h"
-#include "xgb/api_call.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/host_span.h"
 

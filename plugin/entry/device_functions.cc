@@ -10,13 +10,14 @@
 #include <utility>
 
 #include "base/message.h"
+#include "call/call_state.h"
 #include "data/batches.h"
 #include "data/device_arrays.h"
+#include "data/in_place_arrays.h"
 #include "data/per_proxy.h"
 #include "entry/stock_calls.h"
 #include "errors/fail.h"
 #include "matrix/held_matrix.h"
-#include "xgb/api_call.h"
 #include "xgb/caller.h"
 #include "xgb/next_function.h"
 #include "xgb/version.h"

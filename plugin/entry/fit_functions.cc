@@ -10,10 +10,10 @@
 
 #include "base/message.h"
 #include "base/quoted.h"
+#include "call/call_state.h"
 #include "errors/fail.h"
 #include "params/booster_config.h"
 #include "params/device_words.h"
-#include "xgb/api_call.h"
 #include "xgbgpu/dataset.h"
 #include "xgbgpu/error.h"
 #include "xgboost_gpu.h"

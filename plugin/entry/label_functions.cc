@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "call/info_epoch.h"
 #include "data/device_arrays.h"
+#include "data/in_place_arrays.h"
 #include "data/plain_array.h"
 #include "errors/fail.h"
-#include "xgb/api_call.h"
 #include "xgb/c_functions.h"
 #include "xgb/caller.h"
 #include "xgb/next_function.h"

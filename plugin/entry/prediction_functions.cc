@@ -1,9 +1,11 @@
 // Functions in front that predict from a DMatrix, and from arrays on the host in place.
 #include <xgboost/c_api.h>
 
+#include "call/call_state.h"
+#include "call/matrices_of_call.h"
+#include "data/in_place_arrays.h"
 #include "data/plain_array.h"
 #include "entry/stock_calls.h"
-#include "xgb/api_call.h"
 #include "xgb/c_functions.h"
 #include "xgb/caller.h"
 #include "xgb/next_function.h"

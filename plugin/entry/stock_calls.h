@@ -4,7 +4,8 @@
 
 #include <xgboost/c_api.h>
 
-#include "xgb/api_call.h"
+#include "call/call_state.h"
+#include "data/in_place_arrays.h"
 
 namespace xgbgpu::plugin {
 

@@ -1,8 +1,9 @@
 // Functions in front that train and evaluate: they note which one is running, and the matrices that it was given.
 #include <xgboost/c_api.h>
 
+#include "call/call_state.h"
+#include "call/matrices_of_call.h"
 #include "entry/stock_calls.h"
-#include "xgb/api_call.h"
 #include "xgb/c_functions.h"
 #include "xgb/caller.h"
 #include "xgb/next_function.h"

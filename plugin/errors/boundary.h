@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/host_memory.h"
-#include "xgb/api_call.h"
+#include "call/call_state.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu::plugin {

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "base/message.h"
-#include "xgb/api_call.h"
+#include "call/call_state.h"
 #include "xgb/communicator.h"
 #include "xgbgpu/process_devices.h"
 

@@ -9,9 +9,9 @@
 #include <memory>
 #include <vector>
 
+#include "call/info_epoch.h"
 #include "matrix/held_bins.h"
 #include "matrix/matrix_rows.h"
-#include "xgb/api_call.h"
 #include "xgb/types.h"
 #include "xgbgpu/base_margins.h"
 #include "xgbgpu/dataset_cache.h"

@@ -1,5 +1,6 @@
 // Finds the owner of a matrix among the arguments of the C function that runs (XGBoost 3.0 and newer).
-#include "xgb/api_call.h"
+#include "call/call_state.h"
+#include "call/matrices_of_call.h"
 #include "xgb/owner.h"
 
 namespace xgbgpu::plugin {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "xgb/api_call.h"
+#include "call/call_state.h"
 #include "xgb/types.h"
 
 namespace xgbgpu::plugin {

@@ -1,7 +1,10 @@
-// Holds the only variable that each thread has for itself, and the epoch of labels that all threads share.
-#include "xgb/api_call.h"
+// Holds the epoch of labels that all threads share.
+#include "call/info_epoch.h"
 
 #include <atomic>
+#include <cstdint>
+
+#include "call/call_state.h"
 
 namespace xgbgpu::plugin {
 
@@ -10,11 +13,6 @@ namespace {
 std::atomic<std::uint64_t> epoch{0};
 
 }  // namespace
-
-CallState& CallState::OfThisThread() {
-  static thread_local CallState state;
-  return state;
-}
 
 EpochScope::EpochScope() { ++epoch; }
 EpochScope::~EpochScope() { ++epoch; }
