@@ -52,6 +52,11 @@ def in_least_memory(work: Callable[[int], Any]) -> Any:
     raise AssertionError("no limit is enough")
 
 
+def in_least_limit(how: Dict[str, Any], data: xgb.DMatrix, rounds: int = 1) -> Tuple[xgb.Booster, int]:
+    """Returns a booster that is trained in the least gpu_memory_limit, and the limit in bytes."""
+    return in_least_memory(lambda limit: (train({**how, "gpu_memory_limit": limit}, data, rounds), limit))
+
+
 def on_disk(folder: Path) -> Dict[str, Any]:
     """With these parameters a device, too, has its pages in a file."""
     return dict(gpu_cache_folder=str(folder), gpu_host_memory_limit=1)
@@ -177,7 +182,7 @@ def test_matrices(kind: str, tmp_path: Path, counts: List[int]) -> None:
 def test_any_limit_gives_the_model(counts: List[int]) -> None:
     how = params(max_depth=7, subsample=0.7)
     expected = raw(train(how, xgb.DMatrix(X, Y), 3))
-    least = in_least_memory(lambda limit: (train({**how, "gpu_memory_limit": limit}, xgb.DMatrix(X, Y), 1), limit))[1]
+    least = in_least_limit(how, xgb.DMatrix(X, Y))[1]
     found = []
     for limit in [least, least + 10_000, least + 20_000, least + 1_000_000, "1GiB", 0]:
         counts.clear()
@@ -201,7 +206,7 @@ def test_trees_on_samples_that_fit_read_pages_twice(how: Dict[str, Any]) -> None
     data = xgb.DMatrix(x, binary_labels(y))
     how = params(**how)
     expected = raw(train(how, data, 4))
-    least = in_least_memory(lambda limit: (train({**how, "gpu_memory_limit": limit}, data, 1), limit))[1]
+    least = in_least_limit(how, data)[1]
     booster = train({**how, "gpu_memory_limit": least + 900_000}, data, 1)
     trees = how.get("num_parallel_tree", 1)
     for number in range(1, 4):
@@ -242,9 +247,7 @@ def test_two_trainings_at_a_time_with_other_limits() -> None:
     data = xgb.DMatrix(X, Y)
 
     def least_for(depth: int) -> int:
-        return in_least_memory(
-            lambda limit: (train(params(max_depth=depth, gpu_memory_limit=limit), data, 1), limit)
-        )[1]
+        return in_least_limit(params(max_depth=depth), data)[1]
 
     expected = [raw(train(params(max_depth=depth), data, 3)) for depth in (3, 6)]
     least = least_for(6)
@@ -268,7 +271,7 @@ def test_two_trainings_at_a_time_with_other_limits() -> None:
 def test_the_report_tells_of_pages(disk_path: Path) -> None:
     data = xgb.DMatrix(X, Y)
     how = params(gpu_cache_folder=str(disk_path))
-    booster, limit = in_least_memory(lambda limit: (train({**how, "gpu_memory_limit": limit}, data, 2), limit))
+    booster, limit = in_least_limit(how, data, 2)
     report = xgboost_gpu.memory_report()[-1]
     assert report["pages"]["count"] > 1 and report["pages"]["on_device"] == report["pages"]["memory_bytes"] == 0
     assert report["pages"]["file_bytes"] >= 4000 * 8
@@ -283,7 +286,7 @@ def test_the_report_tells_of_pages(disk_path: Path) -> None:
 def test_errors_leave_the_booster_as_it_was(tmp_path: Path) -> None:
     data = xgb.DMatrix(X, Y)
     expected = raw(train(params(), data, 3))
-    least = in_least_memory(lambda limit: (train(params(gpu_memory_limit=limit), data, 1), limit))[1]
+    least = in_least_limit(params(), data)[1]
     booster = train(params(gpu_memory_limit=least), data, 2)
     before = raw(booster)
     (tmp_path / "file").touch()
@@ -301,18 +304,29 @@ def test_errors_leave_the_booster_as_it_was(tmp_path: Path) -> None:
     assert raw(booster) == expected
 
 
+def open_files(folder: Path) -> Dict[Path, str]:
+    """The descriptors of files in the folder that this process has open, and each file's name; a file without a name
+    counts."""
+    found = {}
+    for link in Path("/proc/self/fd").iterdir():
+        try:
+            file = os.readlink(link)
+        except OSError:  # the descriptor by which the folder was listed
+            continue
+        if file.startswith(str(folder)):
+            found[link] = file
+    return found
+
+
 @host_only
 def test_a_page_that_is_cut_short(disk_path: Path) -> None:
     """The file is cut short through the process's own descriptor of it."""
     data = xgb.DMatrix(X, Y)
     how = params(gpu_cache_folder=str(disk_path))
     expected = raw(train(how, data, 3))
-    booster, limit = in_least_memory(lambda limit: (train({**how, "gpu_memory_limit": limit}, data, 2), limit))
+    booster, limit = in_least_limit(how, data, 2)
     before = raw(booster)
-    links = [Path("/proc/self/fd") / name for name in os.listdir("/proc/self/fd")]
-    files = [link for link in links if link.exists() or link.is_symlink()]
-    file = next(link for link in files if str(disk_path) in os.readlink(link))
-    os.truncate(file, 4096)
+    os.truncate(next(iter(open_files(disk_path))), 4096)
     for _ in range(2):
         with pytest.raises(xgb.core.XGBoostError, match="page .* offset .*possible: another gpu_cache_folder"):
             booster.update(data, 2)
@@ -322,24 +336,11 @@ def test_a_page_that_is_cut_short(disk_path: Path) -> None:
     assert raw(booster) == expected
 
 
-def open_files(folder: Path) -> List[str]:
-    """Files in the folder that this process has open; those without a name count."""
-    found = []
-    for name in os.listdir("/proc/self/fd"):
-        try:
-            file = os.readlink(f"/proc/self/fd/{name}")
-        except OSError:  # the descriptor by which the folder was listed
-            continue
-        if file.startswith(str(folder)):
-            found.append(file)
-    return found
-
-
 def expect_no_file(folder: Path) -> None:
     """The library frees the pages of matrices that are gone when it next runs."""
     gc.collect()  # what errors hold
     xgb.train(params(), xgb.DMatrix(X[:50], Y[:50]), 1)
-    assert open_files(folder) == [] and list(folder.iterdir()) == []
+    assert not open_files(folder) and list(folder.iterdir()) == []
 
 
 class Interrupted(xgb.callback.TrainingCallback):
@@ -366,7 +367,7 @@ def test_ctrl_c(by_signal: bool, tmp_path: Path) -> None:
     data = xgb.DMatrix(X, Y)
     expected = raw(xgb.train(params(), data, 3))
     how = params(**on_disk(tmp_path))
-    least = in_least_memory(lambda limit: (train({**how, "gpu_memory_limit": limit}, data, 1), limit))[1]
+    least = in_least_limit(how, data)[1]
     how["gpu_memory_limit"] = least
     for _ in range(2):
         pressing = Interrupted(by_signal, tmp_path)
@@ -388,7 +389,7 @@ def test_trainings_in_threads_share_a_folder(tmp_path: Path) -> None:
     limited = []
     for number, (how, data) in enumerate(zip(hows, matrices)):
         how = {**how, **on_disk(tmp_path)}
-        least = in_least_memory(lambda limit: (train({**how, "gpu_memory_limit": limit}, data, 1), limit))[1]
+        least = in_least_limit(how, data)[1]
         limited.append({**how, "gpu_memory_limit": least + 5000 * number})
     barrier = threading.Barrier(len(hows), timeout=600)  # seconds; if one fails, the others do not wait for it
 
