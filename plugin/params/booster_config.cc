@@ -2,11 +2,11 @@
 #include "params/booster_config.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <set>
 #include <sstream>
 
+#include "base/number_text.h"
 #include "base/quoted.h"
 #include "errors/notice.h"
 #include "models/model_bytes.h"
@@ -55,8 +55,7 @@ ParamValues ToValues(Json const& object, std::string const& key) {
   return values;
 }
 
-/// The value of a tree parameter as stock code takes it: that knows one way less to sample rows, and one less to grow
-/// trees.
+/// Returns a tree parameter's value for stock code, which lacks sampling_method=goss and grow_policy=symmetric.
 std::string ForStock(std::string const& name, std::string const& value) {
   if (name == kGrowPolicy && value == kSymmetricPolicy) return "depthwise";
   return name == kSamplingMethod && value == kGossMethod ? "gradient_based" : value;
@@ -79,9 +78,9 @@ void CheckMethod(std::string const& name) {
 
 bool Grows(std::string const& updater) { return updater.compare(0, 5, "grow_") == 0; }
 
-/// Throws for names that XGBoost takes badly. For one that it does not know, it does not say which parameter it was.
-/// With an empty one alone it would have no updaters, and training would crash. With sync, which does nothing here, and
-/// none that grows, trees would have no splits.
+/// Throws for updater names that XGBoost handles badly. For an unknown name, its error does not name the parameter.
+/// With only an empty name it has no updaters, and training crashes. With `sync`, which does nothing here, and no
+/// updater that grows, trees have no splits.
 void CheckAreUpdaters(std::string const& sequence) {
   auto const is_updater = [](std::string const& name) { return name == kPublicUpdater || IsUpdater(name); };
   auto const names = SplitSequence(sequence);
@@ -94,7 +93,7 @@ void CheckAreUpdaters(std::string const& sequence) {
                         "needs an updater beside it that grows trees (grow_…)"};
 }
 
-/// Throws if two updaters grow trees: the second would find the tree grown, and XGBoost's error would not say so.
+/// Throws if two updaters grow trees. The second would find a grown tree, and XGBoost's error would not say so.
 void CheckOneGrows(std::vector<std::string> const& updaters) {
   if (std::count_if(updaters.cbegin(), updaters.cend(), Grows) < 2) return;
   std::string sequence;
@@ -126,7 +125,7 @@ bool BoosterConfig::NamesOurs() const {
 
 bool BoosterConfig::DropsTrees() const {
   return std::any_of(dropout_.cbegin(), dropout_.cend(), [](auto const& rate) {
-    return rate.second == "true" || std::strtod(rate.second.c_str(), nullptr) != 0;
+    return rate.second == "true" || TextToDouble(rate.second.c_str(), nullptr) != 0;
   });
 }
 
@@ -243,8 +242,8 @@ void BoosterConfig::Choose(std::string const* tree_method, std::string const* up
   CheckOneGrows(updaters_);
 }
 
-/// The parameter that makes others than our updater grow trees, for a message, or tree_method if that is not set;
-/// nothing if ours grows them.
+/// Returns, for a message, the parameter by which other updaters than ours grow trees: updater or tree_method, also if
+/// tree_method is not set. Nothing if ours grows them.
 std::optional<std::string> BoosterConfig::WhatTrainsInstead() const {
   bool const others_grow = !NamesOurs() && std::any_of(updaters_.cbegin(), updaters_.cend(), Grows);
   if (others_grow) return "updater is " + Quoted(Join(""));
@@ -261,8 +260,8 @@ void BoosterConfig::CheckTrainsOnCuda() const {
                         "gpu_backend=cuda, or gpu_backend=auto or host"};
 }
 
-/// Throws if trees are to be symmetric, as was set last, here or in a loaded configuration, and others than our updater
-/// grow them: they must not be of another kind unnoticed. Who has set no method yet may set one.
+/// Throws if grow_policy is symmetric, set here or in a loaded configuration, and another updater grows the trees:
+/// they would silently not be symmetric. Does not throw while no method is set, because one may follow.
 void BoosterConfig::CheckTrainsSymmetric() const {
   auto const policy = tree_values_.find(kGrowPolicy);
   if (policy == tree_values_.cend() || policy->second != kSymmetricPolicy) return;

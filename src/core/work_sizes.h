@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "base/message.h"
 #include "xgbgpu/error.h"
@@ -19,10 +20,9 @@ struct WorkSizes {
 };
 
 [[noreturn]] inline void ThrowWithSizes(DeviceError const& error, WorkSizes const& sizes) {
-  std::ostringstream held;
-  if (sizes.bytes != 0) held << ", with " << sizes.bytes << " bytes of its memory held";
+  std::string const held = sizes.bytes == 0 ? "" : Message(", with ", sizes.bytes, " bytes of its memory held");
   Throw<DeviceError>(error.what(), ". Sizes: ", sizes.rows, " rows, ", sizes.features, " features on CUDA device ",
-                     sizes.device, held.str());
+                     sizes.device, held);
 }
 
 /// Calls body(). Adds the numbers of sizes() to a DeviceError that leaves it. An OutOfDeviceMemory has its own numbers.

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <sstream>
+#include <string>
 
 #include "base/message.h"
 #include "base/number_text.h"
@@ -76,10 +76,8 @@ std::string BadLabelText(MetricParams const& params, MetricSum const& sum) {
   auto const bits = static_cast<std::uint32_t>(sum.bad);
   float label;
   std::memcpy(&label, &bits, sizeof(label));
-  std::ostringstream text;
-  text << "Metric " << NameOf(params.kind) << ": row " << 0xFFFFFFFFU - (sum.bad >> 32) << " has label " << label
-       << "; allowed: 0 to ";
-  return text.str();
+  return Message("Metric ", NameOf(params.kind), ": row ", 0xFFFFFFFFU - (sum.bad >> 32), " has label ", label,
+                 "; allowed: 0 to ");
 }
 
 /// Replaces every NaN by one NaN: the processor chooses the sign of a NaN.

@@ -3,7 +3,7 @@
 import json
 import subprocess
 from pathlib import Path
-from typing import List
+from typing import Any, Dict, List
 
 import numpy as np
 import pytest
@@ -402,7 +402,11 @@ def test_numbers_may_end_as_in_c() -> None:
     assert raw(train(data, 2, eta="0.5f", gamma="1F")) == raw(train(data, 2, eta=0.5, gamma=1))
 
 
-def test_a_program_whose_numbers_have_a_decimal_comma(tmp_path: Path) -> None:
+DROPPING = [{}, dict(booster="dart", rate_drop=0.5), *([dict(rate_drop=0.5)] if SERIES >= 303 else [])]
+
+
+@pytest.mark.parametrize("dropping", DROPPING, ids=["gbtree", "dart", "gbtree with drops"][: len(DROPPING)])
+def test_a_program_whose_numbers_have_a_decimal_comma(tmp_path: Path, dropping: Dict[str, Any]) -> None:
     made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", str(tmp_path / "de_DE.UTF-8")], capture_output=True)
     if made.returncode != 0:
         pytest.skip("localedef cannot make de_DE.UTF-8: the package locales is not installed")
@@ -414,18 +418,18 @@ x = np.arange(200.0).reshape(100, 2) % 37
 def results(before):
     data = xgb.DMatrix(x, x[:, 0] * 3)
     history = {}
-    booster = xgb.train(settings, data, 3, evals=[(data, "d")], evals_result=history, verbose_eval=False)
+    booster = xgb.train(settings, data, 10, evals=[(data, "d")], evals_result=history, verbose_eval=False)
     loaded = pickle.loads(before)
-    loaded.update(data, 3)
+    loaded.update(data, 10)
     return history, bytes(booster.save_raw()), bytes(loaded.save_raw()), loaded.eval(data)
-before = pickle.dumps(xgb.train(settings, xgb.DMatrix(x, x[:, 0] * 3), 3))
+before = pickle.dumps(xgb.train(settings, xgb.DMatrix(x, x[:, 0] * 3), 10))
 point = results(before)
 os.environ["LOCPATH"] = sys.argv[2]
 locale.setlocale(locale.LC_ALL, "de_DE.UTF-8")
 assert locale.localeconv()["decimal_point"] == ","
 print(results(before) == point)
 """
-    done = run_python(code, json.dumps(params()), str(tmp_path), library=LIBRARY if OURS else None)
+    done = run_python(code, json.dumps(params(**dropping)), str(tmp_path), library=LIBRARY if OURS else None)
     assert done.stdout.split()[-1] == "True"
 
 
