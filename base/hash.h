@@ -12,7 +12,7 @@
 namespace xgbgpu {
 
 /// Returns a hash of `size` bytes. It detects accidents; it is no defence against intent.
-/// From  Collet, "XXH3", in xxHash 0.8, whose values no later version changes
+/// From  Collet, "XXH3", in xxHash 0.8; no later version changes its values
 inline std::uint64_t HashBytes(void const* bytes, std::size_t size) { return XXH3_64bits(bytes, size); }
 
 inline std::uint64_t HashText(std::string_view text) { return HashBytes(text.data(), text.size()); }

@@ -56,8 +56,8 @@ void ParallelChunks(int threads, std::size_t n, std::size_t grain, F&& f) {
   ParallelTasks(threads, chunks, [&](std::size_t c, int) { f(c * grain, std::min(n, (c + 1) * grain)); });
 }
 
-/// Returns a grain for ParallelChunks that write `n` items of `bytes` each to new memory. If several threads touch a new
-/// huge page at the same time, the system clears one for each thread. So a chunk has several pages, as far as every
+/// Returns a grain for ParallelChunks that write `n` items of `bytes` each to new memory. If several threads touch a
+/// new huge page at the same time, the system clears one for each thread. So a chunk has several pages, as far as every
 /// thread gets chunks.
 inline std::size_t GrainOfNewMemory(std::size_t n, std::size_t bytes, int threads) {
   constexpr std::size_t kLeastBytes = std::size_t{1} << 19, kMostBytes = std::size_t{1} << 24, kChunksOfThread = 4;

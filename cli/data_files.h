@@ -8,18 +8,18 @@
 
 namespace xgbgpu::cli {
 
-/// What an option says of data, such as data = train.txt?format=libsvm#cache.
+/// The parts of a URI of data, such as data = train.txt?format=libsvm#cache.
 struct DataFiles {
   std::string what;                              // the option and its value, for messages
-  std::string name;                              // what is before ? and #
-  std::map<std::string, std::string> arguments;  // what is between ? and #; of a repeated one the first
-  std::string cache;                             // what is behind #
+  std::string name;                              // the part before ? and #
+  std::map<std::string, std::string> arguments;  // the part between ? and #; the first of a repeated argument
+  std::string cache;                             // the part behind #
   std::vector<std::string> files;  // paths of the local files that XGBoost reads; none: leave it to XGBoost
   bool is_binary = false;          // one file, a DMatrix that was saved
 };
 
-/// Takes a URI apart and finds the files: one, several with ; between them, all files of a folder, or all files whose
-/// paths match a regular expression. Throws Error, naming `option`, if XGBoost would read something else than is meant.
+/// Splits a URI and finds the files: one file, several with ; between them, all files of a folder, or all files that a
+/// regular expression matches. Throws Error, naming `option`, if XGBoost would read something else than is meant.
 DataFiles FindDataFiles(std::string const& option, std::string const& uri);
 
 }  // namespace xgbgpu::cli

@@ -7,8 +7,7 @@
 
 namespace xgbgpu::cli {
 
-/// What the user did wrong or what the machine refused, in words for the user. `main` prints it and exits with
-/// status 1.
+/// A mistake of the user or a refusal of the machine, in words for the user. `main` prints it and exits with status 1.
 class Error : public std::runtime_error {
  public:
   explicit Error(std::string const& message) : std::runtime_error(message) {}

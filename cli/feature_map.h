@@ -16,9 +16,8 @@ struct FeatureMap {
 /// Reads lines of `index name type`, separated by blanks, indices 0, 1, 2 … Throws Error naming file and line.
 FeatureMap ReadFeatureMap(std::string const& path);
 
-/// Cuts or extends a map to the features of a model. A feature without a name gets the one that XGBoost's own program
-/// prints: f12, or 12 in JSON and, in text, for categories. `model_types` are the types stored in the model, empty if
-/// none.
+/// Cuts or extends a map to the features of a model. A feature without a name gets the name that XGBoost's own program
+/// prints: f12, or 12 in JSON and for categories in text. `model_types`: the types stored in the model; empty: none.
 void FitToModel(std::vector<std::string> const& model_types, size_t n_features, std::string const& dump_format,
                 FeatureMap* map);
 

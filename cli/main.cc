@@ -1,5 +1,5 @@
-// xgboost-gpu: XGBoost's command line program, with tree_method=gpu_hist and gpu_exact. It calls XGBoost's C API only;
-// what it adds comes from libxgboost_gpu.so, which it is linked to.
+// xgboost-gpu: XGBoost's command line program, with tree_method=gpu_hist and gpu_exact. It calls XGBoost's C API only.
+// It is linked to libxgboost_gpu.so, which adds the two methods.
 
 #include <cstring>
 #include <iostream>

@@ -18,8 +18,8 @@ struct EvalSet {
   std::string uri;
 };
 
-/// What the program itself understands of a configuration. ParseOptions has the defaults; paths that were not given are
-/// empty. Everything else goes to XGBoost, unchanged and in order.
+/// Options of the program itself. ParseOptions has the defaults. Paths that are not given are empty. All other settings
+/// go to XGBoost, unchanged and in order.
 struct Options {
   Task task{};
   std::string data;
@@ -45,8 +45,8 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> parameters;
 };
 
-/// Sorts settings into options and XGBoost parameters. Of repeated options the last one counts; an `eval[name]`
-/// replaces the one of the same name. Throws Error naming the option, where it was set, its value and what is allowed.
+/// Sorts settings into options and XGBoost parameters. The last of repeated options counts. An `eval[name]` replaces an
+/// earlier one with this name. Throws Error naming the option, where it was set, its value and what is allowed.
 Options ParseOptions(std::vector<Setting> const& settings);
 
 /// The part of --help that describes the options.

@@ -26,8 +26,8 @@ class OutputFile {
   std::ostream* stream_;
 };
 
-/// Throws Error, naming `option`, if `path` is a folder, or the one in which it lies does not exist. It is called
-/// before training, so that the user need not wait for the error.
+/// Throws Error, naming `option`, if `path` is a folder, or its parent folder does not exist. It is called before
+/// training, so that the user need not wait for the error.
 void CheckFolder(std::string const& option, std::string const& path);
 
 }  // namespace xgbgpu::cli

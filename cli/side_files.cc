@@ -25,11 +25,11 @@
 namespace xgbgpu::cli {
 namespace {
 
-/// The names, behind that of the data, of files that are read.
+/// Endings of side files that are read. They follow the name of the data.
 constexpr char const* kGroup = ".group";
 constexpr char const* kWeight = ".weight";
 constexpr char const* kMargin = ".base_margin";
-/// … and of files of XGBoost's other fields and of LightGBM, which are not.
+/// Endings of files of XGBoost's other fields and of LightGBM, which are not read.
 constexpr char const* kNotRead[] = {
     ".qid",    ".query",   ".init",           ".label", ".labels", ".label_lower_bound", ".label_upper_bound",
     ".groups", ".weights", ".feature_weights"};

@@ -11,13 +11,14 @@
 
 namespace xgbgpu::cli {
 
-/// What the file of this name is beside data, such as "the groups of train.txt" for train.txt.group; empty if it is not
-/// the name of such a file, or the data are not there.
+/// Describes a file beside data by its name, as in "the groups of train.txt" for train.txt.group. Empty if the name is
+/// not of such a file, or the data do not exist.
 std::string SideFileKind(std::string const& path);
 
-/// Gives a matrix what XGBoost read until 1.6.1 from files beside the data: NAME.group (rows of each group), NAME.weight
-/// and NAME.base_margin, numbers with blanks or ends of lines between them. With several workers each takes what belongs
-/// to its rows. Every worker has to call it. Throws Error with file, number and what is allowed.
+/// Sets groups, weights and base margins of a matrix from files beside the data, as XGBoost did until 1.6.1: NAME.group
+/// (rows of each group), NAME.weight and NAME.base_margin. They have numbers with blanks or ends of lines between them.
+/// Each worker takes the numbers of its rows. Every worker has to call it. Throws Error with file, number and what is
+/// allowed.
 void ReadSideFiles(DataFiles const& data, TextSummary const& text, DataUse use, DMatrixHandle matrix);
 
 }  // namespace xgbgpu::cli

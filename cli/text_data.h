@@ -9,13 +9,13 @@
 
 namespace xgbgpu::cli {
 
-/// U+FEFF, with which some editors begin a file: readers of text skip it.
+/// U+FEFF. Some editors begin a file with it. Readers of text skip it.
 constexpr char kByteOrderMark[] = "\xEF\xBB\xBF";
 
-/// What data are for: labels matter, or not.
+/// The use of data. Predictions need no labels.
 enum class DataUse { kTraining, kPrediction };
 
-/// What the program knows of text data from looking at them.
+/// Facts about text data that the program has read.
 struct TextSummary {
   std::size_t rows = 0;
   bool has_weights = false;              // in the rows
@@ -23,9 +23,9 @@ struct TextSummary {
   std::vector<std::size_t> group_sizes;  // if has_groups
 };
 
-/// Looks at each row of local text files before XGBoost reads them: its reader takes no care, and may well read beyond
-/// its memory. Throws Error with file, row and its text if XGBoost would read something else than what stands there. A
-/// row's number is that of its line. DMatrix files and what is no local file are left to XGBoost.
+/// Checks each row of local text files before XGBoost reads them. XGBoost's reader does not check, and may read beyond
+/// its memory. Throws Error with file, row and its text if XGBoost would misread a row. Rows are numbered by lines.
+/// DMatrix files, and data that are no local files, are left to XGBoost.
 TextSummary CheckTextData(DataFiles const& data, DataUse use);
 
 }  // namespace xgbgpu::cli

@@ -1,5 +1,5 @@
-// Rows of LIBSVM, CSV and libfm files: what XGBoost's parsers read as it stands there. They take no care themselves: they
-// skip words, take a label that is missing from the next number, and let indices overflow.
+// Checks that XGBoost's parsers read rows of LIBSVM, CSV and libfm files correctly. The parsers do not check: they skip
+// words, read a missing label from the next number, and let indices overflow.
 #include "text_rows.h"
 
 #include <dmlc/strtonum.h>
@@ -24,8 +24,8 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 [[noreturn]] void Fail(std::string const& message) { throw Error(message); }
 
-/// True if XGBoost's parser, which lets whole numbers overflow and cuts exponents at 38, reads this number rightly. It
-/// reads numbers below 1e-37 as some other number below 1e-37.
+/// True if XGBoost's parser reads this number correctly. It lets whole numbers overflow, and cuts exponents at 38. It
+/// reads a number below 1e-37 as another number below 1e-37.
 bool IsReadRightly(std::string const& number) {
   double const right = std::strtod(number.c_str(), nullptr);
   double const read = dmlc::strtof(number.c_str(), nullptr);

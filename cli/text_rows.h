@@ -12,7 +12,7 @@ namespace xgbgpu::cli {
 
 enum class TextFormat { kLibsvm, kCsv, kLibfm };
 
-/// What the rows of text data have in common.
+/// The layout that all rows of text data share.
 struct RowLayout {
   TextFormat format = TextFormat::kLibsvm;
   int label_column = -1;   // of CSV; -1: none
@@ -33,22 +33,22 @@ struct GroupRun {
   std::size_t rows;
 };
 
-/// What was seen in rows.
+/// Facts collected from rows.
 struct RowsSeen {
   std::size_t rows = 0;
   std::vector<GroupRun> groups;
   bool labels_may_be_indices = true;  // each row begins whole:number, and the whole number is below its first index
 };
 
-/// True if XGBoost's parser finds no row in the line. In LIBSVM that is a comment alone only if nothing in it may be of a
-/// number, or in the first line of all, which is not passed here.
+/// True if XGBoost's parser finds no row in the line. In LIBSVM a comment line has no row only if no character in it
+/// can be part of a number, or if it is the first line of all. The first line is not passed here.
 bool IsBlankRow(RowLayout const& layout, std::string_view line);
 
-/// The layout with what the first row shows.
+/// Returns the layout, completed by the first row.
 RowLayout LikeFirstRow(RowLayout layout, std::string_view line);
 
-/// Checks that XGBoost's parser reads a line as what stands there, and adds it to `seen`; `offset` is its place. Throws
-/// Error with what is wrong and what is allowed. Cost: about that of looking at each character once.
+/// Checks that XGBoost's parser reads a line correctly, and adds the line to `seen`. `offset`: the place of the line.
+/// Throws Error with what is wrong and what is allowed. Cost: about one look at each character.
 void CheckRow(RowLayout const& layout, std::string_view line, std::size_t offset, RowsSeen* seen);
 
 }  // namespace xgbgpu::cli

@@ -16,9 +16,8 @@
 namespace xgbgpu::cli {
 namespace {
 
-/// XGBoost's last message without what is of no use to the user: time and place in the source ("[10:20:30]
-/// ./src/a.cc:12: ") and the stack trace. A message may quote another one, so every line can have any of them.
-/// What it quotes of the user's input is as long and as odd as that was.
+/// Returns XGBoost's last message without time, source place ("[10:20:30] ./src/a.cc:12: ") and stack trace. Each line
+/// can have them, since messages quote messages. User text of any length is escaped.
 std::string LastMessage() {
   std::regex const place(R"(^\[\d\d:\d\d:\d\d\] \S+:\d+: )");
   std::istringstream lines(EscapedMessage(XGBGetLastError()));
@@ -42,7 +41,7 @@ std::string SaveFormat(std::string const& path) {
   return nlohmann::json{{"format", format}}.dump();
 }
 
-/// The bytes of a file in XGBoost's binary format; nothing if it has another one, or cannot be read.
+/// Returns the bytes of a file in XGBoost's binary format; empty if it has another format or cannot be read.
 std::string BinaryModel(std::string const& path) {
   constexpr char kStart[] = "binf";
   std::ifstream file(path, std::ios::binary);
@@ -54,7 +53,7 @@ std::string BinaryModel(std::string const& path) {
   return bytes;
 }
 
-/// True for the parameters of the communicator: the names that XGCommunicatorInit documents.
+/// True for parameters of the communicator: their names begin as XGCommunicatorInit documents.
 bool IsOfCommunicator(std::string const& name) {
   for (char const* start : {"rabit_", "DMLC_", "federated_", "xgboost_communicator"}) {
     if (name.rfind(start, 0) == 0) return true;
@@ -107,7 +106,7 @@ void Booster::Load(std::string const& path) {
   int const status = binary.empty() ? XGBoosterLoadModel(handle_, file.c_str())
                                     : XGBoosterLoadModelFromBuffer(handle_, binary.data(), binary.size());
   if (status != 0) {
-    std::string const reason = LastMessage();  // of other files XGBoost asks for as many bytes as they seem to say
+    std::string const reason = LastMessage();  // XGBoost reads sizes from a file that is no model: memory runs out
     bool const is_other = reason == std::bad_alloc{}.what() || reason.rfind("basic_string::", 0) == 0;
     throw Error("cannot load model_in = " + QuotedName(path) + ":\n" +
                 (is_other ? "it is not an XGBoost model" : reason));

@@ -19,7 +19,7 @@ void EscapeLog();
 
 void SetVerbosity(int verbosity);
 
-/// The configuration (JSON) with which XGBoosterPredictFromDMatrix predicts by the trees of the rounds begin … end.
+/// Returns the configuration (JSON) for XGBoosterPredictFromDMatrix, to predict by the trees of rounds begin … end.
 std::string PredictConfig(bool margins, int begin, int end);
 
 /// Owns a DMatrixHandle.
@@ -53,7 +53,7 @@ class Booster {
   BoosterHandle Handle() const { return handle_; }
 
   void SetParameters(std::vector<std::pair<std::string, std::string>> const& parameters);
-  /// The format follows the name: .json, .ubj, anything else is XGBoost's binary format, which is read under any name.
+  /// The format follows the name: .json, .ubj, else XGBoost's binary format. The binary format is read under any name.
   /// Throws Error naming the file.
   void Load(std::string const& path);
   void Save(std::string const& path);
@@ -62,9 +62,9 @@ class Booster {
   BoosterHandle handle_ = nullptr;
 };
 
-/// Joins the workers that a tracker started (one worker when there is no tracker), and leaves them at the end. It
-/// hands over only those settings that are a communicator's: XGBoost 1.7 keeps each in 256 bytes, and does not look
-/// whether it fits (plugin/entry/api_hooks.cc does).
+/// Joins the workers that a tracker started (one worker when there is no tracker), and leaves them at the end. It hands
+/// over only settings of the communicator: XGBoost 1.7 copies each into 256 bytes without checking its length.
+/// (plugin/entry/group_functions.cc checks it.)
 class Communicator {
  public:
   explicit Communicator(std::vector<std::pair<std::string, std::string>> const& settings);

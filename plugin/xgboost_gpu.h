@@ -15,20 +15,20 @@ extern "C" {
 /* Version of this library. Pointers may be null. */
 XGBGPU_EXPORT void XGBGPUVersion(int* major, int* minor, int* patch);
 
-/* What was built, as JSON; the text lives as long as the library is loaded. Does not touch any device.
+/* Returns facts about the build, as JSON; the text lives as long as the library is loaded. Does not touch any device.
  *   version             of this library
  *   xgboost_built       version of the XGBoost headers it was compiled with
  *   xgboost_running     version of the XGBoost it runs in
  *   registered          true if gpu_hist is available in that XGBoost
  *   why_not_registered  the reason if it is not, else ""
  *   cuda_architectures  GPUs that it has code for, for instance ["80", "90"]; [] if it was built without CUDA
- *   gpus_of_a_process   what sums of several GPUs travel through, of one process (n_gpus); "" if built without CUDA
+ *   gpus_of_a_process   how GPUs of one process (n_gpus) exchange sums; "" if built without CUDA
  *   gpus_of_processes   the same for workers of a process group */
 XGBGPU_EXPORT char const* XGBGPUBuildInfo(void);
 
-/* What was found, as JSON, at the first call; the text lives as long as the library is loaded. Looking for devices
- * starts the CUDA driver, which processes forked from then on cannot use.
- *   backends     those that can be used now: ["cuda", "host"] or ["host"]
+/* Returns the devices found at the first call, as JSON; the text lives as long as the library is loaded. The search
+ * starts the CUDA driver. Processes forked from then on cannot use it.
+ *   backends     usable backends: ["cuda", "host"] or ["host"]
  *   why_no_cuda  the reason if "cuda" is not among them, else ""
  *   devices      in the order of gpu_id: [{"name": "NVIDIA H200", "architecture": 90, "memory": 150754820096}, …]
  *   nccl         what GPUs of workers on several hosts would use: "2.28.9 from /usr/lib/libnccl.so.2"; "" if it is not
@@ -36,9 +36,9 @@ XGBGPU_EXPORT char const* XGBGPUBuildInfo(void);
  *   why_no_nccl  the reason if it is not, else "" */
 XGBGPU_EXPORT char const* XGBGPUDeviceInfo(void);
 
-/* The memory of every training of this process that lives, as JSON, oldest first; the text lives until this thread's
- * next call. A training lives with its booster and its matrix; two trainings on one matrix share its dataset. Numbers
- * are those of the end of its last round. Does not touch any device.
+/* Returns the memory of every living training of this process, as JSON, oldest first. The text lives until this
+ * thread's next call. A training lives with its booster and its matrix. Two trainings on one matrix share its dataset.
+ * Numbers are from the end of the training's last round. Does not touch any device.
  *   backend         where it trains: "cuda" or "host"; what follows is memory of that device, or of the host
  *   device          gpu_id of the device, the first of several; null on the host
  *   devices         number of devices of this process that have its rows; 0 on the host
@@ -62,9 +62,9 @@ XGBGPU_EXPORT char const* XGBGPUFunctionsInFront(void);
  * set in a booster on; 0: no more. Before the first call the environment variable XGBGPU_TAKE_HIST says so: 1 or 0. */
 XGBGPU_EXPORT void XGBGPUTakeHist(int takes);
 
-/* Tells that the QuantileDMatrices without `ref` that this thread makes from now on are each for one training with these
- * parameters, which alone reads them. An array on the host is then binned where it lies as the matrix is made,
- * and no value of it is kept; a matrix that would need a copy of its values is refused.
+/* Announces the use of the QuantileDMatrices without `ref` that this thread makes from now on: one training each, with
+ * these parameters, and no other reader. An array on the host is then binned where it lies as the matrix is made. No
+ * value of it is kept. A matrix that would need a copy of its values is refused.
  *
  *   parameters  texts by name, a JSON object; null: no more
  *   on_host     1: where the training is on the host, too; 0: on a GPU alone
@@ -83,7 +83,7 @@ XGBGPU_EXPORT int XGBGPUBinAtOnce(char const* parameters, int on_host, int* is_t
  *     nthread     0 or less (default): all */
 XGBGPU_EXPORT int XGBGPUTableRead(void* stream, char const* config, void** table);
 
-/* What a table has, as JSON; the text lives as long as the table.
+/* Returns the contents of a table, as JSON; the text lives as long as the table.
  *   rows, columns
  *   names   of the columns
  *   types   of the columns, as XGBoost's feature types: "int", "float", "i" (truth values), "c" (categories)
@@ -96,11 +96,11 @@ XGBGPU_EXPORT int XGBGPUTableToDMatrix(void* table, char const* config, void** m
 
 XGBGPU_EXPORT void XGBGPUTableFree(void* table);
 
-/* Gives each of `n` keys its place among the distinct ones, ascending, and counts these. `codes`: room for n numbers.
+/* Gives each of `n` keys its place among the distinct keys, ascending. `distinct`: their number. `codes`: room for n.
  * `nthread`: 0 or less: all. Returns 0; or -1, and XGBGetLastError() says why. */
 XGBGPU_EXPORT int XGBGPUNumberKeys(uint64_t const* keys, uint64_t n, int nthread, uint32_t* codes, uint64_t* distinct);
 
-/* Gives each of `n` keys its place among `known_n` keys, which ascend; one that is not among them gets known_n.
+/* Gives each of `n` keys its place among the `known_n` ascending keys `known`. A key that is not known gets known_n.
  * Returns 0; or -1, and XGBGetLastError() says why. */
 XGBGPU_EXPORT int XGBGPUFindKeys(uint64_t const* keys, uint64_t n, uint64_t const* known, uint64_t known_n, int nthread,
                                  uint32_t* codes);

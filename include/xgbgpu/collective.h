@@ -99,14 +99,14 @@ using Fact = std::pair<std::string, std::string>;
 /// Runs work(), which may fail because of this shard's rows or memory, and compares `facts`.
 ///
 /// Cost    one maximum of three integers; more only after a failure
-/// Throws  if work() throws in any shard, in all shards: the exception of work() where it failed, elsewhere
-///         OtherShardFailed with the words of the first shard that failed. If facts differ, InvalidArgument in all
-///         shards, which names a fact, two shards and their values
+/// Throws  if work() throws in a shard, all shards throw: the failed shard the exception of work(), the others
+///         OtherShardFailed with the words of the first failed shard. If facts differ, all throw InvalidArgument, which
+///         names a fact, two shards and their values
 XGBGPU_API void Agree(Collective& collective, std::vector<Fact> const& facts, std::function<void()> const& work);
 
-/// Compares `facts`, and returns whether all shards know the same for a step that needs nothing else of the others. A
-/// shard that knows nothing is not ready. If a shard is not, all take the long way, on which they agree on what has
-/// changed.
+/// Compares `facts`. Returns true if `known` is the same in all shards and not empty: a step then needs nothing else of
+/// other shards. A shard with an empty `known` is not ready. If a shard is not ready, all shards take the long way, and
+/// agree there on the changes.
 ///
 /// Cost    one maximum of three integers; more if shards know different things, and after a failure
 /// Throws  as Agree, also if other shards are in Agree

@@ -78,7 +78,7 @@ using RecordColumns = std::function<bool(std::uint32_t first, LeafColumns* colum
 XGBGPU_API bool CompleteColumns(DartShape const& model, BaseMargins const& base, DataEpoch const& epoch,
                                 RecordColumns const& record, Training* training, KeptRows* rows);
 
-/// Does what CompleteColumns does for the training's own rows. Makes them if there are none.
+/// Does the work of CompleteColumns for the training's own rows. Makes the rows if there are none.
 XGBGPU_API bool CompleteOwnColumns(DartShape const& model, BaseMargins const& base, DataEpoch const& epoch,
                                    RecordColumns const& record, Training* training);
 

@@ -19,13 +19,13 @@
 
 namespace xgbgpu {
 
-/// The memory in which a dataset lies: the host's, or that of CUDA devices.
+/// The memory of a dataset: host memory, or memory of CUDA devices.
 struct Place {
   BackendKind backend{BackendKind::kHost};  ///< kAuto stands for kCuda or kHost, as CudaAvailable says
   int device{0};                            ///< first CUDA device: 0 … CudaDeviceCount() - 1
   /// The communicator of all shards. Null: this dataset holds all rows. All shards build datasets, make trainers and
   /// grow trees at the same time, with the same parameters, and get the same cuts and trees. Must outlive the dataset.
-  /// With kCuda the devices of the shards that have rows are connected (DevicesCanMeet).
+  /// With kCuda the devices of all shards with rows are connected (DevicesCanMeet).
   Collective* shards{nullptr};
   /// Number of CUDA devices that the rows are dealt to in order, 1 or more. Few rows go to fewer devices. The first
   /// device of the machine follows the last, so that one device can hold several shards. Every number gives the same
@@ -98,8 +98,8 @@ class XGBGPU_API Dataset {
   Cuts const& cuts() const;      ///< without features if sorted()
 
   /// Reads rows first … first + count - 1 back from bins on devices, or in memory of the host. The batches number the
-  /// rows from 0. The lower end of a bin stands in place of each value, and has the same bin. The first bin of a feature
-  /// has a number just above its min_value, a category has itself. Missing values are not stored.
+  /// rows from 0. Each value becomes the lower end of its bin; the end lies in this bin. In the first bin of a feature
+  /// it becomes a number just above min_value. A category stays itself. Missing values are not stored.
   ///
   /// Cost    copies the bins once; 12 bytes on the host for each of at most 2^21 values, or of one row
   /// Throws  Unsupported (no bins, bins of the host in pages), DeviceError

@@ -32,7 +32,7 @@ struct DatasetRequest {
   std::function<std::shared_ptr<Dataset const>()> make;  ///< makes the dataset
 };
 
-/// The quantised data of this process, which all trainings on one data set share. Several threads may use it.
+/// The quantised data of this process. All trainings on one data set share them. Several threads may use it.
 class XGBGPU_API DatasetCache {
  public:
   /// Returns the cache of this process.

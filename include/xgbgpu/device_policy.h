@@ -17,7 +17,7 @@ struct WorkShape {
   /// True if no feature is categorical, and trees are neither symmetric nor of vectors. Devices may then search shares
   /// of the features.
   bool may_share{false};
-  std::uint32_t trees{1};    ///< trees of a round, which one device grows at the same time
+  std::uint32_t trees{1};    ///< trees of a round; one device grows them at the same time
   std::uint32_t outputs{1};  ///< of a tree of vectors
 };
 

@@ -20,15 +20,16 @@ class XGBGPU_API DevicePrediction {
  public:
   class Impl;
 
-  /// rounds_leaves: leaves are rounded to what they add to the base score, as XGBoost's in-place predictions of a dart.
+  /// rounds_leaves: a leaf is rounded to (base + leaf) - base, with the base score, as in XGBoost's in-place
+  /// predictions of a dart.
   explicit DevicePrediction(Warn warn, bool rounds_leaves = false);
   explicit DevicePrediction(std::unique_ptr<Impl> impl);
   ~DevicePrediction();
   DevicePrediction(DevicePrediction const&) = delete;
   DevicePrediction& operator=(DevicePrediction const&) = delete;
 
-  /// Returns true if a device predicts `rows` rows with `rounds` of the model's rounds faster than the host.
-  /// Remembers refused work, which speaks for a device in later calls. Does not look for a device.
+  /// Returns true if a device predicts `rows` rows with `rounds` of the model's rounds faster than the host. Adds up
+  /// refused work, which counts for a device in later calls. Does not look for a device.
   bool IsWorthwhile(ModelView const& model, std::uint64_t rows, std::uint32_t rounds);
   /// Returns true if a device is worth making values from bins: rows of `columns` columns without missing values, and
   /// `rounds` rounds.

@@ -68,8 +68,8 @@ inline DeviceTable RowsOf(DeviceTable table, std::uint64_t first, std::uint64_t 
   return table;
 }
 
-/// Returns the ordinal of the device in whose memory `address` is, or kHostMemory. Does not start CUDA: a process that
-/// has not used CUDA has no device memory. A build without CUDA returns 0 for memory of any device.
+/// Returns the ordinal of the device that holds `address`, or kHostMemory. Does not start CUDA: a process that has not
+/// used CUDA has no device memory. A build without CUDA returns 0 for memory of any device.
 XGBGPU_API int DeviceOf(void const* address);
 
 /// Rows of float32 in the memory of a device. dense() returns their array. ForEachBatch copies them to the host, 8 MiB

@@ -28,8 +28,8 @@ XGBGPU_API bool CudaAvailable(std::string* why_not = nullptr);
 /// Returns the number of CUDA devices that this process sees; 0 where CudaAvailable is false. Starts the CUDA driver.
 XGBGPU_API int CudaDeviceCount();
 
-/// Returns true if this process has had memory of a CUDA device, so that its next use need not wait for the driver. A
-/// process that was forked since has not. Starts nothing.
+/// Returns true if this process has had memory of a CUDA device. Its next use of a device does not wait for the driver.
+/// False in a process that was forked later. Starts nothing.
 XGBGPU_API bool CudaIsInUse();
 
 /// Returns the architectures of the device code, for example {"80", "90"}. Empty in a build without CUDA. Starts

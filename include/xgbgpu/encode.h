@@ -121,7 +121,7 @@ XGBGPU_API void OrderTargets(CategoryTargets const& columns, RowOrder const& ord
 /// Throws  std::bad_alloc
 XGBGPU_API std::uint32_t NumberKeys(Span<std::uint64_t const> keys, std::uint32_t* codes, int threads);
 
-/// Gives each key its place in `known`, which ascends. Other keys get known.size().
+/// Gives each key its place in `known`, an ascending array. Unknown keys get known.size().
 ///
 /// Cost    log2(known.size()) reads of `known` a key; no memory
 XGBGPU_API void FindKeys(Span<std::uint64_t const> keys, Span<std::uint64_t const> known, std::uint32_t* codes,
@@ -131,7 +131,7 @@ XGBGPU_API void FindKeys(Span<std::uint64_t const> keys, Span<std::uint64_t cons
 
 // On a CUDA device.
 
-/// Does what host::OrderTargets does, or host::SumTargets if statistics.data is null, with the same bits.
+/// Does the work of host::OrderTargets, or of host::SumTargets if statistics.data is null, with the same bits.
 ///
 /// In      arrays in host memory, which are copied to the device, or in device memory, which are read in place; priors
 ///         in host memory
@@ -143,7 +143,7 @@ XGBGPU_API void OrderTargetsOnDevice(CategoryTargets const& columns, RowOrder co
                                      double const* priors, StatisticsView statistics, CategoryTotals totals,
                                      int device);
 
-/// Does what host::NumberKeys does, with the same bits. Arrays may be in either memory.
+/// Does the work of host::NumberKeys, with the same bits. Arrays may be in either memory.
 ///
 /// Memory  24 bytes a key on the device
 /// Throws  as OrderTargetsOnDevice

@@ -23,7 +23,7 @@ class XGBGPU_API InvalidArgument : public Error {
   using Error::Error;
 };
 
-/// This build, backend or version cannot serve a correct request. The text names what can.
+/// This build, backend or version cannot serve a correct request. The text names an alternative.
 class XGBGPU_API Unsupported : public Error {
  public:
   using Error::Error;
@@ -36,7 +36,7 @@ class XGBGPU_API OutOfHostMemory : public std::bad_alloc {
   char const* what() const noexcept override { return "out of memory of the host"; }
 
   std::size_t bytes() const { return bytes_; }      ///< that were asked for
-  char const* purpose() const { return purpose_; }  ///< what the memory was for; null: unknown
+  char const* purpose() const { return purpose_; }  ///< the purpose of the memory; null: unknown
   /// Sets the purpose if it is unknown, so that the innermost scope decides. `purpose` must be a literal.
   void SetPurpose(char const* purpose) {
     if (purpose_ == nullptr) purpose_ = purpose;

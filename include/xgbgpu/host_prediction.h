@@ -22,8 +22,8 @@ class XGBGPU_API HostPrediction {
   HostPrediction(HostPrediction const&) = delete;
   HostPrediction& operator=(HostPrediction const&) = delete;
 
-  /// Returns true if the engine is to predict `rows` rows, as far as this is known without reading the model's
-  /// trees. Remembers refused work, which speaks for the engine in later calls.
+  /// Returns true if the engine should predict `rows` rows. Decides without reading the model's trees. Adds up refused
+  /// work, which counts for the engine in later calls.
   bool IsWorthwhile(ModelView const& model, std::uint64_t rows, RoundRange rounds, int threads);
 
   /// Predicts margins, as DevicePrediction::PredictMargins. Returns false, with margins unchanged or empty, if a tree

@@ -1,4 +1,4 @@
-/// Leaf values of every tree and row, for the margins of a dart, whose trees change their weights in every round.
+/// Leaf values of every tree and row, for the margins of a dart. The weights of its trees change in every round.
 #ifndef XGBGPU_LEAF_COLUMNS_H_
 #define XGBGPU_LEAF_COLUMNS_H_
 

@@ -11,13 +11,13 @@
 
 namespace xgbgpu {
 
-/// Knows the caches whose margins began with the current base margins of their data set.
+/// Keeps the set of caches with margins that began with the current base margins of their data set.
 ///
 /// Margins begin with the base score or with the data set's own base margins. XGBoost continues from cached margins
-/// even if the base margins or the model have changed between two rounds. Then trees depend on caches, which differ
+/// even if the base margins or the model have changed between two rounds. Then trees depend on caches. Caches differ
 /// between host and device, and before and after a model is saved and loaded. So margins with another beginning are
-/// dropped, and so are margins that another booster has left in a cache: a learner keeps its caches when it loads a
-/// model. Each thread has caches of its own.
+/// dropped. Margins of another booster are dropped, too: a learner keeps its caches when it loads a model. Each thread
+/// has caches of its own.
 class XGBGPU_API MarginBases {
  public:
   /// Margins that must not be used any more.
@@ -41,7 +41,7 @@ class XGBGPU_API MarginBases {
   struct Begun {
     DataKey key;
     BaseMark base;
-    std::unordered_set<void const*> current;  ///< caches whose margins began so
+    std::unordered_set<void const*> current;  ///< caches with margins that began so
   };
 
   std::vector<Begun> begun_;

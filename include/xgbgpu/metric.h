@@ -96,9 +96,9 @@ XGBGPU_API char const* NameOf(Metric metric);
 XGBGPU_API void CheckMetricInput(MetricParams const& params, TargetView const& targets,
                                  OutputView<float const> predictions);
 
-/// What the shards have told each other of the rows of one metric. Empty before the first evaluation, which fills it in.
-/// A later evaluation asks nothing of it again, and must be of the same metric, with rows, groups, weights and outputs of
-/// the same numbers in every shard.
+/// Facts about the rows of one metric that shards have exchanged. Empty before the first evaluation, which fills it in.
+/// Later evaluations do not exchange them again. They must be of this metric, and no shard may change its numbers of
+/// rows, groups, weights and outputs.
 struct SharedRows {
   struct Facts {
     bool have_groups;   ///< a shard has ranking groups
@@ -115,7 +115,8 @@ namespace host {
 
 /// Returns the metric of predictions in host memory.
 ///
-/// In      `predictions`, as host::Transform makes them of margins (probabilities, for example). `shared`: filled in all
+/// In      `predictions`, as host::Transform makes them of margins (probabilities, for example). `shared`: filled in
+/// all
 ///         shards or in none; null: as if it were empty.
 ///         Shards: if one shard has ranking groups, all shards with rows have groups; no group is in two shards
 /// Cost    shards: sums over rows and groups gather up to 4,095 terms of each shard, and 24 bytes for each 2,048 rows.
@@ -127,9 +128,9 @@ namespace host {
 XGBGPU_API double Evaluate(MetricParams const& params, TargetView const& targets, OutputView<float const> predictions,
                            int threads, Collective& collective = NoOtherShards(), SharedRows* shared = nullptr);
 
-/// Returns several metrics of the rows of all shards: what one call for each returns. Metrics that are sums over rows
-/// take one message together. `shared`: of each metric.
-/// Throws  what the call for one of them throws
+/// Returns several metrics of the rows of all shards, with the results of one call for each metric. Metrics that are
+/// sums over rows take one message together. `shared`: of each metric.
+/// Throws  as the call for one metric
 XGBGPU_API std::vector<double> Evaluate(Span<MetricParams const> metrics, TargetView const& targets,
                                         OutputView<float const> predictions, int threads, Collective& collective,
                                         Span<SharedRows* const> shared);

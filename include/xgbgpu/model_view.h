@@ -19,7 +19,7 @@ struct ModelView {
   std::uint32_t outputs;
   FeatureIndex features;
   std::vector<float> base_scores;  ///< margins before the first tree: [outputs], or [1] for all of them
-  /// Calls visit(tree) for each tree in the order of the model; for a tree whose leaves are vectors, for each output.
+  /// Calls visit(tree) for each tree in the order of the model. A tree of vectors is visited once for each output.
   /// Spans are valid during the call. It may take tens of microseconds a tree.
   std::function<void(std::function<void(ModelTree const&)> const& visit)> visit_trees;
 };

@@ -32,13 +32,13 @@ enum class Objective : std::uint8_t {
   kPseudoHuber,      ///< reg:pseudohubererror: slope^2 (sqrt(1 + (d/slope)^2) - 1)
   kAbsoluteError,    ///< reg:absoluteerror: |d|; leaves become medians of residuals
   kQuantile,         ///< reg:quantileerror: alpha max(0, -d) + (1 - alpha) max(0, d); leaves become quantiles
-  /// reg:expectileerror: the sum over outputs of alpha max(0, -d)^2 / 2 + (1 - alpha) max(0, d)^2 / 2. Predictions ascend:
-  /// the first is F, each further one lies 1e-6 + ln(1 + e^F) above the one before. The hessian of an output is the
-  /// square of its prediction's slope 1 / (1 + e^-F), 1 for the first, times the sum of shares, alpha or 1 - alpha, from
-  /// this output on
+  /// reg:expectileerror: the sum over outputs of alpha max(0, -d)^2 / 2 + (1 - alpha) max(0, d)^2 / 2. Predictions
+  /// ascend: the first is F, each further one lies 1e-6 + ln(1 + e^F) above the one before. The hessian of an output is
+  /// the square of its prediction's slope 1 / (1 + e^-F), 1 for the first, times the sum of shares, alpha or 1 - alpha,
+  /// from this output on
   kExpectile,
-  /// reg:absoluteerror since 3.4: s^2 sqrt(1 + (d/s)^2), with the hessian 1 / sqrt(1 + (d/s)^2). s, of an output, is the
-  /// square of the weighted mean of sqrt(|d|) over all rows
+  /// reg:absoluteerror since 3.4: s^2 sqrt(1 + (d/s)^2), with the hessian 1 / sqrt(1 + (d/s)^2). s, of an output, is
+  /// the square of the weighted mean of sqrt(|d|) over all rows
   kSmoothAbsoluteError,
   /// reg:quantileerror since 3.4: s d (1 - 2 alpha) / 2 + s b ln(cosh(d/b)) / 2 with b = .04 s, and the hessian
   /// 12.5 tanh(d/b) / (d/b), at least .00375. s as above
@@ -173,7 +173,8 @@ namespace host {
 ///         HasScale: the mean is of integers, 2^-59 of the largest term, where XGBoost adds floats; terms that are
 ///         infinite or NaN are left out, and their rows' gradients are NaN. Weights that add up to less than 1e-6 give
 ///         the scale 0, and kSmoothQuantile then gradients and hessians of 0. Weights are not negative
-/// Cost    one pass; HasScale three; kCox five, and a sort unless `by_time` is given; kSoftmax two reads and two writes,
+/// Cost    one pass; HasScale three; kCox five, and a sort unless `by_time` is given; kSoftmax two reads and two
+/// writes,
 ///         and one e^x for each margin; kExpectile with n outputs n (n + 1) / 2 additions a row, and two e^x and a
 ///         logarithm for each margin. No memory, but for kCox (16 bytes a row) and ranking.
 ///         Ranking: one sort of each group by labels, and one by margins for kRankNdcg and kRankMap; parallel over
@@ -187,14 +188,14 @@ XGBGPU_API void ComputeGradients(ObjectiveParams const& params, TargetView const
                                  OutputView<float const> margins, OutputView<GradientPair> gradients, int threads,
                                  Collective& collective = NoOtherShards(), std::vector<std::int64_t>* losses = nullptr);
 
-/// Returns the totals of the ranking groups of all shards, which all call it at the same time. A shard with rows has
+/// Returns the totals of the ranking groups of all shards. All shards call it at the same time. A shard with rows has
 /// groups.
 /// Throws  InvalidArgument (some shards have weights of groups and some have none)
 XGBGPU_API GroupTotals AddUpGroups(TargetView const& targets, std::uint64_t rows, Collective& collective);
 
 /// Turns margins into the input of metrics (XGBoost's EvalTransform): predictions; for kSoftmax the probabilities of
-/// all classes; for kSmoothQuantile the margins of each row in ascending order; for kExpectile the ascending predictions.
-/// `out` may be `margins` itself (the same data and strides), but must not overlap it otherwise.
+/// all classes; for kSmoothQuantile the margins of each row in ascending order; for kExpectile the ascending
+/// predictions. `out` may be `margins` itself (the same data and strides), but must not overlap it otherwise.
 ///
 /// Same    bit-equal on every backend, for any number of threads
 XGBGPU_API void Transform(ObjectiveParams const& params, OutputView<float const> margins, OutputView<float> out,

@@ -20,11 +20,11 @@ enum class GrowPolicy { kDepthWise, kLossGuide, kSymmetric };
 /// the gradients of a row by its probability.
 enum class SamplingMethod { kUniform, kGradientBased, kGoss };
 
-/// What regularisation means in two generations of XGBoost.
+/// The rules of regularisation in two generations of XGBoost.
 ///
-/// kOf1_7  gains of weights that max_delta_step or monotone constraints limit are without the weights' L1 penalty, and a
-///         node whose hessians are less than min_child_weight has the weight 0
-/// kOf3_4  gains include the penalty, and such a node, which is a root, has its weight
+/// kOf1_7  a gain omits the L1 penalty of a weight that max_delta_step or monotone constraints limit. A node with
+///         hessians below min_child_weight has the weight 0
+/// kOf3_4  a gain includes the penalty. A node with hessians below min_child_weight, always a root, keeps its weight
 enum class Regularisation : std::uint8_t { kOf1_7, kOf3_4 };
 
 /// Where trees grow. `kAuto`: on a CUDA device if one is usable, or on the host. `kCuda`: on a device, or an error.

@@ -1,4 +1,4 @@
-/// Rounds whose margins, targets and gradients stay on a device.
+/// Boosting rounds with margins, targets and gradients that stay on a device.
 #ifndef XGBGPU_RESIDENT_ROWS_H_
 #define XGBGPU_RESIDENT_ROWS_H_
 
@@ -42,9 +42,9 @@ class XGBGPU_API ResidentRows : public LeafColumns {
   /// Copies labels and weights from host memory. CheckTargets must accept them. Waits.
   virtual void SetTargets(TargetView const& targets) = 0;
 
-  /// Exchanges bounds of margins and targets with the other processes of a group, which all call it at the same time.
-  /// They must do so after margins or targets of any of them were set, before the next gradients. Rows of a single
-  /// process need no call. Waits.
+  /// Exchanges bounds of margins and targets among the processes of a group. All processes call it at the same time:
+  /// after margins or targets were set in any process, and before the next gradients. Rows of a single process need no
+  /// call. Waits.
   virtual void ShareBounds() {}
   /// Returns false if margins or targets were set since the last ShareBounds.
   virtual bool bounds_are_shared() const { return true; }
@@ -56,8 +56,8 @@ class XGBGPU_API ResidentRows : public LeafColumns {
   /// valid until margins or targets change, and for all trees that are started together. Trees may compute them later,
   /// so they cannot be had after a change of margins or targets.
   virtual void ComputeGradients(ObjectiveParams const& objective) = 0;
-  /// Returns the losses for NextBiases, [4 × positions], which the last ComputeGradients has added up over the rows. Its
-  /// objective has biases of `positions` positions. Waits.
+  /// Returns the losses for NextBiases, [4 × positions], which the last ComputeGradients has added up over the rows.
+  /// Its objective has biases of `positions` positions. Waits.
   virtual std::vector<std::int64_t> PositionLosses(std::size_t positions) = 0;
 
   /// Adds the leaf values of kept trees first … last - 1 (ResidentRounds::KeepTree). Only for rows that were made with
@@ -69,19 +69,19 @@ class XGBGPU_API ResidentRows : public LeafColumns {
   virtual double Evaluate(ObjectiveParams const& objective, MetricParams const& metric) = 0;
   /// Takes the memory of predictions, without which EvaluateInGroup would fail while other processes wait for it.
   virtual void ReservePredictions() {}
-  /// Takes the memory that EvaluateInGroup with the same `shared` counts on, because all had it at an evaluation
-  /// before. Returns false if there is too little now.
+  /// Takes the memory that EvaluateInGroup with this `shared` relies on. All processes had it at an earlier evaluation.
+  /// Returns false if there is too little now.
   virtual bool ReserveShared(SharedRows const& /*shared*/) { return true; }
-  /// Returns metrics of the rows of all processes of a group, which all call this or host::Evaluate at the same time,
-  /// each for its own rows, after ReservePredictions. `targets` are the targets of SetTargets, in host memory. `shared`
-  /// as in host::Evaluate of several metrics.
+  /// Returns metrics of the rows of all processes of a group. Each process calls this or host::Evaluate for its own
+  /// rows, all at the same time, after ReservePredictions. `targets` are the targets of SetTargets, in host memory.
+  /// `shared` as in host::Evaluate of several metrics.
   virtual std::vector<double> EvaluateInGroup(ObjectiveParams const& objective, Span<MetricParams const> metrics,
                                               TargetView const& targets, int threads, Collective* group,
                                               Span<SharedRows* const> shared);
 
   // Trees on the gradients computed last. The rows must be the trainer's own.
 
-  /// Grows one tree for this output. Waits. After an error the other trees that were started are cancelled.
+  /// Grows one tree for this output. Waits. After an error all other started trees are cancelled.
   /// Throws  InvalidArgument (parameters; a gradient that is not finite; margins or targets have changed since
   ///         ComputeGradients, unless the tree was started before)
   Tree Grow(TrainParams const& params, std::uint32_t output, TreeKey key);
@@ -91,15 +91,15 @@ class XGBGPU_API ResidentRows : public LeafColumns {
   /// the rest of the trees, and no effect of them shows.
   /// Throws  as Grow
   void Start(TrainParams const& params, std::vector<RoundTree> const& trees);
-  /// Sets the leaves of `tree`, which was grown last, for this output, after an objective with adaptive leaves
-  /// (AdaptsLeaves), from the margins of which the gradients were computed. Waits.
+  /// Sets the leaves of `tree`, the last tree of this output, for an objective with adaptive leaves (AdaptsLeaves).
+  /// Uses the margins that the gradients were computed from. Waits.
   /// Throws  InvalidArgument (the gradients are another objective's; a leaf would be NaN)
   virtual void AdaptLeaves(Tree* tree, std::uint32_t output) = 0;
   /// Adds node_values [nodes of the tree grown last] of every row's leaf to the margins of this output.
   virtual void AddLeafValues(Span<float const> node_values, std::uint32_t output) = 0;
 
   /// Grows one tree of vectors, of all outputs. Waits.
-  /// Throws  as Grow; Unsupported where such trees grow on the host only (docs/adr/0043-vector-leaves.md)
+  /// Throws  as Grow; Unsupported if trees of vectors grow on the host only (docs/adr/0043-vector-leaves.md)
   VectorTree GrowVectors(TrainParams const& params, TreeKey key);
   /// Adds the leaf values of the tree that was grown last, one of vectors, to the margins. Without columns.
   virtual void AddVectorLeaves(VectorTree const& tree) {
@@ -112,7 +112,7 @@ class XGBGPU_API ResidentRows : public LeafColumns {
   virtual void Begin(TrainParams const& params, std::vector<RoundTree> trees) = 0;
   /// Waits for the next of the trees begun, in their order. After an error the rest of the trees can only be abandoned.
   virtual Tree FinishNext() = 0;
-  /// Does what GrowVectors does, when no other tree is under way.
+  /// Does the work of GrowVectors, when no other tree is under way.
   virtual VectorTree MakeVectors(TrainParams const& params, TreeKey key);
 };
 

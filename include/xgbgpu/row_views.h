@@ -66,7 +66,7 @@ struct TargetView {
   /// [groups + 1] offsets: ranking group g has rows group_ptr[g] … group_ptr[g + 1] - 1.
   std::uint32_t const* group_ptr{nullptr};
   std::uint32_t groups{0};
-  /// For gradients of ranking on a device. A shard on the host asks the others.
+  /// For gradients of ranking on a device. A shard on the host asks the other shards.
   GroupTotals all_groups{};
   /// For survival:cox and cox-nloglik. Null: the host sorts the rows in every call, and a device throws.
   TimeOrder by_time{};

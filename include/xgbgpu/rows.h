@@ -39,7 +39,7 @@ struct DenseValues {
   void const* data;  ///< [rows, features] of `type`
   ValueType type{ValueType::kFloat32};
   float missing{std::numeric_limits<float>::quiet_NaN()};  ///< values equal to it are missing; NaNs are always missing
-  int device{kHostMemory};  ///< ordinal of the CUDA device in whose memory the array is, or kHostMemory
+  int device{kHostMemory};  ///< ordinal of the CUDA device that holds the array, or kHostMemory
 };
 
 /// Consecutive rows of a matrix as an array.
@@ -56,7 +56,7 @@ class XGBGPU_API RowSource {
   virtual ~RowSource() = default;
   virtual std::uint64_t rows() const = 0;
   virtual FeatureIndex features() const = 0;
-  /// Returns [features] 1 for a categorical feature, whose values are 0, 1, 2 … without order; empty if there is none.
+  /// Returns [features] 1 for a categorical feature, or empty if there is none. Categories are 0, 1, 2 … without order.
   virtual Span<std::uint8_t const> categorical() const { return {}; }
   /// Returns the array of all rows, if they lie in memory as one. It is valid as long as the source.
   virtual std::optional<DenseValues> dense() const { return std::nullopt; }

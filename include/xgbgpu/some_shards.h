@@ -32,8 +32,8 @@ class XGBGPU_API SomeShards final : public Collective {
 
   /// Runs work() in the members. Other shards return when all members are done. All shards of all() call it at the same
   /// time.
-  /// Throws  if work() throws in a member, in all shards: its own exception where it failed, elsewhere OtherShardFailed
-  ///         with the number and words of the first member that failed
+  /// Throws  if work() throws in a member, all shards throw: the failed member its own exception, the others
+  ///         OtherShardFailed with the number and words of the first failed member
   void Together(std::function<void()> const& work);
 
   int shards() const override { return static_cast<int>(members_.size()); }

@@ -53,7 +53,7 @@ class XGBGPU_API TraceFile {
 
   /// Sets the round of the host spans that follow.
   void SetRound(std::uint32_t round);
-  /// Adds a stage, whose start_us is on this file's clock.
+  /// Adds a stage. Its start_us is on this file's clock.
   void Add(TraceStage const& stage);
   /// Adds a span of the host from `start_us` until now.
   void AddHostSpan(char const* what, double start_us);

@@ -72,8 +72,8 @@ class XGBGPU_API Trainer {
 
   Dataset const& data() const;
   BackendKind backend() const;  ///< never kAuto
-  /// Returns the rounds whose rows stay on the trainer's device, which live as long as the trainer. Null where margins
-  /// stay in host memory: on the host, and in a group of processes of which some have no rows.
+  /// Returns the rounds with rows on the trainer's device. They live as long as the trainer. Null if margins stay in
+  /// host memory: on the host, and in a group of processes if some have no rows or their devices differ in kind.
   ResidentRounds* rounds() const;
 
  private:

@@ -70,13 +70,13 @@ struct RoundPlan {
   }
 };
 
-/// The rounds whose trees a trainer keeps on the device, for rows that are evaluated.
+/// The rounds with trees that a trainer keeps on the device, for rows that are evaluated.
 struct KeptRounds {
   std::uint32_t from{0};
   std::optional<std::uint32_t> until;  ///< rounds of the model with the last kept tree; nothing: a tree is missing
 
-  /// Returns the first of `trees` kept trees that rows with `has` rounds need for `wanted` rounds, which are more.
-  /// Returns nothing if a tree that they need is not kept.
+  /// Returns the first of `trees` kept trees that rows need to advance from `has` to `wanted` rounds (has < wanted).
+  /// Returns nothing if a needed tree is not kept.
   std::optional<std::size_t> FirstMissing(std::uint32_t has, std::uint32_t wanted, std::size_t trees) const {
     if (until != wanted || has < from) return {};
     return trees / (wanted - from) * (has - from);

@@ -39,7 +39,7 @@ struct XGBGPU_API Tree {
   void Resize(std::size_t nodes);
 };
 
-/// Returns true if structure and numbers are equal bit by bit, which is what "one model" means (docs/determinism.md).
+/// Returns true if structure and numbers are equal bit by bit, as "one model" requires (docs/determinism.md).
 XGBGPU_API bool operator==(Tree const& a, Tree const& b);
 inline bool operator!=(Tree const& a, Tree const& b) { return !(a == b); }
 

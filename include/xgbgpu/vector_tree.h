@@ -1,4 +1,4 @@
-/// One regression tree whose leaves are vectors: a number for each output.
+/// One regression tree of vectors: a leaf has a number for each output.
 #ifndef XGBGPU_VECTOR_TREE_H_
 #define XGBGPU_VECTOR_TREE_H_
 
@@ -17,7 +17,7 @@ struct XGBGPU_API VectorTree {
   std::vector<float> weight;      ///< [nodes, outputs] best outputs of the node before shrinkage
   std::vector<float> leaf_value;  ///< [nodes, outputs] weight × learning rate, which a leaf adds to the margins
 
-  /// Returns [nodes] what leaves add to the margin of one output.
+  /// Returns [nodes] the values that leaves add to the margin of one output.
   std::vector<float> LeafValues(std::uint32_t output) const;
 };
 

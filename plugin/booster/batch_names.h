@@ -24,10 +24,10 @@ class BatchNames {
   /// Returns the newest object of this thread if `proxy` belongs to it, else null.
   static BatchNames* Of(DMatrixHandle proxy);
 
-  /// The caller has set the next batch, a table of columns (JSON) that XGBoost has read. XGBoost passes over all batches
-  /// from the first one on, once or more.
+  /// The caller has set the next batch, a table of columns (JSON) that XGBoost has read. XGBoost passes over all
+  /// batches from the first one on, once or more.
   void Add(char const* columns);
-  /// Notes in the matrix that was made of the batches what was seen (matrix/coded_matrices.h).
+  /// Notes the findings in `made`, the matrix that was made of the batches (matrix/coded_matrices.h).
   void NoteIn(xgboost::DMatrix const& made) const;
 
  private:

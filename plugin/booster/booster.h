@@ -62,17 +62,17 @@ class Booster {
   /// Calls explain(matrix), which is XGBoost's own: Prediction::ExplainByStock.
   void ExplainByStock(xgboost::DMatrix* data, std::uint64_t values, StockCallOn const& explain) const;
 
-  /// Must be called before the stock booster loads a model. `in` is the saved model; null: the deprecated binary format,
-  /// which is not checked. Throws if the model is damaged; then nothing has changed.
+  /// Must be called before the stock booster loads a model. `in` is the saved model; null: the deprecated binary
+  /// format, which is not checked. Throws if the model is damaged; then nothing has changed.
   void BeginLoad(xgboost::Json const* in);
   /// Must be called before the booster `out` gets rounds of this one's model.
   void BeginSlice(Booster* out) const;
-  /// Must be called when the stock booster `out` has them.
+  /// Must be called when the stock booster `out` has the rounds.
   void EndSlice(xgboost::GradientBooster* out) const;
   /// Must be called before the stock booster gets another model in another way.
   void ForgetModel();
-  /// Throws if a slice of the rounds from `begin` to `end` (0: all) would lose a round: stock code has
-  /// (end - begin) / step, rounded down.
+  /// Throws if a slice of the rounds from `begin` to `end` (0: all) would lose a round. Stock code takes
+  /// (end - begin) / step rounds, rounded down.
   void CheckSlice(std::int32_t begin, std::int32_t end, std::int32_t step) const;
   /// Throws if the model that was loaded has other outputs or features than this learner.
   void CheckModel() const;

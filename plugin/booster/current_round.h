@@ -7,12 +7,12 @@
 
 namespace xgbgpu::plugin {
 
-/// A round of training, during which XGBoost asks the updater for trees, once for each class, on the same thread. It is
-/// the current round of its thread while it is alive.
+/// A round of training. XGBoost asks the updater for its trees, once for each class, on the same thread. It is the
+/// current round of its thread while it is alive.
 class CurrentRound {
  public:
   /// `cache_is_current`: XGBoost has cached the predictions of the model before this round.
-  /// `has_rows`: XGBoost has the rows that are trained on, and no stand-in.
+  /// `has_rows`: XGBoost has the training rows, and not a stand-in.
   CurrentRound(BoostingRound* round, bool cache_is_current, bool has_rows)
       : round_{round}, cache_is_current_{cache_is_current}, has_rows_{has_rows}, scope_{this} {}
 

@@ -1,4 +1,4 @@
-// Serves the margins of a dart from leaf columns, which it completes and weighs for each round.
+// Serves the margins of a dart from leaf columns. For each round it completes the columns and sums them with weights.
 #include "booster/dart_margins.h"
 
 #include <cstddef>

@@ -14,7 +14,7 @@
 
 namespace xgbgpu::plugin {
 
-/// Makes margins anew in every round, as weighed sums of kept leaf columns.
+/// Recomputes margins in every round, as weighted sums of kept leaf columns.
 class DartMargins final : public Margins {
  public:
   DartMargins(std::weak_ptr<Booster*> by, MarginParts const& parts)

@@ -37,7 +37,7 @@ std::string KindOfMetric(std::string const& name) {
   return kind;
 }
 
-/// Returns true if stock code looks for a weight of every row. Metrics over groups and of hazards do not. `metric`:
+/// Returns true if stock code reads a weight for every row. Metrics over groups and of hazards do not. `metric`:
 /// nothing if the engine does not compute it.
 bool ReadsWeightsOfRows(std::string const& name, std::optional<MetricParams> const& metric, TargetView const& targets) {
   if (metric) return metric->kind != Metric::kCoxNloglik && !IsRanking(metric->kind, targets);
@@ -45,7 +45,7 @@ bool ReadsWeightsOfRows(std::string const& name, std::optional<MetricParams> con
   return kind == "ams" || kind == "quantile" || kind == "expectile";
 }
 
-/// Throws where stock code looks for a weight of every row and finds weights of groups. At their end it ends the
+/// Throws if stock code reads a weight for every row, but the weights are of groups. Behind the last weight it ends the
 /// process, or, for `ams` and metrics of classes and times, reads on. Groups of one row have a weight for each row.
 void CheckWeightsForStock(std::string const& name, std::optional<MetricParams> const& metric,
                           xgboost::MetaInfo const& info) {
@@ -56,7 +56,7 @@ void CheckWeightsForStock(std::string const& name, std::optional<MetricParams> c
                          targets.groups, " ranking groups; allowed: no weights, or a metric of rankings");
 }
 
-/// Throws for metrics that stock code computes from one label a row, if rows have several: it would end the process.
+/// Throws if rows have several labels and stock code computes the metric from one: it would end the process.
 void CheckLabelsForStock(std::string const& metric, xgboost::MetaInfo const& info) {
   std::string const name = KindOfMetric(metric);
   std::uint32_t const columns = ViewTargets(info).label_columns;

@@ -35,9 +35,9 @@ class Evaluation {
         group_{learner, trace},
         trace_{trace} {}
 
-  /// Transforms the margins predicted last by `objective`, where they are. `predictions` is XGBoost's copy of them,
-  /// which stays empty while they are on a device. Returns false if stock code has to do it; then they are in
-  /// `predictions`.
+  /// Transforms the margins predicted last by `objective`, where they are. `predictions` is XGBoost's copy. It stays
+  /// empty while the margins are on a device. Returns false if stock code has to transform them; `predictions` then has
+  /// the margins.
   bool Begin(std::optional<ObjectiveParams> const& objective, xgboost::HostDeviceVector<float>* predictions);
   /// Returns the metric of what Begin transformed last; nothing if stock code has to compute it.
   std::optional<double> Evaluate(MetricParams const& metric, xgboost::HostDeviceVector<float> const& predictions,
@@ -58,10 +58,10 @@ class Evaluation {
   BoosterTrace const& trace_;
 };
 
-/// Returns the metric `name` of `predictions`, which the learner with this context has made; nothing if stock code has
-/// to compute it, and then the predictions have been brought to the host. It is ours if a booster in charge of gpu_hist
-/// predicted, and the engine has the metric: params() has a value, and is asked in this case only. Throws what stock
-/// code would end the process for.
+/// Returns the metric `name` of `predictions` by the learner with this context. It is ours if a booster in charge of
+/// gpu_hist predicted and the engine has the metric: params() has a value. params() is called only after such a booster
+/// has predicted. Nothing if stock code has to compute it; the predictions are then on the host. Throws where stock
+/// code would end the process.
 std::optional<double> EvaluateOurs(XgbContext const* ctx, std::string const& name,
                                    std::function<std::optional<MetricParams>()> const& params,
                                    xgboost::HostDeviceVector<float> const& predictions, xgboost::MetaInfo const& info);

@@ -1,4 +1,4 @@
-/// What workers of a process group compare before they compute together.
+/// Facts that workers of a process group compare before they compute together.
 #ifndef XGBGPU_PLUGIN_BOOSTER_GROUP_FACTS_H_
 #define XGBGPU_PLUGIN_BOOSTER_GROUP_FACTS_H_
 
@@ -16,12 +16,12 @@ namespace xgbgpu::plugin {
 std::string BitsOf(float value);
 std::string BitsOf(std::vector<float> const& values);
 
-/// What workers compare of an objective that the engine has.
+/// Returns the facts that workers compare about an objective of the engine.
 std::vector<Fact> FactsOf(ObjectiveParams const& objective);
-/// What workers compare of a metric that the engine has.
+/// Returns the facts that workers compare about a metric of the engine.
 std::vector<Fact> FactsOf(MetricParams const& metric);
-/// What workers compare before an evaluation by the learner with this context. A worker that evaluates more metrics or
-/// matrices would wait for workers that have gone on, perhaps to a message of XGBoost's own.
+/// Returns the facts that workers compare before an evaluation by the learner with this context. A worker with more
+/// metrics or matrices would wait for workers that have gone on, perhaps to a message of XGBoost's own.
 std::vector<Fact> FactsOfEvaluation(XgbContext const* ctx);
 
 }  // namespace xgbgpu::plugin

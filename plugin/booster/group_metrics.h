@@ -19,8 +19,8 @@
 
 namespace xgbgpu::plugin {
 
-/// One worker's part in the metrics of a process group. All workers make each call at the same time, with the `group` of
-/// their thread. Every call throws on all workers if one of them fails.
+/// One worker's part in the metrics of a process group. All workers make each call at the same time, with the `group`
+/// of their thread. Every call throws on all workers if one of them fails.
 class GroupMetrics {
  public:
   GroupMetrics(LearnerView const& learner, BoosterTrace const& trace) : learner_{learner}, trace_{trace} {}
@@ -28,9 +28,9 @@ class GroupMetrics {
   /// Returns the metric over the rows of all workers; nothing if stock code has to compute it. The predictions of this
   /// worker's rows are on a device (`last->kept`), or in `last->evaluated` after fill_predictions().
   ///
-  /// The first evaluation of a matrix takes the long way, on which workers tell each other of their rows. Later ones
-  /// take a message to learn that all know what they knew then, and a message for the sums of all metrics that XGBoost
-  /// is going to ask for.
+  /// At the first evaluation of a matrix workers exchange facts about their rows: the long way. A later evaluation
+  /// needs two messages: one tells that no worker has anything new, one has the sums of all metrics that XGBoost is
+  /// going to ask for.
   std::optional<double> Evaluate(ProcessGroup* group, MetricParams const& metric, LastPrediction* last,
                                  xgboost::MetaInfo const& info, std::function<void()> const& fill_predictions);
 
@@ -38,8 +38,8 @@ class GroupMetrics {
   /// A metric of a matrix that all workers have evaluated together.
   struct Evaluated {
     DataKey key;
-    std::string step;  ///< what all workers compare of an evaluation, and the numbers of this worker's rows
-    std::string what;  ///< what all workers compare of the metric
+    std::string step;  ///< facts of the evaluation that all workers compare, and the numbers of this worker's rows
+    std::string what;  ///< facts of the metric that all workers compare
     MetricParams metric;
     std::int64_t number;  ///< of the evaluation on the long way: the same on all workers
     std::uint64_t asked;  ///< LastPrediction::number when XGBoost asked for it last
@@ -50,7 +50,7 @@ class GroupMetrics {
 
   std::optional<double> TakeComputed(LastPrediction const& last, DataKey const& key, std::string const& what);
   Evaluated* Find(ProcessGroup const* group, DataKey const& key, std::string const& step, std::string const& what);
-  /// Returns `first` and what else XGBoost asked for in the last evaluation in which it asked for `first`.
+  /// Returns `first` and the other metrics that XGBoost asked for in the last evaluation with `first`.
   std::vector<Evaluated*> AskedWith(Evaluated* first);
   /// Evaluates metrics that all workers know. Returns the first one, and keeps the others in `last`.
   static double EvaluateTogether(std::vector<Evaluated*> const& all, OwnRows const& rows, LastPrediction* last);

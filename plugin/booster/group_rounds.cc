@@ -23,7 +23,7 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// In a maximum: of a worker that has nothing to say.
+/// A worker's number in a maximum if it has none: below all other numbers.
 constexpr std::int64_t kNoOpinion = std::numeric_limits<std::int64_t>::min();
 
 /// Returns the numbers of the features that are categories, as a text.
@@ -35,9 +35,9 @@ std::string NamesOf(std::vector<std::uint8_t> const& categorical) {
   return text;
 }
 
-/// Compares which features are categorical. A matrix that has neither rows nor feature types gets the types of the
-/// first worker that has some: Dask makes such a matrix for a worker that has rows of an evaluation alone, and cannot
-/// know the frame of another worker. A QuantileDMatrix gets none, since it has been made with other types already.
+/// Compares which features are categorical. A matrix without rows and feature types gets the types of the first worker
+/// that has types. Dask makes such a matrix for a worker with rows of an evaluation alone, without the frame of another
+/// worker. A QuantileDMatrix gets no types, because it was already made with other types.
 void AgreeOnTypes(ProcessGroup* group, bool is_binned, xgboost::MetaInfo* info) {
   bool const lacks = info->num_row_ == 0 && info->feature_types.Empty() && !is_binned;
   auto const number = static_cast<std::int64_t>(HashText(NamesOf(CategoricalFeatures(*info))) >> 1);
@@ -58,8 +58,8 @@ void AgreeOnTypes(ProcessGroup* group, bool is_binned, xgboost::MetaInfo* info) 
   Agree(*group, {{"list of categorical features (feature_types)", NamesOf(CategoricalFeatures(*info))}}, [] {});
 }
 
-/// Returns the bins of a training. A QuantileDMatrix has the cuts of all workers' values if every worker with rows holds
-/// them, and otherwise XGBoost's bins. max_bin: the training's.
+/// Returns the bins of a training. QuantileDMatrices get cuts of all workers' values, if every worker with rows holds
+/// its values. Otherwise they keep XGBoost's bins. max_bin: the training's.
 BinsOf AgreeOnBins(ProcessGroup* group, SharedMatrix const& matrix, int max_bin) {
   if (!matrix.is_binned) return {matrix.bins, false};
   bool const has_say = matrix.bins != 0;
@@ -82,7 +82,7 @@ BinsOf AgreeOnBins(ProcessGroup* group, SharedMatrix const& matrix, int max_bin)
 
 }  // namespace
 
-/// Compares the names of categories of all workers whose matrices have names. XGBoost takes codes of others for its own.
+/// Compares the names of categories of all workers that have names. XGBoost reads another worker's codes as its own.
 void GroupRounds::AgreeOnNames(ProcessGroup* group, CategoryNames const& names) const {
   int const own = group->shard();
   std::string const text = names.ToText();

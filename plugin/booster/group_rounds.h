@@ -25,16 +25,16 @@
 
 namespace xgbgpu::plugin {
 
-/// What workers compare of their training matrices.
+/// The facts that workers compare about their training matrices.
 struct SharedMatrix {
   DataKey key;
   xgboost::DMatrix* data;
   bool is_binned;   ///< a QuantileDMatrix
-  bool has_values;  ///< from which cuts may be made: always of a DMatrix, and of a QuantileDMatrix without rows
-  int bins;         ///< of a column, at most; 0: a QuantileDMatrix without rows has no say
+  bool has_values;  ///< has values to make cuts from: always true of a DMatrix, and of a QuantileDMatrix without rows
+  int bins;         ///< most bins of a column; 0: a QuantileDMatrix without rows, which fits any number
 };
 
-/// Makes the workers of a process group agree before each step of a round, so that none waits for a message that
+/// Makes the workers of a process group agree before each step of a round. So no worker waits for a message that
 /// another will not send. All workers make each call at the same time, with the `group` of their thread. Every call
 /// throws on all workers if one of them fails.
 class GroupRounds {
@@ -58,11 +58,11 @@ class GroupRounds {
 
   /// Returns where this worker trains, if the last AgreeOnRound was with this group, matrix and device parameters.
   std::optional<Place> KnownPlace(ProcessGroup const* group, SharedMatrix const& matrix) const;
-  /// Returns the feature weights of all workers, if they are known from the last AgreeOnFeatureWeights, behind that
-  /// AgreeOnRound, and a worker that may say so has the same.
+  /// Returns the feature weights of all workers, if AgreeOnFeatureWeights has been called since the last AgreeOnRound.
+  /// Nothing if this worker has rows or weights, and its weights differ.
   std::optional<std::vector<float>> KnownFeatureWeights(bool has_rows, std::vector<float> const& weights) const;
-  /// Compares what AgreeOnRound compares, but for types of columns and GPUs, and returns whether all workers know the
-  /// same. `known` says what this worker knows, which is empty if it knows too little.
+  /// Compares the facts of AgreeOnRound, but for types of columns and GPUs. Returns true if all workers have the same
+  /// `known`: a text of this worker's knowledge, empty if it knows too little.
   bool AllKnowRound(ProcessGroup* group, SharedMatrix const& matrix, std::string const& step,
                     std::vector<Fact> const& facts, std::string const& known);
   /// Throws if parameters do not allow this process to train in the group.
@@ -72,13 +72,13 @@ class GroupRounds {
     TargetView targets;
     std::vector<float> const* margins{nullptr};  ///< row-major [rows × outputs]
   };
-  /// Returns the inputs of this worker's rows; nothing if stock code has to compute gradients, which refuses what does
-  /// not fit. margins() returns their margins. Throws what this worker's rows do not allow.
+  /// Returns the inputs of this worker's rows. Nothing if stock code has to compute gradients: it refuses inputs that
+  /// do not fit. margins() returns the margins of the rows. Throws if the rows do not allow the objective.
   std::optional<Inputs> InputsOf(ProcessGroup const* group, Training* training, ObjectiveParams const& objective,
                                  xgboost::MetaInfo const& info,
                                  std::function<std::vector<float> const&()> const& margins) const;
-  /// InputsOf, where all workers throw if one does or if the objectives differ. Returns nothing where this worker's rows
-  /// do not fit, and throws on the others then.
+  /// InputsOf, where all workers throw if one does or if the objectives differ. Returns nothing where this worker's
+  /// rows do not fit, and throws on the others then.
   std::optional<Inputs> AgreeOnInputs(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
                                       xgboost::MetaInfo const& info,
                                       std::function<std::vector<float> const&()> const& margins) const;

@@ -19,7 +19,7 @@ namespace xgbgpu::plugin {
 
 class Booster;
 
-/// Tells a learner's objective and metrics where the margins are that the booster predicted last.
+/// Tells a learner's objective and metrics where the booster's last margins are.
 struct LastPrediction {
   std::weak_ptr<Booster*> by;  ///< expired once the booster is gone
   xgboost::DMatrix* data;

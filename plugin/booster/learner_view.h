@@ -36,9 +36,9 @@ class LearnerView {
   std::uint32_t outputs() const { return model_->num_output_group; }
   /// Returns true if the trees have a vector in each leaf. A saved model lacks the parameter multi_strategy.
   bool has_vector_leaves() const { return has_vector_leaves_ || HasVectorLeaves(*model_); }
-  /// Returns true if the next trees have: multi_strategy says so, and there are several outputs.
+  /// Returns true if the next trees have vectors: multi_strategy says so, and there are several outputs.
   bool grows_vector_leaves() const { return HasVectorLeaves(*model_) && outputs() > 1; }
-  /// Notes whether the trees have one that were loaded, sliced or are about to grow.
+  /// Notes whether loaded or sliced trees, or trees that are about to grow, have a vector in each leaf.
   void SetVectorLeaves(bool have_one) { has_vector_leaves_ = have_one; }
   /// The margins of a row before the first tree: [outputs], or [1] for all of them.
   std::vector<float> base_scores() const { return BaseScores(*model_); }

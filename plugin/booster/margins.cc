@@ -22,8 +22,8 @@ void Margins::Predict(xgboost::DMatrix* data, XgbCache* out, bool training, Roun
   PredictNow(data, out, training, rounds);
 }
 
-/// Drops the margins of `data` that began with anything but what the model begins with now. Stock methods go on from
-/// such margins, as in stock code.
+/// Drops margins of `data` that began with other base margins than the model has now. With stock methods they stay, as
+/// in stock code.
 void Margins::DropStale(xgboost::DMatrix* data, XgbCache* out, bool training) {
   std::lock_guard<std::mutex> lock{mutex_};  // no margins are served between the look and the drop
   if (!HasOwner(data, *out) || (!config().InCharge() && !bases_.any())) return;

@@ -22,7 +22,7 @@
 
 namespace xgbgpu::plugin {
 
-/// What a booster's margins are made with. Every pointer must outlive the margins.
+/// The parts of a booster that margins need. Every pointer must outlive the margins.
 struct MarginParts {
   LearnerView const* learner;
   BoosterConfig const* config;
@@ -51,8 +51,8 @@ class Margins {
   /// Returns the margins of `data` before the coming round, on the host [rows × outputs].
   Span<float const> OnHost(xgboost::DMatrix* data, XgbCache* cache);
 
-  /// Returns true if the training's own rows on a device have the margins of the last prediction, and readies these for
-  /// gradients.
+  /// Returns true if the training's own rows on a device have the margins of the last prediction. Prepares the margins
+  /// for gradients.
   virtual bool ReadyOnDevice(Training* training, LastPrediction const& last) = 0;
   /// Must be called before a round that our updater grows. Completes `order` with what kept rows need of the new trees.
   /// `host_sets_leaves`: leaves change on the host after growth, so that the trees are not kept.
@@ -63,10 +63,10 @@ class Margins {
   /// Returns what workers of a process group must have in common before a round, beside parameters.
   virtual std::vector<Fact> SharedFacts() const { return {}; }
 
-  /// Must be called when trees of the model may have changed: kept margins, and trees that predictions have read, are
-  /// not the model's any more.
+  /// Must be called when trees of the model may have changed. Kept margins, and trees that predictions have read, are
+  /// then out of date.
   virtual void ForgetTrees();
-  /// Must be called before the stock booster gets another model. Margins in XGBoost's cache are not the model's either.
+  /// Must be called before the stock booster gets another model. Margins in XGBoost's cache are then out of date, too.
   void ForgetModel();
 
  protected:

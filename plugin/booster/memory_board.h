@@ -1,4 +1,4 @@
-/// What the trainings of this process hold, for XGBGPUMemoryReport.
+/// Memory of the trainings of this process, for XGBGPUMemoryReport.
 #ifndef XGBGPU_PLUGIN_BOOSTER_MEMORY_BOARD_H_
 #define XGBGPU_PLUGIN_BOOSTER_MEMORY_BOARD_H_
 
@@ -13,7 +13,7 @@
 
 namespace xgbgpu::plugin {
 
-/// What a trainer and its data hold.
+/// Facts about a trainer, its data and their memory.
 struct TrainingFacts {
   BackendKind backend;
   int device;   ///< where the data lie, or the first of several devices

@@ -100,13 +100,13 @@ void Prediction::CheckHasValues(xgboost::DMatrix const& data, char const* what) 
                      "QuantileDMatrix of one array");
 }
 
-/// Throws InvalidArgument if the model lacks columns of `data`. XGBoost 1.7 has no words for it, and 3.0 to 3.3 do not
-/// look. Newer ones have refused the data already.
+/// Throws InvalidArgument if the model lacks columns of `data`. XGBoost 1.7 has no message for it. 3.0 to 3.3 do not
+/// check. Newer versions have refused the data already.
 void Prediction::CheckColumns(xgboost::DMatrix const& data, char const* result) const {
   std::uint64_t const columns = data.Info().num_col_;
   if (!config_.InCharge() || columns <= learner_.features()) return;
-  Throw<InvalidArgument>("The data have ", columns, " columns, and the model has ", learner_.features(), "; allowed for ",
-                         result, ": at most as many columns as the model has");
+  Throw<InvalidArgument>("The data have ", columns, " columns, and the model has ", learner_.features(),
+                         "; allowed for ", result, ": at most as many columns as the model has");
 }
 
 void Prediction::PredictByStock(std::uint64_t rows, std::uint64_t values, std::function<void()> const& predict) const {
@@ -139,15 +139,15 @@ void Prediction::PredictMargins(xgboost::DMatrix* data, XgbCache* out, bool trai
     });
   }
   if (!config_.InCharge() || CurrentApiCall() == ApiCall::kUpdate) return;
-  // XGBoost copies them next, and all that it says where there is no room is "std::bad_alloc".
+  // XGBoost copies the predictions next. Without room its whole message is "std::bad_alloc".
   AtBoundary("predicting", [&] {
     WithMemoryFor("a copy of the predictions", [&] { Buffer<float> const room{out->predictions.Size()}; });
   });
 }
 
-/// Returns `data` as a matrix of all columns of the model, if it has fewer and no value is missing in them; null:
-/// read `data`. Stock predictors of XGBoost 3.1 and newer take such rows for rows without missing values, and send them
-/// right where they split by a column that is not there, whatever side the model has for missing values.
+/// Returns `data` as a matrix of all columns of the model, if it has fewer columns and no value is missing in them;
+/// null: read `data`. Stock predictors of XGBoost 3.1 and newer treat such rows as complete. At a split by an absent
+/// column they send the rows right, whatever side the model has for missing values.
 std::shared_ptr<xgboost::DMatrix> Prediction::WithAbsentColumns(xgboost::DMatrix* data) const {
   xgboost::MetaInfo const& info = std::as_const(*data).Info();
   constexpr bool kTakesThemForComplete = kSeries >= 301;

@@ -46,33 +46,35 @@ class Prediction {
   /// out: [rows × outputs × (features + 1) × (features + 1)].
   bool PredictInteractions(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, bool approximate);
 
-  /// Calls predict(), which is XGBoost's own, with `values` numbers for each of the `rows` and each output. XGBoost does
-  /// not say what memory it lacks: while gpu_hist is in charge, an allocation that fails becomes an error with the size.
+  /// Calls predict(), XGBoost's own. It writes `values` numbers for each of the `rows` and each output. XGBoost does
+  /// not say how much memory it lacks. While gpu_hist is in charge, an allocation that fails becomes an error with the
+  /// size.
   void PredictByStock(std::uint64_t rows, std::uint64_t values, std::function<void()> const& predict) const;
-  /// Does the same with explain(matrix), which finds leaves, contributions or interactions. The matrix has the values of a
-  /// QuantileDMatrix while gpu_hist is in charge: stock code of 3.0 and newer would read the bins.
+  /// Does the same with explain(matrix), XGBoost's own for leaves, contributions or interactions. While gpu_hist is in
+  /// charge, the matrix has the values of a QuantileDMatrix: stock code of 3.0 and newer would read the bins.
   void ExplainByStock(xgboost::DMatrix* data, std::uint64_t values, StockCallOn const& explain) const;
 
-  /// Throws InvalidArgument unless the model has these rounds. Stock methods have their own words and results, but a
-  /// stock dart would read on behind its last round.
+  /// Throws InvalidArgument unless the model has these rounds. Stock methods keep their own messages and results. A
+  /// stock dart alone would read past its last round.
   void CheckRounds(RoundRange rounds) const;
-  /// Throws Unsupported if `what`, for which stock code reads rows, is asked of data that hold bins alone.
+  /// Throws Unsupported if stock code has to read rows for `what`, and the data hold bins alone.
   void CheckHasValues(xgboost::DMatrix const& data, char const* what) const;
 
-  /// Returns what the codes of categories of `data` become in the model. Nothing: stock code has to predict, and says
-  /// what is wrong with them. While gpu_hist is in charge, this throws InvalidArgument instead: in XGBoost 3.1 and 3.2
-  /// stock code takes a name that the training did not have for another one.
+  /// Returns the model's codes for the category codes of `data`. Nothing: stock code has to predict, and reports what
+  /// is wrong with the categories. While gpu_hist is in charge, this throws InvalidArgument instead: stock code of
+  /// XGBoost 3.1 and 3.2 takes a name that the training did not have for another name.
   std::optional<Recoding> RecodingOf(xgboost::DMatrix const& data) const;
 
   /// Notes the device on which this worker of a process group trains. Its predictions use no other device.
   void SetWorkerDevice(int device) { worker_device_ = device; }
-  /// Must be called when the model was changed by more than new rounds.
+  /// Must be called after a change of the model that is more than new rounds.
   void Forget();
 
  private:
-  /// Returns true if the engine reads the model's trees. XGBoost before 3.2 has no vectors in leaves that others read.
+  /// Returns true if the engine reads the model's trees. Before XGBoost 3.2 vectors in leaves cannot be read from
+  /// outside.
   bool ReadsTrees() const { return !learner_.has_vector_leaves() || kLeafVectors == LeafVectors::kOfLeaves; }
-  /// Returns true if rounds change the weights of older trees, so that no cached margins are a beginning.
+  /// Returns true if rounds change the weights of older trees. Cached margins are then of no use.
   bool RecomputesMargins() const { return learner_.is_dart() || config_.DropsTrees(); }
   std::shared_ptr<xgboost::DMatrix> WithAbsentColumns(xgboost::DMatrix* data) const;
   bool PredictMarginsByEngine(xgboost::DMatrix* data, RoundRange rounds, bool drops_trees, XgbCache* out,

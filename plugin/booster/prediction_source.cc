@@ -36,7 +36,8 @@ std::shared_ptr<xgboost::DMatrix> PredictionSource::Choose(xgboost::DMatrix* dat
   }
 }
 
-/// A dart of XGBoost's reads all rows for each tree, and evaluations come again: XGBoost's page serves both better.
+/// Returns null for darts, which read all rows for each tree, and inside XGBoost's functions that update and evaluate,
+/// because evaluations come again: XGBoost's page serves both better.
 std::shared_ptr<xgboost::DMatrix> PredictionSource::ValuesOfHeldRows(xgboost::DMatrix* data) const {
   HeldMatrix const* const held = AsHeld(data);
   if (held == nullptr || learner_.is_dart() || CurrentApiCall() != ApiCall::kOther) return nullptr;

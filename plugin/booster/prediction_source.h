@@ -22,9 +22,9 @@ class PredictionSource {
   /// True if a prediction of `data` reads bins: a QuantileDMatrix without values of its own. Stock methods read the
   /// bins of every QuantileDMatrix, as without this library.
   bool ReadsBins(xgboost::DMatrix const& data) const;
-  /// Returns the matrix of values to read in the place of `data`; null: read `data`. A QuantileDMatrix has one if it
-  /// holds values, or if making values saves time (`for_device`: a device reads them). A matrix that holds rows and is
-  /// read once has one, so that XGBoost keeps no page of its own.
+  /// Returns the matrix of values to read in the place of `data`; null: read `data`. There is one for a QuantileDMatrix
+  /// that holds values, or if making values saves time (`for_device`: a device reads them). There is one for a matrix
+  /// that holds rows and is read once: XGBoost then keeps no page of its own.
   std::shared_ptr<xgboost::DMatrix> Choose(xgboost::DMatrix* data, XgbCache const& out, bool for_device);
 
   /// Returns the values that are kept for the QuantileDMatrix `key`, or null.

@@ -120,8 +120,8 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
   });
 }
 
-/// Throws InvalidArgument if codes of the data are other categories than in the model, or in another batch. Stock code
-/// counts them only.
+/// Throws InvalidArgument if a code means another category in the model, or in another batch. Stock code compares only
+/// the numbers of categories.
 void Rounds::CheckNames(xgboost::DMatrix* data, XgbCache const& cache) {
   DataKey key = KeyOf(data, cache);
   if (key == named_) return;
@@ -208,8 +208,8 @@ Training& Rounds::PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data,
   return training;
 }
 
-/// Takes a step of a round like the round before: one message tells that no worker has anything new, and has failed in
-/// nothing. Returns the training on `data`; null if a worker has, and all take the long way.
+/// Takes a step of a round like the round before, with one message: no worker has anything new, and no worker has
+/// failed. Returns the training on `data`. Null if a worker has news or has failed: all take the long way.
 Training* Rounds::GoOn(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step,
                        std::vector<Fact> facts, Ready const& ready) {
   SharedMatrix const matrix = Shared(data);
@@ -384,8 +384,8 @@ bool Rounds::ComputeAlone(std::shared_ptr<xgboost::DMatrix> const& owner, Object
   return true;
 }
 
-/// Tells whether margins and gradients of rounds stay on the device on which the training's trees grow. All workers of a
-/// process group get the same answer.
+/// Tells whether margins and gradients of rounds stay on the device on which the training's trees grow. All workers of
+/// a process group get the same answer.
 bool Rounds::StayOnDevice(Training const& training, ObjectiveParams const& objective) const {
   if (!config().OwnsRounds() || training.trainer->rounds() == nullptr) return false;
   if (ProcessGroup::OfThisThread() == nullptr) return true;
@@ -402,8 +402,8 @@ Rounds::Targets Rounds::Check(Training* training, ObjectiveParams const& objecti
   return targets;
 }
 
-/// Gives the training's own rows on a device the margins of the last prediction. Returns the labels and weights that go
-/// with them; nothing if stock code has to refuse them.
+/// Gives the training's own rows on a device the margins of the last prediction. Returns the labels and weights of the
+/// rows; nothing if stock code has to refuse them.
 std::optional<Rounds::Targets> Rounds::BringToDevice(Training* training, ObjectiveParams const& objective,
                                                      xgboost::MetaInfo const& info) {
   LastPrediction const& last = LastPrediction::OfThisThread();
@@ -488,7 +488,7 @@ std::optional<Rounds::Targets> Rounds::KnownOnDevice(Training* training, Objecti
 }
 
 /// Gives the own rows of all workers margins, labels and weights, and computes the gradients. Returns false if all
-/// compute on their hosts. `training` keeps that in mind, unless stock code has to refuse labels.
+/// workers compute on their hosts. `training` remembers it, unless stock code has to refuse labels.
 bool Rounds::AgreeOnDevice(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
                            xgboost::MetaInfo const& info, XgbGradientMatrix* out) {
   if (!StayOnDevice(*training, objective)) return false;

@@ -25,7 +25,7 @@
 
 namespace xgbgpu::plugin {
 
-/// What rounds are made with. Every pointer must outlive them.
+/// The parts of a booster that rounds need. Every pointer must outlive the rounds.
 struct RoundParts {
   LearnerView const* learner;
   Settings* settings;
@@ -42,14 +42,14 @@ class Rounds {
  public:
   explicit Rounds(RoundParts const& parts) : parts_{parts} {}
 
-  /// Computes the gradients of the margins that this thread predicted last, where they are. `out` is filled on the host
-  /// and emptied on a device. `next_biases` become the biases of the next round if the objective has biases. Returns false if
-  /// stock code has to do it: with other methods, or if it refuses labels.
+  /// Computes the gradients of the margins that this thread predicted last, where the margins are. `out` is filled on
+  /// the host and emptied on a device. `next_biases` become the biases of the next round if the objective has biases.
+  /// Returns false if stock code has to compute them: with other methods, or if it refuses labels.
   bool ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out,
                         PositionBiases* next_biases);
   /// Does what GradientBooster::DoBoost promises. If it throws, the booster is as before the call.
   void Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache, xgboost::ObjFunction const* objective);
-  /// Must be called when the model was changed by more than new rounds.
+  /// Must be called after a change of the model that is more than new rounds.
   void ForgetModel() { named_ = {}; }
 
  private:
@@ -61,12 +61,12 @@ class Rounds {
     ObjectiveParams objective{};
     TargetMark targets{};
   };
-  /// Labels and weights of rows, with the mark by which a change of either is noticed.
+  /// Labels and weights of rows. A change of either changes the mark.
   struct Targets {
     TargetView view;
     TargetMark mark;
   };
-  /// What the engine is asked for.
+  /// An order to the engine for one round.
   struct Setup {
     RoundOrder order;
     HostRound::Residuals residuals;  ///< if leaves change on the host
@@ -91,8 +91,8 @@ class Rounds {
   void CheckTakesVectors(Place const& place) const;
   Place PlaceOfTrees(Place place) const;
   Training& PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step);
-  /// Prepares this worker for a step of a round. Returns what it must have in common with others beside the training,
-  /// as a text that is not empty; an empty text if the step has to go the long way.
+  /// Prepares this worker for a step of a round. Returns, as a text, the facts that all workers must share beside the
+  /// training. An empty text: the step has to go the long way.
   using Ready = std::function<std::string(Training* training)>;
   Training* GoOn(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& data, std::string const& step,
                  std::vector<Fact> facts, Ready const& ready);

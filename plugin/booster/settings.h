@@ -16,7 +16,7 @@
 
 namespace xgbgpu::plugin {
 
-/// Keeps what the user has set, in step with what the stock booster is told.
+/// Keeps the user's parameters, and keeps the stock booster's parameters in step.
 class Settings {
  public:
   explicit Settings(LearnerView const& learner) : learner_{learner} {}

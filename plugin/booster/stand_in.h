@@ -15,8 +15,8 @@
 
 namespace xgbgpu::plugin {
 
-/// Makes a matrix of one row, without labels. A worker of a process group may make it alone, so it is made outside the
-/// group: XGBoost would wait for the others, to agree on the number of columns.
+/// Makes a matrix of one row, without labels. It is made outside the process group, because a worker may make it alone.
+/// In the group XGBoost would wait for all workers, to agree on the number of columns.
 inline std::shared_ptr<xgboost::DMatrix> MakeOneRow() {
   float const value = 0;
   DMatrixHandle handle = nullptr;
@@ -36,8 +36,9 @@ inline xgboost::DMatrix* OneRow() {
   return kMatrix->get();
 }
 
-/// Holds matrix, gradients and cache for a stock DoBoost whose real ones are on a device. DoBoost checks that there is
-/// one gradient for each row, and hands all three to our updater, which reads none of them. Then it commits the trees.
+/// Holds matrix, gradients and cache for a stock DoBoost while the real ones are on a device. DoBoost checks that there
+/// is one gradient for each row, and hands all three to our updater. The updater reads none of them. DoBoost then
+/// commits the trees.
 class StandIn {
  public:
   /// `row`: a matrix of one row. It gets the names of categories of `data`, which DoBoost compares with the model's.
@@ -56,9 +57,9 @@ class StandIn {
   XgbCache cache_;
 };
 
-/// Leaves a learner one thread for as long as it lives, in a training: no other thread changes a learner meanwhile.
-/// Stock code wakes all threads even for a loop over one row, which takes longer than the loop. Then OpenMP's threads
-/// spin for milliseconds, in the way of the threads of other devices.
+/// Limits a learner to one thread during a training, while this object lives. No other thread changes the learner
+/// meanwhile. Stock code wakes all threads even for a loop over one row, which takes longer than the loop. Then
+/// OpenMP's threads spin for milliseconds, and slow down the threads of other devices.
 class OneThread {
  public:
   /// `ctx`: of the learner, which holds it as a variable.

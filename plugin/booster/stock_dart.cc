@@ -44,9 +44,9 @@ class Probe final : public TreeWatch {
   bool is_open_{false};
 };
 
-/// Keeps parallel loops on this thread while it is alive. Stock code has such a loop over the single row for every tree,
-/// and waking other threads takes longer than all the rest. Several threads may predict with one dart, so its learner
-/// keeps its number of threads, which OneThread would change.
+/// Keeps parallel loops on this thread while it is alive. Stock code has such a loop over the single row for every
+/// tree, and waking other threads takes longer than all the rest. Several threads may predict with one dart, so its
+/// learner keeps its number of threads, which OneThread would change.
 class SerialLoops {
  public:
   SerialLoops() : levels_{omp_get_max_active_levels()} { omp_set_max_active_levels(0); }

@@ -1,5 +1,5 @@
-/// Questions to XGBoost's own dart. It has no functions for dropped trees, weights of trees or columns of leaves, but it
-/// asks the predictor for one tree after the other, which can be watched. docs/adr/0015-dart-rounds.md
+/// Queries XGBoost's own dart. It has no functions for dropped trees, weights of trees or columns of leaves.
+/// But it asks the predictor for one tree after the other, and a TreeWatch sees that. docs/adr/0015-dart-rounds.md
 #ifndef XGBGPU_PLUGIN_BOOSTER_STOCK_DART_H_
 #define XGBGPU_PLUGIN_BOOSTER_STOCK_DART_H_
 
@@ -14,7 +14,7 @@
 
 namespace xgbgpu::plugin {
 
-/// Finds out what a stock dart does with its trees.
+/// Reads weights, dropped trees and leaf columns of a stock dart.
 class StockDart final : public DartModel {
  public:
   /// `dart` must outlive it.
@@ -29,8 +29,8 @@ class StockDart final : public DartModel {
   /// tree.
   bool Record(DartShape const& model, int threads, xgboost::DMatrix* data, std::uint32_t first, LeafColumns* columns);
 
-  /// Predicts without the trees of weight 0. The dart does the same with training=True, but draws other trees. `weights`:
-  /// [trees].
+  /// Predicts without the trees of weight 0. The dart does the same with training=True, but draws other trees.
+  /// `weights`: [trees].
   void PredictWithout(std::vector<float> const& weights, xgboost::DMatrix* data, XgbCache* out, unsigned layer_begin,
                       unsigned layer_end);
 

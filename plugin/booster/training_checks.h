@@ -24,16 +24,16 @@ void CheckTrainsInGroup(DeviceParam const& param, bool exact, std::string const&
 /// Throws Unsupported if exact trees (`exact`) are to grow on several devices or in less memory than they take.
 void CheckDevices(DeviceParam const& param, bool exact);
 
-/// Throws InvalidArgument if the user wants existing trees updated (`updates`). XGBoost's own message names the updater,
-/// which the user has not chosen.
+/// Throws InvalidArgument if the user wants existing trees updated (`updates`). XGBoost's own message names the
+/// updater, which the user has not chosen.
 void CheckGrows(bool updates, char const* tree_method);
 
 /// Throws Unsupported for a model of trees of vectors (multi_strategy=multi_output_tree) that cannot get a round:
 /// because this XGBoost has no such trees for us, or another method or strategy is to grow the next ones.
 void CheckVectorLeaves(LearnerView const& learner, bool exact);
 
-/// Throws Unsupported if trees of vectors do not have what a round needs in this series of XGBoost: leaves that the
-/// objective sets (`changes_leaves`), categories.
+/// Throws Unsupported if a round needs trees of vectors with a feature that this series of XGBoost lacks: leaves that
+/// the objective sets (`changes_leaves`), categories.
 void CheckVectorRound(xgboost::MetaInfo const& info, bool changes_leaves);
 
 /// Throws Unsupported if leaves that are medians would not add up to a prediction: in a dart, or with several trees for
@@ -47,8 +47,9 @@ void WarnIfEtaIsIgnored(float eta);
 /// Stock code reads all three when `objective` sets leaves, and does not count them. `margins`: the number of margins.
 void CheckStockSetsLeaves(xgboost::ObjFunction const& objective, xgboost::MetaInfo const& info, std::size_t margins);
 
-/// Throws InvalidArgument unless rows have margins of their own, or `margins` are finite, which the objective made of
-/// `base_score`. XGBoost checks base_score for logistic objectives only. Other objectives may take its logarithm.
+/// Throws InvalidArgument unless rows have margins of their own or `margins` are finite. The objective has made
+/// `margins` of `base_score`; kPoisson and kAft allow infinite ones, of base_score 0. XGBoost checks base_score for
+/// logistic objectives only. Other objectives may take its logarithm.
 void CheckBaseScore(Objective objective, xgboost::MetaInfo const& info, std::vector<float> const& margins,
                     std::string const& base_score);
 

@@ -14,9 +14,9 @@
 namespace xgbgpu::bridge {
 namespace {
 
-/// RTLD_DEEPBIND if a library that is loaded for all has another XGBoost than the image. The dynamic linker would bind the
-/// adapter to that one, because it looks there before it looks into our table. In all other processes the flag would do
-/// harm: the adapter would not see an allocator that was preloaded, and XGBoost frees what the adapter allocates.
+/// Returns RTLD_DEEPBIND if a globally loaded library has another XGBoost than the image, else 0. The dynamic linker
+/// would bind the adapter to that XGBoost, because it searches there before our table. Otherwise the flag would do
+/// harm: the adapter would not see a preloaded allocator, and XGBoost frees what the adapter allocates.
 int ScopeOf(XGBoostImage const& image) {
   void* const global = dlsym(RTLD_DEFAULT, "XGBoostVersion");
   bool const is_other = global != nullptr && reinterpret_cast<std::uintptr_t>(global) != image.version_function;

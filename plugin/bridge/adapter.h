@@ -15,12 +15,12 @@ constexpr char kTableName[] = "libxgb_bridge.so";
 /// Returns the path of the adapter for the image's series; throws BridgeError if the folder has it not.
 std::string AdapterIn(std::string const& folder, XGBoostImage const& image);
 
-/// Returns what the adapter, and the engine in its folder or the parent, need of XGBoost. Throws BridgeError if the adapter
-/// does not need the table: then it was made for another way to load it.
+/// Returns the names that the adapter, and the engine in its folder or the parent, need of XGBoost. Throws BridgeError
+/// if the adapter does not need the table: then it is made for another loader.
 Wanted NeedsOf(std::string const& adapter);
 
-/// Loads the adapter, lets it compare matrices and trees on both sides, and has it register. It stays in the process. Throws
-/// BridgeError, and the adapter is gone, if it says no.
+/// Loads the adapter, lets it compare matrices and trees on both sides, and has it register. It stays in the process.
+/// If the adapter refuses, unloads it and throws BridgeError.
 void LoadAdapter(std::string const& path, XGBoostImage const& image);
 
 }  // namespace xgbgpu::bridge

@@ -50,8 +50,8 @@ Addresses AddressesFor(Wanted const& wanted, ElfFile const& file, XGBoostImage c
     for (std::string const& name : *names) {
       auto const at = found.find(name);
       std::uint64_t address = at == found.end() ? 0 : at->second;
-      // The OpenMP runtime is the one that XGBoost needs. Regions of two runtimes in turns cost 1.5 times the time. Debian
-      // has dmlc-core in a library of its own.
+      // The OpenMP runtime is the one that XGBoost needs. Regions of two runtimes in turns cost 1.5 times the time.
+      // Debian has dmlc-core in a library of its own.
       if (IsOfOpenMP(name) || (address == 0 && IsOfDmlc(name)))
         address = reinterpret_cast<std::uint64_t>(dlsym(image.handle.get(), name.c_str()));
       if (address != 0) {

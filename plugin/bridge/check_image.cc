@@ -11,8 +11,8 @@
 namespace xgbgpu::bridge {
 namespace {
 
-/// Returns how many bytes the constructor writes, up to the last one. What it writes may equal what was there, so it runs
-/// on two patterns.
+/// Returns how many bytes the constructor writes, up to the last one. What it writes may equal what was there, so it
+/// runs on two patterns.
 std::size_t BytesWritten(void (*construct)(void*)) {
   constexpr std::size_t kMost = 65536;
   std::size_t written = 0;

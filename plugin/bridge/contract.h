@@ -1,5 +1,5 @@
-/// Contracts: what an adapter was compiled to rely on in XGBoost of one series. contracts/<series>.txt, which scripts/contract
-/// writes and the library embeds.
+/// Contracts: the names, vtables and sizes that an adapter relies on in one series of XGBoost. scripts/contract writes
+/// contracts/<series>.txt, and the library embeds the files.
 #ifndef XGBGPU_PLUGIN_BRIDGE_CONTRACT_H_
 #define XGBGPU_PLUGIN_BRIDGE_CONTRACT_H_
 
@@ -10,7 +10,7 @@
 
 namespace xgbgpu::bridge {
 
-/// A word of a vtable. It has the address of one of the names, which all are one function.
+/// A word of a vtable: the address of a function. `functions` are names of this one function.
 struct Slot {
   std::string table;
   std::size_t word;
@@ -39,8 +39,8 @@ struct ContractText {
 /// The contracts, oldest series first. The last one has null pointers.
 extern ContractText const kContracts[];
 
-/// Reads lines of `release R`, `name N`, `slot TABLE WORD FUNCTION…`, `size CONSTRUCTOR BYTES`, and comments of #. Throws
-/// BridgeError, with the line, at any other.
+/// Reads lines of `release R`, `name N`, `slot TABLE WORD FUNCTION…`, `size CONSTRUCTOR BYTES`, and comments of #.
+/// Throws BridgeError, with the line, at any other.
 Contract ParseContract(std::string_view text);
 
 }  // namespace xgbgpu::bridge

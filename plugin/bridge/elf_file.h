@@ -22,8 +22,8 @@ struct ElfName {
 
 class ElfFile {
  public:
-  /// `bytes` must live as long as the object. `path` is for messages. Throws BridgeError if that is no shared object for
-  /// x86-64, or if its tables are not inside of it.
+  /// `bytes` must live as long as the object. `path` is for messages. Throws BridgeError if that is no shared object
+  /// for x86-64, or if its tables are not inside of it.
   ElfFile(std::string_view bytes, std::string const& path);
 
   /// Calls `visit(ElfName)` for the names of .dynsym and then of .symtab.

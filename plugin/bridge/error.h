@@ -1,4 +1,4 @@
-/// What the bridge throws: a sentence for the user, which names what was found and what is allowed.
+/// The bridge's exception: a sentence for the user, with the finding and what is allowed.
 #ifndef XGBGPU_PLUGIN_BRIDGE_ERROR_H_
 #define XGBGPU_PLUGIN_BRIDGE_ERROR_H_
 

@@ -1,4 +1,5 @@
-// Loads bytes as a shared object: from a memory file, or from a file of the user's where the system refuses memory files.
+// Loads bytes as a shared object: from a memory file, or from a file of the user's where the system refuses memory
+// files.
 #include "bridge/load_bytes.h"
 
 #include <dlfcn.h>

@@ -22,8 +22,8 @@ struct Wanted {
   std::set<std::string> weak;
 };
 
-/// True for C++ names of xgboost:: and dmlc::, and XGBoost's C functions. Names of std:: that mention neither are not its:
-/// wheels have a private copy of parts of libstdc++.
+/// True for C++ names of xgboost:: and dmlc::, and XGBoost's C functions. Names of std:: that mention neither are not
+/// its: wheels have a private copy of parts of libstdc++.
 bool IsOfXGBoost(std::string_view name);
 
 /// True for functions of an OpenMP runtime.

@@ -1,5 +1,5 @@
-// The program xgbgpu-probe LIBXGBOOST FOLDER: loads an adapter into an XGBoost and trains ten rows on the host. Exit status 0
-// if all of that works; else it writes why not.
+// The program xgbgpu-probe LIBXGBOOST FOLDER: loads an adapter into an XGBoost and trains ten rows on the host. Exit
+// status 0 if all of that works; else it writes why not.
 #include <dlfcn.h>
 
 #include <cstdint>

@@ -15,8 +15,8 @@ struct Verdict {
   std::string reason;
 };
 
-/// Runs `program xgboost folder` for at most `seconds` seconds. The verdict is good if the exit status is 0. Otherwise the
-/// reason is what the program wrote.
+/// Runs `program xgboost folder` for at most `seconds` seconds. The verdict is good if the exit status is 0. Otherwise
+/// the reason is what the program wrote.
 Verdict RunProgram(std::string const& program, std::string const& xgboost, std::string const& folder, int seconds);
 
 /// Returns normally if xgbgpu-probe, beside this library, loads the adapter into this XGBoost and trains with it. The

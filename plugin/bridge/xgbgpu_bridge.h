@@ -18,7 +18,7 @@ extern "C" {
  * Returns 0; or -1, and XGBGPUBridgeError() says why. */
 XGBGPU_EXPORT int XGBGPUBridgeLoad(char const* xgboost, char const* folder, char const** adapter);
 
-/* The same, and a release that no contract names is not tried in a child process first: this is the child's call. */
+/* Does the same without a trial in a child process of releases that no contract names: this is the child's call. */
 XGBGPU_EXPORT int XGBGPUBridgeTry(char const* xgboost, char const* folder, char const** adapter);
 
 /* Why this thread's last call failed. The text lives until its next call. */

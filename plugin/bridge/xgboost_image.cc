@@ -36,8 +36,8 @@ std::vector<Library> LibrariesOfTheProcess() {
   return libraries;
 }
 
-/// Returns the library with this handle if it is an XGBoost, and else an image without a handle. A library that needs an
-/// XGBoost finds XGBoostVersion, too, but does not have it.
+/// Returns the library with this handle if it is an XGBoost, and else an image without a handle. A library that needs
+/// an XGBoost finds XGBoostVersion, too, but does not have it.
 XGBoostImage ImageOf(DlHandle handle, Library const& library) {
   void* const found = dlsym(handle.get(), "XGBoostVersion");
   XGBoostImage image{nullptr, library.path, {}, reinterpret_cast<std::uintptr_t>(found), library.segments};

@@ -1,4 +1,4 @@
-/// An XGBoost that the process has loaded: where it is, which version, and what its memory may be used for.
+/// An XGBoost that the process has loaded: file, version, and segments with their access rights.
 #ifndef XGBGPU_PLUGIN_BRIDGE_XGBOOST_IMAGE_H_
 #define XGBGPU_PLUGIN_BRIDGE_XGBOOST_IMAGE_H_
 
@@ -39,8 +39,8 @@ struct XGBoostImage {
   bool IsCode(std::uintptr_t address) const;
 };
 
-/// Returns the XGBoost that dlopen knows by `path`; with null, the only one of the process. Throws BridgeError if there is
-/// none, or if there are several.
+/// Returns the XGBoost that dlopen knows by `path`; with null, the only one of the process. Throws BridgeError if there
+/// is none, or if there are several.
 XGBoostImage FindXGBoost(char const* path);
 
 /// Throws BridgeError if the C library cannot bind absolute symbols. `glibc`: its version; null in another C library.

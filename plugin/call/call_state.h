@@ -1,4 +1,4 @@
-/// What calls of XGBoost on one thread tell each other. docs/adr/0008-rounds-on-the-device.md
+/// State that XGBoost's calls on one thread share. docs/adr/0008-rounds-on-the-device.md
 #ifndef XGBGPU_PLUGIN_CALL_CALL_STATE_H_
 #define XGBGPU_PLUGIN_CALL_CALL_STATE_H_
 
@@ -28,15 +28,15 @@ class TreeWatch;        // xgb/predictor.h
 struct InPlaceArrays;   // data/in_place_arrays.h
 struct LastPrediction;  // booster/last_prediction.h
 
-/// The function of XGBoost's that a thread runs. It is known for callers that reach XGBoost through our functions of the
-/// same names (entry/), and kOther for all others. It saves work: results are the same without it.
+/// The XGBoost function that a thread runs. It is known if the caller reached XGBoost through our functions of the same
+/// names (entry/), else kOther. It saves work: results are the same without it.
 enum class ApiCall : std::uint8_t {
   kOther,
   kUpdate,    ///< XGBoosterUpdateOneIter: its caller reads neither margins nor gradients
   kEvaluate,  ///< XGBoosterEvalOneIter: its caller reads neither margins nor predictions
 };
 
-/// What calls of XGBoost on one thread tell each other. XGBoost's interfaces have no argument for it.
+/// State that XGBoost's calls on one thread share. XGBoost's interfaces have no argument for it.
 struct CallState {
   // Members that a CallScope sets for the time of a call. Calls may be nested.
 

@@ -6,8 +6,8 @@
 
 namespace xgbgpu::plugin {
 
-/// Counts before and after a call that sets labels, weights, groups or margins, so that no other thread takes old labels
-/// for new ones.
+/// Counts before and after a call that sets labels, weights, groups or margins, so that no other thread takes old
+/// labels for new ones.
 class EpochScope {
  public:
   EpochScope();
@@ -16,8 +16,8 @@ class EpochScope {
   EpochScope& operator=(EpochScope const&) = delete;
 };
 
-/// Returns a number that changes whenever labels, weights, groups or margins of any matrix may have been set through our
-/// functions; no value if this thread's caller may have reached XGBoost past our functions.
+/// Returns a number that changes whenever labels, weights, groups or margins of any matrix may have been set through
+/// our functions. Returns no value if this thread's caller may have bypassed our functions.
 DataEpoch KnownEpoch();
 
 }  // namespace xgbgpu::plugin

@@ -1,4 +1,4 @@
-/// Arrays of the user, as XGBoost's array interface describes them.
+/// Reads and writes XGBoost's array interface (JSON), which describes arrays of the user.
 #ifndef XGBGPU_PLUGIN_DATA_ARRAY_VIEW_H_
 #define XGBGPU_PLUGIN_DATA_ARRAY_VIEW_H_
 
@@ -15,10 +15,10 @@ class Json;
 
 namespace xgbgpu::plugin {
 
-/// An array as the array interface describes it.
+/// An array that an array interface describes.
 struct ArrayView {
   char const* data;
-  std::string type;  ///< kind and bytes, "f4"
+  std::string type;  ///< kind and bytes of a value, as in "f4"
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> strides;  ///< bytes
 
@@ -30,31 +30,30 @@ struct ArrayView {
   }
 };
 
-/// Returns the numbers of a JSON array. Throws dmlc::Error if it is none, or a member is no integer.
+/// Returns the numbers of a JSON array. Throws dmlc::Error if `array` is no array or a member is no integer.
 std::vector<std::int64_t> Integers(xgboost::Json const& array);
 
-/// Reads an array interface (JSON). Returns nothing for an interface that stock code is to refuse: another number of
-/// dimensions, masks, bytes in another order, an address at which no value of its type may be, a newer version. Throws
-/// dmlc::Error if it is no JSON, or lacks a member that an interface must have.
+/// Reads an array interface (JSON). Returns nothing for an interface that stock code refuses: missing members, another
+/// number of dimensions, a mask, a stream, another byte order, a misaligned address, a newer version. Throws
+/// dmlc::Error if the text is no JSON object, or a member has another type.
 std::optional<ArrayView> ParseArray(char const* interface, std::size_t dimensions);
 
-/// Returns true if the value i is there, by a bit for each value, the lowest of a byte first.
+/// Returns true if value i is present. `bits` has a bit for each value, the lowest bit of a byte first.
 inline bool IsPresent(std::uint8_t const* bits, std::size_t i) { return ((bits[i / 8] >> (i % 8)) & 1) != 0; }
 
-/// A column of a table, some of whose values may not be there.
+/// A column of a table. Values may be missing.
 struct ColumnView {
   ArrayView values;             ///< of one dimension
-  std::uint8_t const* present;  ///< for IsPresent; null: all are there
+  std::uint8_t const* present;  ///< bits for IsPresent; null: all values are present
 
   bool has(std::size_t i) const { return present == nullptr || IsPresent(present, i); }
 };
 
-/// Reads a list of array interfaces (JSON), one for each column. Returns nothing where stock code is to read the list:
-/// for columns that have categories of their own, of different lengths, or of a type that HasKnownType does not know.
-/// Throws as ParseArray does.
+/// Reads a list of array interfaces (JSON), one for each column. Returns nothing if stock code is to read the list:
+/// columns with categories, of different lengths, or of a type that HasKnownType does not know. Throws as ParseArray.
 std::optional<std::vector<ColumnView>> ParseColumns(char const* interfaces);
 
-/// Returns the array interface of an array without gaps. `type`: "<f4", for instance.
+/// Returns the array interface of a contiguous row-major array. `type`: "<f4", for instance.
 std::string ArrayText(void const* data, std::string const& type, std::vector<std::uint64_t> const& shape);
 inline std::string ArrayText(float const* data, std::vector<std::uint64_t> const& shape) {
   return ArrayText(data, "<f4", shape);
@@ -66,7 +65,7 @@ inline std::string ArrayText(std::uint64_t const* data, std::vector<std::uint64_
   return ArrayText(data, "<u8", shape);
 }
 
-/// Calls use(a value of the type). Returns false if the type is none of the following.
+/// Calls use(value) with a value of the type. Returns false if the type is not in the list.
 template <typename Use>
 bool WithType(std::string const& type, Use&& use) {
   auto const is = [&](char const* name, auto value) {

@@ -30,12 +30,12 @@ constexpr int64_t kArrowTileRows = 256;
 constexpr int64_t kTileColumns = 16;
 constexpr int64_t kTaskRows = 16 * kArrowTileRows;
 
-/// Owns what a producer handed over, and tells the producer once that it is not needed any more.
+/// Owns a structure that a producer handed over, and releases it once.
 template <typename T>
 class Owned {
  public:
   Owned() = default;
-  /// Moves what is there; the producer's own structure says then that nothing is held.
+  /// Moves the structure. The producer's own copy then says that it holds nothing.
   explicit Owned(T* from) : held_{*from} { from->release = nullptr; }
   Owned(Owned&& other) noexcept : held_{std::exchange(other.held_, T{})} {}
   Owned& operator=(Owned&&) = delete;
@@ -126,7 +126,7 @@ template <typename... Parts>
   Throw<InvalidArgument>(where, " does not follow the Arrow C data interface: ", parts...);
 }
 
-/// Checks what can be seen of an array without knowing how long its buffers are.
+/// Checks an array as far as possible without the lengths of its buffers.
 void CheckShape(arrow::Array const* array, std::string const& where) {
   if (array == nullptr) ThrowMalformed(where, "its array is null");
   if (array->length < 0 || array->length > kMostElements) {
@@ -141,8 +141,8 @@ void CheckShape(arrow::Array const* array, std::string const& where) {
   }
 }
 
-/// Checks the buffers of an array: there are `least` or more, and but for the bitmap they may be null only where
-/// nothing would be read. Returns the bitmap of elements that are there; null if all are.
+/// Checks the buffers of an array: there are `least` or more. A buffer other than the bitmap may be null only if
+/// nothing would be read. Returns the bitmap of elements that are present; null if all are.
 void const* CheckBuffers(arrow::Array const& array, int64_t least, bool exactly, std::string const& where) {
   if (array.n_buffers < least || (exactly && array.n_buffers != least)) {
     ThrowMalformed(where, "there are ", array.n_buffers, " buffers; allowed: ", least, exactly ? "" : " or more");

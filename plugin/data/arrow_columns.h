@@ -33,10 +33,10 @@ struct RowTable {
   Value* values() const { return reinterpret_cast<Value*>(bytes.data()); }
 };
 
-/// Reads a stream to its end; it is released then, and its structure says so, also after an error. Integers, floats of
-/// 2, 4 and 8 bytes and truth values are rounded to Value once. A category is the number of its value among the values
-/// of the first batch's dictionary; values that only later dictionaries have are numbered on, in the order in which
-/// they come. Where `one_column` is true, a stream of plain arrays is a table of one column.
+/// Reads a stream to its end, and releases it, also after an error. Its structure then says that it is released.
+/// Integers, floats of 2, 4 and 8 bytes and truth values are rounded to Value once. A category is the number of its
+/// value in the dictionary of the first batch. Values of later dictionaries alone get the next numbers, in the order in
+/// which they come. With `one_column` a stream of plain arrays is a table of one column.
 ///
 /// Cost    every buffer is read once, and the array is written once, by all threads
 /// Value   float, double

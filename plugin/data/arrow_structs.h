@@ -16,7 +16,7 @@ struct Schema {
   std::int64_t flags;
   std::int64_t n_children;
   Schema** children;
-  Schema* dictionary;  ///< type of the values that the column's integers are numbers of; null without a dictionary
+  Schema* dictionary;  ///< type of the dictionary's values, which the column's integers index; null: no dictionary
   void (*release)(Schema*);
   void* private_data;
 };
@@ -38,7 +38,7 @@ struct Array {
 /// A sequence of arrays of one type. Functions return 0, or an errno.
 struct Stream {
   int (*get_schema)(Stream*, Schema* out);
-  int (*get_next)(Stream*, Array* out);  ///< an array that is released already is the end
+  int (*get_next)(Stream*, Array* out);  ///< at the end `out` is an array with a null `release`
   char const* (*get_last_error)(Stream*);
   void (*release)(Stream*);
   void* private_data;

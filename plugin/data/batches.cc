@@ -19,8 +19,8 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// Stock code needs the weight of every row for quantiles, and ends the process where there is none. (It checks weights
-/// of groups itself; when it trains, also too many weights and those of data with the bins of other data.)
+/// Throws if weights are too few. Stock code needs a weight for every row for quantiles, and ends the process without.
+/// (It checks weights of groups itself. At a training it also checks too many weights, and weights of data with `ref`.)
 void CheckWeightsOfBatch(xgboost::MetaInfo const& info) {
   std::uint64_t const weights = info.weights_.Size();
   if (weights == 0 || weights >= info.num_row_ || !info.group_ptr_.empty()) return;

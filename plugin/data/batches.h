@@ -1,4 +1,4 @@
-/// The batches that a caller hands over one by one, through a proxy, for XGBoost to make a matrix of.
+/// Batches that a caller hands over one by one, through a proxy. XGBoost makes a matrix of them.
 #ifndef XGBGPU_PLUGIN_DATA_BATCHES_H_
 #define XGBGPU_PLUGIN_DATA_BATCHES_H_
 
@@ -19,12 +19,12 @@
 
 namespace xgbgpu::plugin {
 
-/// Stands between XGBoost and the caller's iterator while a QuantileDMatrix is made. It notes the arrays of each batch,
-/// and refuses batches at which stock code would end the process.
+/// Stands between XGBoost and the caller's iterator while a QuantileDMatrix is made. It notes the arrays of each batch.
+/// It refuses batches on which stock code would end the process.
 class Batches {
  public:
-  /// `proxy` may be null, which XGBoost finds. have_ref: bins are shared with other data. config: the JSON text that
-  /// the matrix is made with. It may be null, and must outlive this object.
+  /// `proxy` may be null: XGBoost finds that error. have_ref: bins are shared with other data. config: the JSON text
+  /// for the matrix. It may be null, and must outlive this object.
   Batches(DataIterHandle caller, DMatrixHandle proxy, bool have_ref, DataIterResetCallback* reset,
           XGDMatrixCallbackNext* next, char const* config);
   Batches(Batches const&) = delete;
@@ -50,9 +50,9 @@ class Batches {
   void NoteDense(char const* values);
   /// The caller sets a list of arrays, the columns.
   void NoteColumns(char const* columns);
-  /// The caller sets CSR arrays. Returns the arrays that XGBoost is to read in their place, or null. XGBoost finds the
-  /// column of a bin by looking onwards from the column of the bin before, so a QuantileDMatrix of rows whose columns
-  /// do not ascend cannot be read again.
+  /// The caller sets CSR arrays. Returns the arrays for XGBoost to read instead; null: the caller's. XGBoost assumes
+  /// that columns ascend in a row: it searches the column of a bin from the column of the bin before. Otherwise a
+  /// QuantileDMatrix cannot be read again.
   AscendingRows const* NoteCsr(InPlaceArrays const& arrays);
   /// The caller sets an array on a GPU. Returns false if XGBoost reads this batch, so that it needs a copy on the host.
   /// Throws InvalidArgument, as ParseDeviceTable does.
@@ -70,7 +70,7 @@ class Batches {
 
   /// Returns the proxy's labels, weights and all else but its values.
   xgboost::MetaInfo* info() const;
-  /// Returns the same, and leaves the proxy without.
+  /// Moves info() out of the proxy.
   xgboost::MetaInfo TakeInfo() const { return std::exchange(*info(), {}); }
 
  private:
@@ -90,10 +90,10 @@ class Batches {
   XGDMatrixCallbackNext* next_;
   char const* config_;
   CallScope<&CallState::batches> scope_;
-  bool may_stay_{true};  ///< batches on a GPU stay there, because XGBoost does not read them in this pass
+  bool may_stay_{true};  ///< true: batches on a GPU stay there, because XGBoost does not read them in this pass
   std::optional<DeviceTable> table_;
   std::unique_ptr<AscendingRows> ascending_;
-  std::string problem_;  ///< what is wrong with the batch, at which XGBoost would end the process
+  std::string problem_;  ///< an error of the batch on which XGBoost would end the process
   std::string values_, indptr_, indices_;
   InPlaceArrays arrays_{};  ///< points to the texts above
   bool has_arrays_{false};

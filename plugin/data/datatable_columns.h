@@ -9,7 +9,7 @@
 
 namespace xgbgpu::plugin {
 
-/// A table by columns, none of which has gaps.
+/// A table by columns. Each column is contiguous.
 struct DatatableColumns {
   void const* const* values;  ///< [columns]: the first of `rows` values
   char const* const* types;   ///< [columns]: float32, float64, bool8, int8, int16, int32, int64

@@ -22,7 +22,7 @@ DeviceTable ParseDeviceTable(char const* interfaces);
 /// Throws InvalidArgument (an infinite value, in XGBoost's words), and as DeviceRowsBuilder (xgbgpu/device_rows.h).
 std::unique_ptr<HeldRows> HoldDeviceRows(DeviceTable const& table, float missing);
 
-/// Makes such rows of a sequence of arrays.
+/// Copies a sequence of arrays on a device into rows that stay there.
 class HeldDeviceRowsBuilder {
  public:
   /// Makes room on the device. Throws OutOfDeviceMemory, DeviceError.
@@ -46,8 +46,8 @@ struct HostTable {
 /// Copies an array on a device, whatever its type, to the host. Throws as DeviceRowsBuilder.
 HostTable BringToHost(DeviceTable const& table);
 
-/// Values on a device that are predicted in place. XGBoost is shown room for them on the host, which is filled only if
-/// it has to predict itself.
+/// Values on a device that are predicted in place. XGBoost gets a buffer of their size on the host. The buffer is
+/// filled only if XGBoost predicts itself.
 class ValuesOnDevice {
  public:
   explicit ValuesOnDevice(DeviceTable table);
@@ -55,12 +55,12 @@ class ValuesOnDevice {
   ValuesOnDevice& operator=(ValuesOnDevice const&) = delete;
 
   int device() const { return device_; }
-  /// Returns the array interface of the room on the host.
+  /// Returns the array interface of the buffer on the host.
   char const* text() const { return text_.c_str(); }
   /// Returns the values on their device; null if the device has no room, or a value is infinite. Throws as
   /// DeviceRowsBuilder.
   std::unique_ptr<RowSource> Rows(float missing) const;
-  /// Must be called by the booster that predicts. Otherwise than with `is_predicted` the room is filled for XGBoost.
+  /// Must be called by the booster that predicts. Unless `is_predicted`, fills the buffer for XGBoost.
   void Settle(bool is_predicted);
   bool is_settled() const { return is_settled_; }
 

@@ -366,7 +366,8 @@ void CopyColumn(ColumnView const& column, std::size_t first, std::size_t n, floa
   found->Add(own);
 }
 
-/// Copies the columns of a table to rows. Columns are read in tiles of rows, whose places in the copy stay in the cache.
+/// Copies the columns of a table to rows. Columns are read in tiles of rows, whose places in the copy stay in the
+/// cache.
 std::unique_ptr<HeldRows> HoldColumns(std::vector<ColumnView> const& table, float missing, int threads) {
   std::size_t const columns = table.size(),
                     rows = columns == 0 ? 0 : static_cast<std::size_t>(table[0].values.shape[0]);
@@ -397,7 +398,8 @@ std::unique_ptr<HeldRows> HoldColumns(std::vector<ColumnView> const& table, floa
                                      threads);
 }
 
-/// Where the values of each column begin, and the end of the last. Throws unless offsets and addresses make a CSC matrix.
+/// Where the values of each column begin, and the end of the last. Throws unless offsets and addresses make a CSC
+/// matrix.
 std::vector<std::uint64_t> ReadColumns(CscArrays const& arrays) {
   if (arrays.offsets.data == nullptr) {
     Throw<InvalidArgument>("col_ptr of a CSC matrix is null; allowed: an array, one longer than there are columns");

@@ -1,4 +1,4 @@
-/// A copy of the rows that a user made a matrix of: what a HeldMatrix has until stock code asks for pages.
+/// Copies of the user's rows. A HeldMatrix keeps such a copy until stock code asks for pages.
 #ifndef XGBGPU_PLUGIN_DATA_HELD_ROWS_H_
 #define XGBGPU_PLUGIN_DATA_HELD_ROWS_H_
 
@@ -19,36 +19,35 @@ namespace xgbgpu::plugin {
 /// Rows that own their values. No value is infinite. Immutable.
 class HeldRows : public RowSource {
  public:
-  /// Calls `visit` for batches of `count` rows from row `first` on; in a batch's first_row that row is number 0. Values
-  /// that are missing may be stored, as NaN.
+  /// Calls `visit` for batches of `count` rows from row `first` on. A batch's first_row counts from `first`. Missing
+  /// values may be stored, as NaN.
   virtual void VisitSome(std::uint64_t first, std::uint64_t count, int threads,
                          std::function<void(RowBatch const&)> const& visit) const = 0;
   /// Returns the number of values that are not missing.
   virtual std::uint64_t present() const = 0;
-  /// Returns the bins on a device, if nothing else is held: the values are their lower ends then. Otherwise null.
+  /// Returns the bins on a device, if only bins are held: values are then lower ends of bins. Otherwise null.
   virtual std::shared_ptr<Dataset const> bins() const { return nullptr; }
-  /// Returns the same bins, for a training within limits. If it would take more in core, they are moved to pages.
+  /// Returns the bins for a training within memory limits. Moves them to pages if they would take more in core.
   virtual std::shared_ptr<Dataset const> BinsWithin(MemoryLimits const&) const { return bins(); }
   /// Returns the rows with these numbers, all of which exist, in the order of the numbers.
   virtual std::unique_ptr<HeldRows> Slice(Span<std::int32_t const> numbers, int threads) const = 0;
 };
 
-/// Copies the user's arrays: dense ones as float32, or as they are if they are integers of 1 or 2 bytes; columns as rows
-/// of float32; CSR ones as entries. Values equal to `missing`, and NaNs, are missing.
+/// Copies the user's arrays: dense ones as float32, or as they are if they are integers of 1 or 2 bytes; columns as
+/// rows of float32; CSR ones as entries. Values equal to `missing`, and NaNs, are missing.
 ///
-/// Null for what is left to stock code: arrays of other types than numbers of 1 to 8 bytes, little-endian (floats: of 4
-/// or 8), without rows or columns, at a null address, with infinite values, or which are no CSR matrix. Stock code has
-/// the words for what is wrong with them.
+/// Returns null for arrays that are left to stock code, which reports what is wrong with them: types other than numbers
+/// of 1 to 8 bytes, little-endian (floats: of 4 or 8), no rows or columns, a null address, infinite values, no CSR
+/// matrix.
 ///
 /// Memory  4 bytes a value, or 1 or 2; CSR: 8 bytes a stored value, and 8 a row
 /// Cost    a pass over the array by `threads` threads; CSR whose values may be missing: two
 /// Throws  OutOfHostMemory; dmlc::Error for a text that is no array interface; InvalidArgument for a shape that no
-/// memory
-///         can have
+///         memory can have
 std::unique_ptr<HeldRows> HoldRows(InPlaceArrays const& arrays, float missing, int threads);
 
-/// Views a dense array of the user that HoldRows would copy as it is: float32, or integers of 1 or 2 bytes, row after row
-/// without gaps. The array must outlive it. Values equal to `missing`, and NaNs, are missing.
+/// Views a dense array of the user that HoldRows would copy as it is: float32, or integers of 1 or 2 bytes, row after
+/// row without gaps. The array must outlive it. Values equal to `missing`, and NaNs, are missing.
 ///
 /// Null for other arrays, and for what is left to stock code, as HoldRows says.
 ///

@@ -1,4 +1,4 @@
-/// Arrays of the user whose bytes stock code would take for other numbers, as copies that it reads rightly.
+/// Copies arrays of the user that stock code would read as other numbers. It reads the copies correctly.
 #ifndef XGBGPU_PLUGIN_DATA_PLAIN_ARRAY_H_
 #define XGBGPU_PLUGIN_DATA_PLAIN_ARRAY_H_
 
@@ -14,20 +14,19 @@
 
 namespace xgbgpu::plugin {
 
-/// Gaps that may lie between the values of an array.
+/// Whether there may be gaps between the values of an array.
 enum class Gaps {
   kAllowed,
-  kNone,  ///< stock code reads the arrays of a CSR matrix as if their values followed one another
+  kNone,  ///< for arrays of a CSR matrix: stock code reads them as contiguous
 };
 
-/// An array interface that stock code reads as the array's numbers. It describes a copy if the bytes of each number are
-/// in the other order, which is said once, or if there are gaps where stock code cannot have them. Otherwise it is the
-/// given interface.
+/// An array interface that stock code reads correctly. It describes a copy if the array has the other byte order (a
+/// line says so once), or has gaps where stock code allows none. Otherwise it is the given interface.
 class PlainArray {
  public:
-  /// `interface`: JSON of one array in the host's memory, or a list with one; it must outlive this. Text that is no
-  /// interface, and arrays with a mask or with values that are no integers and floats, stay as they are: stock code has
-  /// the words for them.
+  /// `interface`: JSON of one array in the host's memory, or a list with one; it must outlive this. A text that is no
+  /// interface, an array with a mask, and an array of other types than integers and floats stay as they are: stock code
+  /// reports what is wrong with them.
   ///
   /// Cost    of a copy: a pass over the array by one thread
   /// Throws  OutOfHostMemory; InvalidArgument for a shape that no memory can have

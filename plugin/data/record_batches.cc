@@ -68,8 +68,8 @@ class SchemaOf {
   arrow::Schema table_{};
 };
 
-/// Batches as a stream that owns none of them. It leaves out what XGBoost does not look at: dictionaries, numbers of
-/// nulls, nulls of whole rows, columns beyond the schema's.
+/// Batches as a stream that owns none of them. It leaves out the parts that XGBoost does not read: dictionaries,
+/// numbers of nulls, nulls of whole rows, columns beyond the schema's.
 class BorrowedStream {
  public:
   BorrowedStream(std::vector<Column> const& columns, std::vector<arrow::Array*> const& batches)
@@ -132,8 +132,8 @@ class BorrowedStream {
   std::vector<std::unique_ptr<Part>> parts_;
 };
 
-/// Makes NaN of what XGBoost takes as missing: `missing`, and values that are not finite. Returns false if that cannot
-/// be told: a finite float64 may have become infinite.
+/// Replaces by NaN the values that XGBoost takes as missing: `missing`, and values that are not finite. Returns false
+/// if a float64 column has an infinite value: it may have been finite before rounding.
 bool MarkMissing(RowTable<float> const& table, std::vector<Column> const& columns, float missing, int threads) {
   constexpr std::size_t kGrainValues = 1 << 16;
   std::size_t const width = columns.size();

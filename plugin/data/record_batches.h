@@ -1,4 +1,4 @@
-/// The record batches of Arrow that a caller hands over one by one, for XGBoost to make a matrix of.
+/// Record batches of Arrow that a caller hands over one by one. XGBoost makes a matrix of them.
 #ifndef XGBGPU_PLUGIN_DATA_RECORD_BATCHES_H_
 #define XGBGPU_PLUGIN_DATA_RECORD_BATCHES_H_
 
@@ -21,9 +21,8 @@ namespace xgbgpu::plugin {
 /// and makes rows of them when the caller has no more. XGBoost is then given the names of the columns alone, and makes
 /// a matrix without rows.
 ///
-/// Batches that XGBoost refuses, or reads in a way of its own, are handed on to it, after the batches that are held.
-/// From there on it is called as without this class. A batch is released once, here or by XGBoost, and after its rows
-/// were read.
+/// Batches that XGBoost refuses or reads in its own way are handed on to XGBoost, after the held batches. From then on
+/// XGBoost is called as without this class. A batch is released once, here or by XGBoost, after its rows were read.
 class RecordBatches {
  public:
   /// `missing` and `threads`: what rows are made with.
@@ -42,7 +41,7 @@ class RecordBatches {
 
   /// The rows; null where XGBoost has the batches.
   std::unique_ptr<HeldRows> TakeRows() { return std::move(rows_); }
-  /// Returns what is wrong with the batches, if stock code would end the process at it; else an empty text.
+  /// Returns the error of the batches, if stock code would end the process on them; else an empty text.
   std::string const& problem() const { return problem_; }
 
   /// A column of a schema.

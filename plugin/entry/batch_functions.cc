@@ -72,7 +72,8 @@ int MakeFromBatches(Batches* batches, std::optional<BinsConfig> config, DMatrixH
   return 0;
 }
 
-/// Has XGBoost make a matrix of batches by stock(), and notes in it what their names of categories say of its codes.
+/// Has XGBoost make a matrix of batches by stock(). Notes in the matrix if batches have other categories than the
+/// first, or a reference.
 template <typename F>
 int MakeOfNamed(DMatrixHandle proxy, DMatrixHandle* out, F&& stock) {
   if (!WhyNotRegistered().empty()) return stock();
@@ -99,7 +100,7 @@ int SetPlainBatch(DMatrixHandle proxy, InPlaceArrays const& given, Set&& set) {
   return status;
 }
 
-/// Returns the text with a number of threads that the system starts.
+/// Returns the text with a number of threads within LimitThreads.
 std::string WithThreads(char const* config, int nthread) {
   if (LimitThreads(nthread) == nthread) return config;
   xgboost::Json limited = xgboost::Json::Load(xgboost::StringView{config});

@@ -1,5 +1,5 @@
-/// The booster gblinear: the stock one, whose weights are checked before they are used. It also takes the name of
-/// upstream's updater on a GPU.
+/// The booster gblinear: the stock booster, with a check of loaded weights before use. It also takes the name of
+/// XGBoost's updater on a GPU.
 #ifndef XGBGPU_PLUGIN_ENTRY_DECORATED_LINEAR_H_
 #define XGBGPU_PLUGIN_ENTRY_DECORATED_LINEAR_H_
 
@@ -20,8 +20,8 @@
 
 namespace xgbgpu::plugin {
 
-/// Passes every call on to the stock booster. XGBoost's gblinear takes the weights of a model without counting them,
-/// and reads one for each feature and output of the learner. Their number is known when the model is used.
+/// Passes every call on to the stock booster. XGBoost's gblinear loads weights without counting them, and reads one for
+/// each feature and output of the learner. The needed number is known only when the model is used.
 class DecoratedLinear final : public XgbBooster {
  public:
   DecoratedLinear(std::unique_ptr<xgboost::GradientBooster> stock, xgboost::LearnerModelParam const* model,

@@ -21,17 +21,16 @@ class DecoratedMetric final : public XgbMetric {
 
  private:
   void ParamsChanged() override { is_current_ = false; }
-  /// A metric that the stock metric computes in a process group is computed of the rows of all workers, as one process
-  /// does.
+  /// In a process group the stock metric computes its value from the rows of all workers, as one process does.
   std::optional<double> Compute(xgboost::HostDeviceVector<float> const& predictions, xgboost::MetaInfo const& info,
                                 StockValue const& by_stock) override;
   std::optional<double> ComputeOfAll(xgboost::HostDeviceVector<float> const& predictions, xgboost::MetaInfo const& info,
                                      StockValue const& by_stock) const;
-  /// Computes a ranking metric of labels or groups that have changed since the first evaluation of their matrix. XGBoost 3
-  /// knows them by the matrix, and keeps what it computed of the old ones.
+  /// Computes a ranking metric if labels or groups have changed since the first evaluation of their matrix. XGBoost 3
+  /// caches results for labels and groups by matrix, and would use the old results.
   std::optional<double> ComputeOfChanged(xgboost::HostDeviceVector<float> const& predictions,
                                          xgboost::MetaInfo const& info, StockValue const& by_stock);
-  /// Returns what the engine has to know; nothing if it does not have what this metric means in this XGBoost.
+  /// Returns the engine's parameters of the metric; nothing if the engine lacks its meaning in this XGBoost.
   std::optional<MetricParams> const& params();
 
   Maker maker_;

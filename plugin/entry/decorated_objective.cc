@@ -60,8 +60,8 @@ bool EstimatesQuantiles(ObjectiveParams const& objective) {
   return AdaptsLeaves(objective.kind) || objective.kind == Objective::kSmoothQuantile;
 }
 
-/// Returns the labels of `info` with each column in ascending order, equal ones in their order; null if there are few,
-/// or weights. XGBoost sorts labels with one thread, and takes a fraction of the time if they are in order.
+/// Returns `info`'s labels, each column sorted ascending. Returns null below 100,000 rows or with weights. XGBoost
+/// sorts with one thread; sorted input is faster.
 std::unique_ptr<xgboost::MetaInfo> SortedLabels(xgboost::MetaInfo const& info, int threads) {
   constexpr std::size_t kFew = 100000;
   std::vector<float> const& labels = info.labels.Data()->ConstHostVector();

@@ -55,15 +55,16 @@ class DecoratedObjective final : public XgbObjective {
   xgboost::Json Config() const;
   /// Returns the name of the objective.
   std::string Name() const;
-  /// Returns labels, weights and groups for a ranking that XGBoost computes: a copy, if they have changed since the last
-  /// round on the same matrix. XGBoost keeps what it computed of labels for as long as their address stays.
+  /// Returns labels, weights and groups for a ranking that XGBoost computes. Returns a copy if they have changed since
+  /// the last round on the same matrix: XGBoost caches results for labels by their address.
   xgboost::MetaInfo const& Moved(xgboost::MetaInfo const& info);
-  /// Returns true if gpu_hist trains, and stock code would look at the first of no rows and end the process.
+  /// Returns true if gpu_hist trains, and stock code would read the first row of a matrix without rows and end the
+  /// process.
   bool NeedsFirstRow() const;
-  /// Returns what the engine has to know; nothing if it does not have what this objective means in this XGBoost.
+  /// Returns the engine's parameters of the objective; nothing if the engine lacks its meaning in this XGBoost.
   std::optional<ObjectiveParams> const& params() const;
 
-  /// Compares which objective workers have, and its parameters. `step` names what they are about to do.
+  /// Compares the workers' objectives and parameters. `step` names the coming step in messages.
   void AgreeOnObjective(ProcessGroup* group, std::string const& step) const;
 
   Maker maker_;

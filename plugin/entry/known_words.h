@@ -1,4 +1,4 @@
-/// What a booster was told.
+/// Reads the parameters that a booster has.
 #ifndef XGBGPU_PLUGIN_ENTRY_KNOWN_WORDS_H_
 #define XGBGPU_PLUGIN_ENTRY_KNOWN_WORDS_H_
 
@@ -8,7 +8,7 @@
 
 namespace xgbgpu::plugin {
 
-/// Returns what the booster was told, or what its loaded configuration says.
+/// Returns the parameters that were set in the booster, or that its loaded configuration has.
 KnownWords WordsOf(BoosterHandle booster);
 
 }  // namespace xgbgpu::plugin

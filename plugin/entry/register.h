@@ -1,4 +1,4 @@
-/// What this library adds to XGBoost.
+/// Registers the library's parts with XGBoost.
 #ifndef XGBGPU_PLUGIN_ENTRY_REGISTER_H_
 #define XGBGPU_PLUGIN_ENTRY_REGISTER_H_
 

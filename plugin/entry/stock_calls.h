@@ -1,4 +1,4 @@
-/// Calls of XGBoost's functions that several functions in front make.
+/// Calls XGBoost's functions for several of our functions in front of them.
 #ifndef XGBGPU_PLUGIN_ENTRY_STOCK_CALLS_H_
 #define XGBGPU_PLUGIN_ENTRY_STOCK_CALLS_H_
 
@@ -9,15 +9,15 @@
 
 namespace xgbgpu::plugin {
 
-/// Returns true if gpu_hist has refused the last call in the place of `hist`. XGBoost trains that booster from now on, and
-/// one line says why.
+/// Returns true if gpu_hist has refused the last call in the place of `hist`. XGBoost trains that booster from now on,
+/// and one line says why.
 bool GivesBack(BoosterHandle booster);
-/// Returns `result`, what a function of XGBoost returned for the booster. If it failed over a word of another program,
-/// XGBGetLastError says what to write in its place.
+/// Returns `result`, the status of an XGBoost function for the booster. If the function failed over a word of another
+/// program, XGBGetLastError then says what to write instead.
 int WithAdvice(BoosterHandle booster, int result);
 
-/// Returns what call() returns, a function of XGBoost's for the booster: the second time, if the first one was refused
-/// and GivesBack. An error has advice.
+/// Calls an XGBoost function for the booster, and returns its status. Calls it again if gpu_hist refused and GivesBack.
+/// Adds advice to an error.
 template <typename Call>
 int CallStock(BoosterHandle booster, Call&& call) {
   CallState::OfThisThread().refusal.clear();

@@ -1,4 +1,4 @@
-/// JSON texts of users, refused where XGBoost's parser would end the process.
+/// Refuses JSON texts of users on which XGBoost's parser would end the process.
 #ifndef XGBGPU_PLUGIN_ENTRY_TEXT_CHECK_H_
 #define XGBGPU_PLUGIN_ENTRY_TEXT_CHECK_H_
 
@@ -6,7 +6,7 @@
 
 namespace xgbgpu::plugin {
 
-/// Throws InvalidArgument for a JSON text at which XGBoost's parser would end the process. Null is no such text.
+/// Throws InvalidArgument for a JSON text on which XGBoost's parser would end the process. Does nothing for null.
 inline void CheckText(char const* json) {
   if (json == nullptr) return;
   Bytes bytes{json};

@@ -1,4 +1,4 @@
-/// The rows of all workers, for code of XGBoost that has to see all of them. docs/adr/0020-process-groups.md
+/// The labels of all workers, for code of XGBoost that needs all rows. docs/adr/0020-process-groups.md
 #ifndef XGBGPU_PLUGIN_GROUP_ALL_LABELS_H_
 #define XGBGPU_PLUGIN_GROUP_ALL_LABELS_H_
 
@@ -11,7 +11,7 @@
 
 namespace xgbgpu::plugin {
 
-/// What objectives read of the rows of all workers, in the order of ranks.
+/// Inputs of objectives for the rows of all workers, in the order of ranks.
 struct AllLabels {
   std::unique_ptr<xgboost::MetaInfo> info;  ///< labels or bounds, weights, groups of a ranking
   std::uint64_t first_row;                  ///< number of this worker's first row
@@ -20,7 +20,7 @@ struct AllLabels {
 /// Brings the labels of all workers together; `own` are this worker's. All workers call it at the same time.
 ///
 /// Cost    the bytes of all labels, weights and groups on every worker, and messages as long
-/// Throws  InvalidArgument on a worker whose labels or weights do not fit its rows, or are of another kind than other
+/// Throws  InvalidArgument on a worker if labels or weights do not fit its rows, or are of another kind than other
 ///         workers' labels or weights; then OtherShardFailed on the others
 AllLabels LabelsOfAll(ProcessGroup* group, xgboost::MetaInfo const& own);
 

@@ -14,7 +14,7 @@ namespace xgbgpu::plugin {
 
 namespace {
 
-/// Returns the workers that have rows, which some have not.
+/// Returns the workers that have rows. All workers call it, if some have no rows.
 SomeShards* WithRows(ProcessGroup* group, bool has_rows) {
   std::vector<std::int64_t> have(static_cast<std::size_t>(group->shards()));
   have[static_cast<std::size_t>(group->shard())] = has_rows ? 1 : 0;
@@ -26,9 +26,9 @@ SomeShards* WithRows(ProcessGroup* group, bool has_rows) {
   return group->Some(workers);
 }
 
-/// What the workers of a group have found out about their GPUs.
+/// Findings of the workers of a group about their GPUs.
 struct GroupPlace {
-  bool one_insists{false};         ///< has a worker gpu_backend=cuda?
+  bool one_insists{false};         ///< true: a worker has gpu_backend=cuda
   SomeShards* with_rows{nullptr};  ///< the workers that have rows, if some have none and it was worth asking
   int device{0};                   ///< this worker's
   std::uint64_t on_host{1};        ///< workers that train on devices of this worker's host

@@ -23,10 +23,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBetweenLooks{250};
-/// XGBoost's own limit shall come first, where it works: its error says more.
+/// XGBoost's own limit comes first where it works, because its error says more.
 constexpr std::chrono::seconds kGrace{1};
 
-/// A socket. Its number tells whether the descriptor is that of another one meanwhile.
+/// A socket. The number tells whether the descriptor now belongs to another socket.
 struct Socket {
   int descriptor;
   ino_t number;
@@ -52,7 +52,7 @@ int Option(int descriptor, int level, int name) {
   return getsockopt(descriptor, level, name, &value, &size) == 0 ? value : -1;
 }
 
-/// Returns the seconds after which the system asks whether the other side is there, unless a socket says otherwise.
+/// Returns the system's default of TCP_KEEPIDLE, in seconds; -1 if it cannot be read.
 int UsualKeepAlive() {
   int const descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return -1;
@@ -70,7 +70,7 @@ bool IsConnectionOfXgboost(int descriptor, int usual_keep_alive) {
          Option(descriptor, IPPROTO_TCP, TCP_KEEPIDLE) == usual_keep_alive;
 }
 
-/// Returns for how long nothing has come on a connection. If it is closed: for ever.
+/// Returns the time since a connection last received anything. Unlimited if the connection is closed.
 std::chrono::milliseconds Silence(Socket const& link) {
   struct stat status;
   tcp_info info{};

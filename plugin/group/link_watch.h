@@ -16,23 +16,23 @@ std::optional<std::vector<ino_t>> OpenSockets() noexcept;
 
 /// Watches the connections of this process to other workers.
 ///
-/// XGBoost waits rabit_timeout_sec seconds for a message. But as soon as the first bytes of one are there, it reads
-/// until the last have come, without a limit: if a cable is pulled in the middle of a message, or the sender's process
-/// stops there, it reads for ever, and keeps a core busy. A thread notices that nothing has come on any connection for
-/// as long, and a second more, while a call waits. It cuts the connections then, whereupon the call fails.
+/// XGBoost waits rabit_timeout_sec seconds for a message. After the first bytes of a message it has no time limit. If a
+/// cable is pulled in the middle of a message, or the sender's process stops there, XGBoost reads for ever and keeps a
+/// core busy. A thread watches the connections while a call waits. If nothing comes on any of them for
+/// rabit_timeout_sec and one more second, it cuts the connections, and the call fails.
 ///
 /// Cost    the thread looks four times a second; a call pays two writes of a number
 class LinkWatch {
  public:
-  /// `before` is what OpenSockets() said before this process connected to the other workers. The watched connections
-  /// are the new ones that have the options of XGBoost's: they do not block, and are kept alive at the system's
-  /// intervals. (Sockets of Dask, which another thread may open meanwhile, have intervals of their own.)
+  /// `before`: the result of OpenSockets() before this process connected to the other workers. The watch takes new
+  /// connections with the options of XGBoost's: non-blocking, with keep-alive at the system's intervals. (Another
+  /// thread may open sockets of Dask meanwhile. They have intervals of their own.)
   LinkWatch(std::vector<ino_t> const& before, std::chrono::seconds limit);
   ~LinkWatch();
   LinkWatch(LinkWatch const&) = delete;
   LinkWatch& operator=(LinkWatch const&) = delete;
 
-  /// While it is alive, this process waits for others. The watch may be null: nobody looks then.
+  /// While it is alive, this process waits for other workers. The watch may be null: the wait is then not watched.
   class Call {
    public:
     explicit Call(LinkWatch* watch);

@@ -57,7 +57,7 @@ std::string WhatXgboostSays() {
   return text;
 }
 
-/// Returns a number for the end of a message of `n` integers, by which workers notice that one of them has sent another
+/// Returns a number for the end of a message of `n` integers. By it workers notice that one of them has sent another
 /// message, of stock code for instance. The sum over 100,000 workers fits an integer.
 std::int64_t MarkOf(std::size_t n, Reduction reduction) {
   constexpr std::int64_t kOfOurs = 0x786762;
@@ -77,7 +77,7 @@ ProcessGroup* ProcessGroup::OfThisThread() {
   }
   int const rank = XGCommunicatorGetRank();
   if (current != nullptr && current->workers_ == workers && current->rank_ == rank) return current;
-  // A data set may outlive its group, and says by its group's address which it was: no address comes twice.
+  // A data set may outlive its group. It names the group by its address, so groups are kept and no address comes twice.
   static std::mutex mutex;
   static auto* const kGroups = new std::vector<std::unique_ptr<ProcessGroup>>;
   std::lock_guard<std::mutex> const lock{mutex};
@@ -141,7 +141,7 @@ void ProcessGroup::Combine(Span<Span<std::int64_t> const> parts, Reduction reduc
   NoBrokenPipes const no_broken_pipes;
   std::size_t left = 0;
   for (Span<std::int64_t> const part : parts) left += part.size();
-  // Two places walk through the parts: what is sent next, and where what came back goes.
+  // Two positions walk through the parts: the next number to send, and the place of the next result.
   std::size_t from = 0, from_at = 0, to = 0, to_at = 0;
   auto const walk = [&](std::size_t n, std::size_t* part, std::size_t* at, auto&& copy) {
     for (std::size_t done = 0; done < n;) {
@@ -194,8 +194,8 @@ std::vector<std::vector<std::uint32_t>> ProcessGroup::Gather(Span<std::uint32_t 
     all[rank].resize(static_cast<std::size_t>(sizes[rank]));
     words += all[rank].size();
   }
-  // A sum where all others have zeros, and not broadcasts: a worker hears from the others before it speaks again. Of
-  // two small messages in a row TCP keeps the second back until the first is acknowledged, which takes 40 ms.
+  // A sum in which all others have zeros, and not broadcasts: a worker hears from the others before it sends again. TCP
+  // holds back the second of two small messages until the first is acknowledged, which takes 40 ms.
   std::vector<std::int64_t> pairs((words + 1) / 2);
   auto const place = [](std::size_t word) { return word % 2 == 0 ? 0 : 32; };
   for (std::uint32_t const word : own) {

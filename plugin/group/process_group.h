@@ -25,9 +25,9 @@ namespace xgbgpu::plugin {
 /// Cost    Sum and Max: a message of 8 bytes for each integer, in pieces of 256 KiB, up and down XGBoost's tree of
 ///         workers, since 2.1 around a ring of them. Gather: a sum of a number for each worker, then a sum as long as all
 ///         lists together
-/// Throws  ShardsLost if XGBoost's communicator fails: a worker has left or died, or nothing came for the time limit
-///         (kTimeLimit); or if another worker's message was of XGBoost's own. From then on every call of this group
-///         throws at once
+/// Throws  ShardsLost if XGBoost's communicator fails: a worker has left or died, or nothing came within the time limit
+///         (kTimeLimit). Also if another worker has sent a message of XGBoost's own. From then on every call of this
+///         group throws at once
 class ProcessGroup final : public Collective {
  public:
   /// Returns the group that this thread is in; null if it is in none, or has it for itself. It lives as long as the
@@ -37,8 +37,8 @@ class ProcessGroup final : public Collective {
   static bool HasEntered();
   /// Calls enter(), by which this thread enters a group. `limit` is the communicator's time limit.
   static void Enter(std::chrono::seconds limit, std::function<void()> const& enter);
-  /// Must be called when this thread is about to leave a group: the next one is another, even if ranks are the same.
-  /// Returns true if the group has failed, and has said why.
+  /// Must be called before this thread leaves a group. The next group is a new one, even with the same ranks. Returns
+  /// true if the group has failed, and has said why.
   static bool Leaves();
 
   int shards() const override { return workers_; }
@@ -48,19 +48,19 @@ class ProcessGroup final : public Collective {
   void Max(Span<std::int64_t> values) override;
   std::vector<std::vector<std::uint32_t>> Gather(Span<std::uint32_t const> own) override;
   using Collective::Sum;
-  /// Returns these of the workers, 1 or more, ascending, as a collective. It lives as long as the process.
+  /// Returns a collective of some workers: `workers` are one or more ranks, ascending. It lives as long as the process.
   SomeShards* Some(std::vector<int> const& workers);
 
  private:
   ProcessGroup(int rank, int workers) : rank_{rank}, workers_{workers}, thread_{std::this_thread::get_id()} {}
 
-  /// Watches the connections that are not among `sockets`.
+  /// Watches all connections but `sockets`.
   static void Watch(std::vector<ino_t> const& sockets, std::chrono::seconds limit) noexcept;
   /// Throws unless this thread may speak in this group.
   void CheckMaySpeak() const;
   /// Combines the elements of all parts, in pieces.
   void Combine(Span<Span<std::int64_t> const> parts, Reduction reduction);
-  /// Throws because this worker does not reach the others; `why` are the words of what noticed it.
+  /// Throws because this worker does not reach the other workers. `why`: the text of the failure that was noticed.
   [[noreturn]] void Lose(std::string const& why);
 
   int rank_;
@@ -71,8 +71,8 @@ class ProcessGroup final : public Collective {
   std::vector<std::unique_ptr<SomeShards>> some_;  ///< as datasets know them by their addresses
 };
 
-/// Runs work() where nothing communicates: XGBoost's communicator belongs to the thread that entered a process group,
-/// and a new thread is in none. For stock code that would wait for others which are not doing the same.
+/// Runs work() outside the process group: on a new thread if this thread is in a group. XGBoost's communicator belongs
+/// to the thread that entered the group. So stock code does not wait for workers that run other code.
 void OutsideProcessGroup(std::function<void()> const& work);
 
 }  // namespace xgbgpu::plugin

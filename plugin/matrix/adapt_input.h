@@ -32,31 +32,31 @@ inline BinsOf BinsAlone(xgboost::DMatrix const& data, int max_bin) {
   return {max_bin == kNoBins ? kNoBins : BinsFor(data, max_bin), HasOwnBins(data)};
 }
 
-/// Calls use(request) with the request for the quantised data of `data`: bins, or sorted columns if max_bin is kNoBins.
-/// They will lie in `place`. A DMatrix, and a QuantileDMatrix that holds values, is binned by exact quantiles or by the
-/// cuts of the matrix whose bins it shares. Pages of external memory are read one by one, twice. A QuantileDMatrix of
-/// bins alone keeps its bins; max_bin and weights play no part there. Making them throws Unsupported for sorted columns
-/// of a QuantileDMatrix or of external memory, as stock `exact` does.
+/// Calls use(request) with the request for the quantised data of `data` in `place`: bins, or sorted columns if max_bin
+/// is kNoBins. A DMatrix, and a QuantileDMatrix that holds values, is binned by exact quantiles, or by the cuts of the
+/// matrix that it shares bins with. Pages of external memory are read one by one, twice. A QuantileDMatrix of bins
+/// alone keeps its bins, whatever max_bin and weights are. Making the data throws Unsupported for an
+/// ExtMemQuantileDMatrix, and for sorted columns of a QuantileDMatrix or of external memory, as stock `exact` does.
 template <typename F>
 decltype(auto) WithRequest(std::shared_ptr<xgboost::DMatrix> const& data, BinsOf const& bins, int threads, Place place,
                            F&& use);
 
-/// Returns where each group of rows that shares one weight begins, and the end of the last. Empty if each row has its
-/// own weight.
+/// Returns [groups + 1] the first row of each ranking group, and the number of rows. Empty unless weights are of
+/// groups.
 Span<xgboost::bst_group_t const> WeightGroups(xgboost::MetaInfo const& info);
 
 /// Returns one weight per row, or none for "all 1". A ranking matrix has one weight per group, which its rows share.
 /// Throws InvalidArgument if groups do not cover the rows exactly.
 std::vector<float> RowWeights(xgboost::MetaInfo const& info);
 
-/// Returns labels, weights, bounds and ranking groups where they lie. There are no groups if there are weights, but not
-/// one for each group, or if groups do not cover the rows.
+/// Returns labels, weights, bounds and ranking groups where they lie. The result has no groups if groups do not cover
+/// the rows, or if there are weights, but not one for each group.
 TargetView ViewTargets(xgboost::MetaInfo const& info);
 
-/// Returns true if there is a label for every margin (or row, for kSoftmax), or bounds for kAft, and a weight for every
-/// row (or ranking group) or none. Otherwise stock code has the words for what is wrong, with two exceptions. Throws
-/// InvalidArgument for one label a row where an objective without classes has several outputs, and for kAft without
-/// bounds.
+/// Returns true if labels and weights fit: a label for every margin (for every row with kSoftmax, quantiles or
+/// expectiles), or bounds for kAft; a weight for every row (or ranking group), or none. Otherwise stock code reports
+/// the error, with two exceptions. Throws InvalidArgument if rows have one label and an objective without classes has
+/// several outputs, and for kAft without bounds.
 bool LabelsFit(ObjectiveParams const& objective, xgboost::MetaInfo const& info, std::uint32_t outputs);
 
 /// Returns true if there is a label for each prediction of the metric, and a weight for each row or group over which it
@@ -72,7 +72,7 @@ bool BaseMarginFits(xgboost::MetaInfo const& info, std::size_t outputs);
 /// Returns one weight per column, or none. Throws InvalidArgument if there are more or fewer than columns.
 std::vector<float> FeatureWeights(xgboost::MetaInfo const& info);
 
-/// Makes what WithRequest asks for.
+/// Makes the quantised data of a request of WithRequest.
 std::shared_ptr<Dataset const> MakeDataset(xgboost::DMatrix* data, BinsOf const& bins, int threads, Place place);
 
 /// Makes bins of `rows` by the cuts of `ref`, a QuantileDMatrix of ours.

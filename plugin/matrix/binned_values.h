@@ -12,8 +12,7 @@
 
 namespace xgbgpu::plugin {
 
-/// Keeps the values of one booster's matrices that are evaluated, or that a dart is trained on. Several threads may use
-/// it.
+/// Keeps values of a booster's matrices: evaluated ones, and the training matrix of a dart. Several threads may use it.
 class BinnedValues {
  public:
   /// Returns ValuesOfBins (value_matrix.h) of `data`, whose key is `key`. They are made once, and kept while it lives.

@@ -1,4 +1,5 @@
-// Keeps the names of categories of two kinds of matrices: matrices made with a reference, and matrices of unlike batches.
+// Keeps the names of categories of two kinds of matrices: matrices made with a reference, and matrices of unlike
+// batches.
 #include "matrix/coded_matrices.h"
 
 #include <algorithm>

@@ -131,7 +131,7 @@ class Feed {
   bool is_over_{false};
 };
 
-/// Keeps XGBoost silent in this thread. A reader of the log might ask the matrix whose lock is held.
+/// Silences XGBoost in this thread. A reader of the log might call the matrix while its lock is held.
 class Silence {
  public:
   Silence() {

@@ -30,31 +30,31 @@ struct BinsConfig {
   std::string text;  ///< JSON, as the caller wrote it
 };
 
-/// Reads them. Returns nothing for a text that XGBoost is to refuse.
+/// Reads the parameters. Returns nothing for a text that XGBoost is to refuse.
 std::optional<BinsConfig> ReadBinsConfig(char const* json);
-/// Makes them for a caller who passes numbers.
+/// Makes the parameters, and their JSON text, of numbers.
 BinsConfig MakeBinsConfig(float missing, int nthread, int max_bin);
 
-/// A QuantileDMatrix of HeldRows, which trees of ours are trained on and evaluated with. It gives stock code the bins
-/// of a stock QuantileDMatrix (the *twin*), which is made of the same values and weights when the first page is asked
-/// for. The values stay for our methods, and for stock code that reads rows or columns, which a stock QuantileDMatrix
-/// lacks.
+/// A QuantileDMatrix of HeldRows. Our methods train on it and evaluate with it. Stock code gets the bins of a stock
+/// QuantileDMatrix (the *twin*). The twin is made of the values and weights when stock code asks for the first page.
+/// The values stay for our methods. They also serve stock code that reads rows or columns; a stock QuantileDMatrix has
+/// none.
 class HeldBins final : public XgbMatrix {
  public:
   /// `info`: labels, weights and all else but the values. ref: the matrix whose bins it shares, or null.
   HeldBins(std::shared_ptr<HeldRows const> rows, xgboost::MetaInfo info, BinsConfig config,
            std::shared_ptr<xgboost::DMatrix> ref);
-  /// Makes one of a stock matrix, the twin, that is there already, and takes its labels and weights. A process group
-  /// makes the twins of all workers together.
+  /// Makes a HeldBins with an existing stock matrix as twin, and takes its labels and weights. A process group makes
+  /// the twins of all workers together.
   HeldBins(std::shared_ptr<HeldRows const> rows, std::shared_ptr<xgboost::DMatrix> twin, BinsConfig config,
            std::shared_ptr<xgboost::DMatrix> ref);
 
   std::shared_ptr<HeldRows const> const& rows() const { return rows_; }
   /// Returns the parameter with which the matrix was made.
   int max_bin() const { return config_.max_bin; }
-  /// Returns the QuantileDMatrix of ours whose bins this one shares, which shares none itself; or null.
+  /// Returns our QuantileDMatrix that this one shares bins with; null: none. The result has bins of its own.
   std::shared_ptr<xgboost::DMatrix> const& ref() const { return ref_; }
-  /// Returns the bins a column that trees have: max_bin, of the matrix whose bins it shares if there is one.
+  /// Returns the number of bins of a column in our trees: max_bin of ref(), or without ref() of this matrix.
   int bins() const { return bins_; }
   /// Returns the stock matrix with XGBoost's bins. Throws dmlc::Error.
   std::shared_ptr<xgboost::DMatrix> StockBins() { return Twin("bins"); }
@@ -74,7 +74,7 @@ class HeldBins final : public XgbMatrix {
   bool Lends(PageKind kind) const override { return kind == PageKind::kBins; }
   xgboost::DMatrix* SliceRows(Span<std::int32_t const> rows) override;
 
-  /// All that stock's cuts depend on beside the values, as it was when the matrix was made.
+  /// The inputs of stock's cuts beside the values, at the time when the matrix was made.
   struct CutsOf {
     std::vector<float> weights;
     std::vector<xgboost::bst_group_t> groups;
@@ -107,15 +107,16 @@ inline bool HasOwnBins(xgboost::DMatrix const& data) {
   return held == nullptr ? IsBinned(data) : held->rows()->bins() != nullptr;
 }
 
-/// Returns true if a QuantileDMatrix may be a HeldBins: not with bins of a matrix that is not ours, and for a number of
-/// bins that our methods do not have.
+/// Returns true if a QuantileDMatrix may be a HeldBins: with `ref`, if `ref` is a HeldBins; without, if our methods can
+/// have max_bin bins.
 bool MayHoldBins(BinsConfig const& config, std::shared_ptr<xgboost::DMatrix> const& ref);
 /// Returns false if XGBoost would refuse to make a QuantileDMatrix of the rows, or is left to check them.
 bool FitsHeldBins(RowSource const& rows, xgboost::MetaInfo const& info, xgboost::DMatrix const* ref, int threads);
 
 /// Returns the bins a column for trees of ours on `data`: the matrix's own number, or max_bin of the training.
 int BinsFor(xgboost::DMatrix const& data, int max_bin);
-/// Warns as XGBoost does for `hist` if `data` was binned with another max_bin than the training's, which plays no part.
+/// Warns, as XGBoost does for `hist`, if `data` was binned with another max_bin than the training's. The training's is
+/// ignored then.
 void ReportMaxBin(xgboost::DMatrix* data, int max_bin);
 
 }  // namespace xgbgpu::plugin

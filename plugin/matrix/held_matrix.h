@@ -16,8 +16,8 @@
 
 namespace xgbgpu::plugin {
 
-/// A DMatrix of HeldRows. A stock matrix (the *lender*) has all else: labels, weights and the like, and every page. It
-/// was made without rows, and is filled when the first page is asked for. Then the copy goes: the rows are held once.
+/// A DMatrix of HeldRows. A stock matrix (the *lender*) has labels, weights and the like, and every page. It is made
+/// without rows, and is filled when stock code asks for the first page. Then the copy is freed: rows are held once.
 class HeldMatrix final : public XgbMatrix {
  public:
   /// `lender`: a stock matrix in memory, with the columns of `rows` and no row.
@@ -46,15 +46,15 @@ class HeldMatrix final : public XgbMatrix {
 /// Returns `data` if it is a HeldMatrix, else null.
 HeldMatrix* AsHeld(xgboost::DMatrix* data);
 
-/// Returns the threads that XGBoost gives to a matrix that is made with this `nthread`.
+/// Returns the number of threads that XGBoost uses for a matrix made with this `nthread`.
 int ThreadsOfMatrix(int nthread);
-/// Returns `nthread`, or the largest sensible number if that is smaller. The system refuses to start too many threads,
-/// at which OpenMP ends the process, and XGBoost touches memory for each thread.
+/// Returns `nthread`, but at most the number of processors or 1024, whichever is larger. If the system cannot start a
+/// thread, OpenMP ends the process. XGBoost also touches memory for each thread.
 int LimitThreads(int nthread);
 
-/// The members that we read of the JSON text which XGBoost's functions that make a matrix take. A member that is null is
-/// one that is not there. Throws dmlc::Error if `missing` is not there, a member is of another type, or the matrix is a
-/// part of the columns of several workers (data_split_mode).
+/// The members that we read of the JSON config of XGBoost's functions that make a matrix. A null member counts as
+/// missing. Throws dmlc::Error if there is no `missing`, a member has another type, or columns are split over workers
+/// (data_split_mode).
 struct MatrixConfig {
   float missing;
   int nthread;

@@ -65,7 +65,7 @@ std::optional<Found> LookAt(Batches* batches) {
   return found;
 }
 
-/// Rows, of which some columns are categories.
+/// Rows with types of columns: some columns are categories.
 class TypedRows final : public RowSource {
  public:
   TypedRows(RowSource const& rows, std::vector<std::uint8_t> categorical)
@@ -82,7 +82,7 @@ class TypedRows final : public RowSource {
   std::vector<std::uint8_t> categorical_;
 };
 
-/// Bins, of which the values are the lower ends.
+/// Bins as rows. A value is the lower end of its bin.
 class BinnedRows final : public HeldRows {
  public:
   BinnedRows(std::shared_ptr<Dataset const> bins, int threads)
@@ -125,7 +125,7 @@ class BinnedRows final : public HeldRows {
   mutable std::shared_ptr<Dataset const> bins_;
 };
 
-/// The batches of a caller, who finds the device current that was current when this was made.
+/// The batches of a caller. While the caller runs, the device is current that was current when this was made.
 class BatchTables final : public TableStream {
  public:
   explicit BatchTables(Batches* batches) : batches_{batches} {}

@@ -27,20 +27,19 @@ std::vector<std::uint8_t> CategoricalFeatures(xgboost::MetaInfo const& info);
 void FillPage(HeldRows const& rows, std::pair<std::uint64_t, std::uint64_t> range, std::uint64_t present, int threads,
               xgboost::SparsePage* page);
 
-/// What each code of a category becomes: [columns] of [codes of the column]; nothing for a column without categories.
-/// Empty: every code stays.
+/// The new code for each code of a category: [columns] of [codes of the column]. A column without categories has an
+/// empty list. Empty: all codes stay.
 using Recoding = std::vector<std::vector<std::int32_t>>;
 
 /// The values that a matrix of ours holds, or the pages of another DMatrix in their order, or the lower ends of the
 /// bins of a stock QuantileDMatrix. One thread may read it at a time.
 class DMatrixRows final : public RowSource {
  public:
-  /// `data` must outlive it. `recoding`: of a matrix with names of categories, which stock code has made; a code that it
-  /// does not have stays.
+  /// `data` must outlive it. `recoding`: for a matrix of stock code with names of categories. Codes beyond it stay.
   explicit DMatrixRows(xgboost::DMatrix* data, Recoding recoding = {});
-  /// For a QuantileDMatrix that holds bins alone, before it is read: the first bin of each numeric column gets the least
-  /// float as its lower end where XGBoost does not show it (BinEndsOf). All shards call it at the same time, and throw if
-  /// one of them does.
+  /// For a QuantileDMatrix that holds bins alone, before it is read: the first bin of each numeric column gets the
+  /// least float as its lower end where XGBoost does not show it (BinEndsOf). All shards call it at the same time, and
+  /// throw if one of them does.
   void LowerFirstBins(Collective& shards);
   DMatrixRows(DMatrixRows const&) = delete;
   DMatrixRows& operator=(DMatrixRows const&) = delete;
@@ -62,8 +61,8 @@ class DMatrixRows final : public RowSource {
   bool has_all_columns_{false};
   std::vector<std::uint8_t> categorical_;
   Recoding recoding_;
-  // The page of all values of a QuantileDMatrix, 8 bytes each. XGBoost makes one whenever it is asked. To keep it till
-  // the end costs less than to make a second one.
+  // The page of all values of a QuantileDMatrix, 8 bytes each. XGBoost makes a new page at each call. It costs less to
+  // keep one to the end than to make a second one.
   mutable std::shared_ptr<xgboost::SparsePage> lower_ends_;
 };
 

@@ -1,8 +1,8 @@
 /// The values that predictors see in a QuantileDMatrix.
 ///
-/// Stock predictors take each value out of the bins by itself, by columns: several times the work of a tree for every
-/// round that an evaluation set advances, and for columns that are mostly missing a search through the whole column for
-/// each row. All values at once, by rows, cost less than one such round, and a device can take them.
+/// Stock predictors look up each value in the bins, by columns. In every round an evaluation set pays several times the
+/// work of a tree. In a mostly missing column each row searches the whole column. Making all values at once, by rows,
+/// costs less than one such round, and a device can read them.
 #ifndef XGBGPU_PLUGIN_MATRIX_VALUE_MATRIX_H_
 #define XGBGPU_PLUGIN_MATRIX_VALUE_MATRIX_H_
 
@@ -18,9 +18,9 @@ namespace xgbgpu::plugin {
 /// their lower ends. It has labels, weights and margins of `data`, which must outlive it. Only rows can be read from
 /// it.
 ///
-/// Returns null if XGBoost does not give the values away as its predictors see them: for rows whose columns were not in
-/// order (then a value is under another column), for bins without an end (of infinite values), and since 3.3, where the
-/// first bin of a column begins at minus infinity for predictors and is shown as the number below its end.
+/// Returns null if XGBoost does not expose the values as its predictors see them: if columns did not ascend in a row (a
+/// value is then under another column), if bins have no end (infinite values), and since 3.3. There the first bin of a
+/// column begins at minus infinity for predictors, but is exposed as the number below its end.
 ///
 /// Cost  8 bytes of memory for each value and row; one thread of the host, some nanoseconds a value
 std::shared_ptr<xgboost::DMatrix> ValuesOfBins(xgboost::DMatrix* data, int threads);
@@ -31,12 +31,12 @@ std::shared_ptr<xgboost::DMatrix> ValuesOfBins(xgboost::DMatrix* data, int threa
 /// Cost  16 MiB, or a row; a pass over the values by `threads` threads whenever they are read
 std::shared_ptr<xgboost::DMatrix> ValuesOf(xgboost::DMatrix* data, std::shared_ptr<HeldRows const> rows, int threads);
 
-/// Returns all of `data`, which must outlive it, but its rows: for predictors that have no tree to walk through, and
-/// need labels and margins alone.
+/// Returns `data` without its rows; `data` must outlive it. For predictors without a tree, which need labels and
+/// margins alone.
 std::shared_ptr<xgboost::DMatrix> WithoutRows(xgboost::DMatrix* data);
 
-/// Returns `data`, which must outlive it and has fewer columns, as a matrix of `columns`: values of the others are missing.
-/// Only rows can be read from it.
+/// Returns `data`, which must outlive it and has fewer columns, as a matrix of `columns`: values of the others are
+/// missing. Only rows can be read from it.
 ///
 /// Cost  a copy of labels, weights and margins
 std::shared_ptr<xgboost::DMatrix> WithColumns(xgboost::DMatrix* data, FeatureIndex columns);

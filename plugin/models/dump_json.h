@@ -1,5 +1,5 @@
-/// What makes a dump of a model in JSON valid JSON: XGBoost 1.7 writes names of features as they are, newer XGBoosts fill
-/// numbers into some, and all write numbers as C++ prints them.
+/// Makes JSON dumps of models valid JSON. XGBoost 1.7 writes names of features unescaped. Newer versions fill numbers
+/// into some names. All versions write numbers as C++ prints them.
 #ifndef XGBGPU_PLUGIN_MODELS_DUMP_JSON_H_
 #define XGBGPU_PLUGIN_MODELS_DUMP_JSON_H_
 
@@ -20,8 +20,8 @@ struct DumpFeatures {
 
 /// The name as it stands in a string of JSON. An ordinary name is returned as it is. Quotes, backslashes and control
 /// characters become \u and four digits: XGBoost 2 and newer escape every other backslash once more. A byte that is not
-/// UTF-8 becomes the character of Latin-1. Escaped is the brace, too, of a name that holds a word in braces which
-/// XGBoost's own templates have, such as {left}: XGBoost would put a number there.
+/// UTF-8 becomes the character of Latin-1. The brace of a word such as {left} is escaped, too: XGBoost's templates have
+/// these words, and XGBoost would put a number there.
 std::string JsonName(std::string_view name);
 
 /// Replaces names by JsonName. Returns nothing if all of them stay as they are.
@@ -31,8 +31,8 @@ std::optional<DumpFeatures> InJson(DumpFeatures features);
 /// Returns none if there are none, or if the file cannot be read, which XGBoost then reports.
 DumpFeatures FeaturesOfDump(BoosterHandle booster, char const* file);
 
-/// Replaces what is no number of JSON in a dump, in place: infinity by 1E39, which is larger than every number of 32
-/// bits, and NaN by null. The blank before such a number makes room. `text` is a tree with JsonName's names.
+/// Replaces infinity and NaN in a dump, in place: JSON has neither. Infinity becomes 1E39, larger than every float32.
+/// NaN becomes null. The blank before the number makes room. `text` is a tree with JsonName's names.
 void ReplaceNumbers(char* text);
 
 }  // namespace xgbgpu::plugin

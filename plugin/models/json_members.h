@@ -18,14 +18,14 @@ inline xgboost::Json const* Find(xgboost::Json const& object, char const* name) 
   return found == members.cend() ? nullptr : &found->second;
 }
 
-/// The member of an object as text; null if it is none.
+/// Returns the member of an object if it is text, else null.
 inline std::string const* FindText(xgboost::Json const& object, char const* name) {
   xgboost::Json const* const found = Find(object, name);
   return found == nullptr || !xgboost::IsA<xgboost::String>(*found) ? nullptr
                                                                     : &xgboost::get<xgboost::String const>(*found);
 }
 
-/// A saved parameter, which is text; `fallback` where it is missing or no number, of which XGBoost speaks.
+/// Reads a saved parameter, which is text. Returns `fallback` if it is missing or no number; XGBoost reports that.
 inline std::int64_t Number(xgboost::Json const& section, char const* name, std::int64_t fallback) {
   std::string const* const text = FindText(section, name);
   if (text == nullptr) return fallback;

@@ -134,7 +134,7 @@ class JsonScan {
   std::size_t number_{version_.size()};  ///< of the version, which is read; its size: none
 };
 
-/// Reads what says how long things are, and skips the rest.
+/// Reads types and lengths of UBJSON values, and skips the values.
 class UbjsonScan {
  public:
   explicit UbjsonScan(Bytes* bytes) : bytes_{bytes} {}
@@ -352,7 +352,7 @@ class UbjsonScan {
   bool has_names_of_categories_{false};
 };
 
-/// What follows the last dot, in small letters.
+/// Returns the text after the last dot, in lower case; empty without a dot.
 std::string Extension(std::string const& name) {
   auto const dot = name.rfind('.');
   std::string extension = dot == std::string::npos ? "" : name.substr(dot + 1);

@@ -1,5 +1,5 @@
-/// Bytes of models and configurations, before XGBoost's parsers see them. Those call themselves for each level of
-/// nesting, and the one for UBJSON reads on behind the end: what would end the process, or never end, is an error here.
+/// Checks the bytes of models and configurations before XGBoost parses them. XGBoost's parsers recurse at each level of
+/// nesting. Its UBJSON parser reads past the end. Here both are errors.
 #ifndef XGBGPU_PLUGIN_MODELS_MODEL_BYTES_H_
 #define XGBGPU_PLUGIN_MODELS_MODEL_BYTES_H_
 
@@ -11,20 +11,20 @@
 
 namespace xgbgpu::plugin {
 
-/// Lists and objects inside one another. Models have 9 levels, saved configurations 6.
+/// The deepest allowed nesting of lists and objects. Models have 9 levels, saved configurations 6.
 constexpr int kMostNesting = 256;
 
-/// Bytes in memory, or of an open file, which is read piece by piece.
+/// Bytes in memory, or bytes of an open file. A file is read piece by piece.
 class Bytes {
  public:
   explicit Bytes(std::string_view memory) : memory_{memory}, size_{memory.size()} {}
   Bytes(int file, std::uint64_t size) : file_{file}, size_{size} {}
 
   std::uint64_t size() const { return size_; }
-  /// Some bytes from `begin` on, one at least if `begin` is before the end. Valid until the next call. Empty where a
+  /// Returns bytes from `begin` on, at least one if `begin` is before the end. Valid until the next call. Empty if the
   /// file cannot be read.
   std::string_view Piece(std::uint64_t begin);
-  /// All of them, as far as a file can be read.
+  /// Returns all bytes. Stops where a file cannot be read.
   std::string All();
 
  private:
@@ -34,13 +34,13 @@ class Bytes {
   std::array<char, 1 << 16> buffer_;
 };
 
-/// What XGBoost takes bytes for.
+/// The format that XGBoost reads the bytes as.
 enum class Format : std::uint8_t { kOther, kJson, kUbjson };
 
-/// By the first bytes, as XGBoost tells. kOther: its deprecated binary format, or nothing it knows.
+/// Returns the format by the first bytes, as XGBoost does. kOther: its deprecated binary format, or an unknown one.
 Format FormatOf(Bytes* bytes);
 
-/// What the bytes of a model say of it.
+/// Facts about a model, read from its bytes.
 struct ModelSigns {
   Format format{Format::kOther};
   /// Version of the XGBoost that wrote the model: major, minor, patch. 0, 0, 0 where the model does not say.
@@ -51,12 +51,12 @@ struct ModelSigns {
   bool has_names_of_categories{false};
 };
 
-/// Are more than `most` lists and objects of a JSON text inside one another?
+/// Returns true if a JSON text nests lists and objects deeper than `most`.
 bool IsNestedDeeper(std::string_view json, int most);
 
-/// Does nothing for kOther. Cost  JSON: a pass at some GB/s; UBJSON: less, since long values are skipped. Allocates
-/// nothing.
+/// Checks the bytes and returns what they say of the model. Does nothing for kOther. Allocates nothing.
 ///
+/// Cost    JSON: a pass at some GB/s; UBJSON: less, since long values are skipped
 /// Throws  InvalidArgument with the byte, what is there and what is allowed: nesting above kMostNesting; UBJSON that is
 ///         cut off, is JSON, or has sizes or types of values that cannot be
 ModelSigns CheckBytes(Bytes* bytes, Format format);
@@ -69,7 +69,7 @@ class ModelFile {
   ModelFile(ModelFile const&) = delete;
   ModelFile& operator=(ModelFile const&) = delete;
 
-  /// Null for files that cannot be read and for what is none: a pipe, a name with another protocol than file://.
+  /// Null if the file cannot be read or is no regular file (a pipe, a protocol other than file://).
   Bytes* bytes() { return bytes_ ? &*bytes_ : nullptr; }
   Format format() const { return format_; }
 

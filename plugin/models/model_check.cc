@@ -55,7 +55,7 @@ class List {
   /// Those of UBJSON as they lie there.
   std::int32_t const* whole() const { return i32_; }
   std::size_t size() const { return size_; }
-  /// True if all are 0; of JSON values nobody says so.
+  /// True if all numbers are known to be 0. False for JSON values, unless the list is empty.
   bool is_zero() const {
     if (u8_ == nullptr) return size_ == 0;
     std::uint8_t all = 0;
@@ -206,7 +206,7 @@ std::int64_t At(List const& list, std::size_t i, std::size_t tree, std::string_v
   return *value;
 }
 
-/// All numbers of a list, for many looks: XGBoost has 32 bits for each, and none that is further out is allowed.
+/// All numbers of a list, for repeated look-ups. XGBoost stores 32 bits for each; numbers beyond 32 bits are refused.
 class Numbers {
  public:
   /// `memory` must outlive it.
@@ -321,7 +321,7 @@ std::int64_t CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* la
   if (outputs == 1 || kLeafVectors == LeafVectors::kOfLeaves) {
     for (Part const part : {kLossChanges, kSumHessian}) ListOf(saved, part, size);
   }
-  // In trees without a split by categories nobody need ask nodes for their type.
+  // Trees without a split by categories need no look at types of nodes.
   std::optional<Numbers> types;
   std::vector<bool> has_categories;
   if (saved.Has(kSplitType)) {
@@ -330,9 +330,9 @@ std::int64_t CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* la
     has_categories = NodesWithCategories(saved, nodes);
   }
 
-  // Trees as they grow: pairs of children behind their parents, which name them, and no other nodes. Then each node can
-  // be reached once, if there are as many parents as pairs. This way takes a fraction of that from the root, since it
-  // reads numbers in order and has nothing to guess.
+  // Trees as they grow: each pair of children lies behind its parent, and there are no other nodes. Then each node is
+  // reached once if there are as many parents as pairs. This check reads numbers in order, without branches to guess.
+  // It takes a fraction of the time of a walk from the root.
   bool plain = size % 2 == 1 && !types;
   std::uint32_t differences = 0;
   std::int32_t most = -1, least = 0;
@@ -407,8 +407,8 @@ std::int64_t CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* la
   return outputs;
 }
 
-/// Looks for a weight of each tree: of a dart, and since 3.3 of any gbtree whose trees have some. They stand beside the
-/// model, and in it since 3.4. No weight at all means 1 there.
+/// Checks that each tree has a weight: in a dart, and since 3.3 in any gbtree with weights. Weights stand beside the
+/// model, since 3.4 in it. In a gbtree without weights all are 1.
 void CheckWeightsOfTrees(Json const& booster, Json const& model, std::size_t trees) {
   std::string const* const name = FindText(booster, "name");
   bool const is_dart = name != nullptr && *name == "dart";
@@ -451,8 +451,7 @@ void LoadedModel::CheckTrees(Json const& booster, int threads) {
   std::vector<std::int64_t> vectors(trees.size());
   std::mutex mutex;
   ParallelChunks(threads, trees.size(), 64, [&](std::size_t begin, std::size_t end) {
-    // A step reads memory that is far from all that was read before. Those of several trees need not wait for each
-    // other.
+    // A step reads memory far from all earlier reads. Steps of several trees need not wait for each other.
     constexpr std::size_t kAtOnce = 8;
     std::vector<SavedTree> saved;
     Scratch scratch;

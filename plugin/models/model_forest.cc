@@ -29,7 +29,8 @@ std::vector<FeatureIndex> Features(xgboost::Json const& tree) {
   return {narrow.cbegin(), narrow.cend()};
 }
 
-/// The weight of a tree in margins; 1 where the booster drops no trees. It stands beside the model, and in it since 3.4.
+/// The weight of a tree in margins; 1 where the booster drops no trees. It stands beside the model, and in it since
+/// 3.4.
 float WeightOf(xgboost::Json const& saved, xgboost::Json const& model, std::size_t tree) {
   for (auto const* const section : {&saved, &model}) {
     auto const& members = xgboost::get<xgboost::Object const>(*section);

@@ -130,8 +130,8 @@ bool HasNamesOfCategories(Json const& model) {
   return categories != nullptr && !Elements(Find(*categories, "enc")).empty();
 }
 
-/// Writes weights of trees where this version looks for them: a dart has a gbtree, and weights beside it. From 3.3 on a
-/// gbtree has them: that one beside its model, 3.4 among it.
+/// Writes weights of trees where this version looks for them: in a dart, beside its gbtree. From 3.3 on a gbtree has
+/// the weights: 3.3 writes them beside the model, 3.4 into the model.
 void ReadWeights(Json const& learner) {
   Json const* const booster = Find(learner, "gradient_booster");
   if (booster == nullptr || Find(*booster, "gbtree") != nullptr) return;
@@ -152,7 +152,7 @@ void ReadWeights(Json const& learner) {
   (*Members(&learner))["gradient_booster"] = dart;
 }
 
-/// Changes what it can; refuses the rest.
+/// Rewrites a model in this version's form. Throws where this version has no such form.
 void Rewrite(Json const& model) {
   Json const* const learner = Find(model, "learner");
   if (learner == nullptr) return;  // XGBoost says so, here and below

@@ -1,4 +1,4 @@
-/// What the user asked for, and how that is said to a stock booster that does not know gpu_hist.
+/// Keeps the user's parameters, and translates them for a stock booster, which does not know gpu_hist.
 #ifndef XGBGPU_PLUGIN_PARAMS_BOOSTER_CONFIG_H_
 #define XGBGPU_PLUGIN_PARAMS_BOOSTER_CONFIG_H_
 
@@ -30,11 +30,11 @@ class BoosterConfig {
   /// set in this booster, with a method that does not train there.
   xgboost::Args Configure(xgboost::Args const& args);
 
-  /// Rewrites what a stock gbtree saved as configuration to what the user asked for. A stock reader finds in it
-  /// `gpu_hist` and `grow_gpu_hist`, for which it has its own replacements, or `exact` with its own updaters.
+  /// Rewrites the configuration that a stock gbtree saved into the user's words. It then names `gpu_hist` and
+  /// `grow_gpu_hist`, which a stock reader replaces, or `exact` with stock updaters.
   void Save(xgboost::Json* gbtree) const;
 
-  /// Takes in a saved configuration, ours, a stock one or one of a GPU build, and rewrites it for a stock CPU booster.
+  /// Reads a saved configuration of ours, of stock XGBoost or of a GPU build. Rewrites it for a stock CPU booster.
   void Load(xgboost::Json* gbtree);
 
   /// True if gpu_hist or gpu_exact, or our updater by name, is in force.
@@ -43,15 +43,14 @@ class BoosterConfig {
   bool Trains() const { return updaters_.empty() ? HasOurMethod() : NamesOurs(); }
   /// True if the user asked for changes of existing trees only.
   bool Updates() const { return updates_; }
-  /// True if the user named `refresh`, with which stock code reads the values of the rows; nothing is known of it where
-  /// InCharge() is false.
+  /// True if the user named `refresh`. Stock code then reads the values of the rows. Not known if InCharge() is false.
   bool Refreshes() const { return std::find(updaters_.cbegin(), updaters_.cend(), "refresh") != updaters_.cend(); }
-  /// Does the same for `prune`, which reads them since 3.4, unless trees were grown before.
+  /// True in 3.4 and newer if the user named `prune` first. Stock code then reads the values of the rows.
   bool PrunesFirst() const { return kSeries >= 304 && !updaters_.empty() && updaters_.front() == "prune"; }
   /// True if trees have exact thresholds (gpu_exact).
   bool IsExact() const { return method_ == Method::kExact; }
-  /// True if an objective that sets leaves, reg:absoluteerror for instance, may set the leaves of new trees. Stock
-  /// code lets it if the last updater says which leaf a row is in, as `hist` does; `exact` and `prune` do not.
+  /// True if an objective such as reg:absoluteerror may set the leaves of new trees. Stock code allows it if the last
+  /// updater tells which leaf a row is in. `hist` does; `exact` and `prune` do not.
   bool LetsObjectivesSetLeaves() const {
     return !IsExact() && (updaters_.empty() || updaters_.back() == kPublicUpdater);
   }
@@ -61,7 +60,7 @@ class BoosterConfig {
   }
   /// True if contributions and interactions are computed by the engine, on a device or the host.
   bool Explains() const { return InCharge() || (gpu_predictor_ && !cpu_predictor_); }
-  /// True if the user named no updater but ours, so that XGBoost's warning about hand-made sequences is out of place.
+  /// True if the user named no updater but ours. XGBoost's warning about manual updater sequences is then not needed.
   bool IsPlain() const;
   /// The updaters for the stock booster, separated by commas, while InCharge().
   std::string Sequence() const { return Join(kUpdater); }
@@ -79,7 +78,7 @@ class BoosterConfig {
   DeviceParam const& device() const { return device_; }
   /// Returns what the user or a loaded configuration set for a parameter of DeviceParam; empty: nothing.
   std::string DeviceWord(char const* name) const;
-  /// Says which file gpu_trace writes in this process, where that is not the one that it names.
+  /// Notes the file that gpu_trace writes in this process, if it is not the file that the parameter names.
   void TracesTo(std::string file) { traced_to_ = std::move(file); }
 
  private:
@@ -101,7 +100,7 @@ class BoosterConfig {
   /// Takes in a section of our own.
   OwnGrowth LoadOwn(ParamValues const& section);
   bool NamesOurs() const;
-  /// What there is to say of parameters that have no effect, by name.
+  /// Returns the lines to log about parameters without effect, by name.
   std::map<std::string, std::string> LinesAboutIdle() const;
   std::string Join(char const* name_of_ours) const;
 

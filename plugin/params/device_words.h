@@ -1,7 +1,7 @@
-/// `device` of XGBoost 2 and newer, as a booster with a method of ours is told of it.
+/// Translates `device` of XGBoost 2 and newer for a booster with a method of ours.
 ///
-/// A stock booster that knows `device=cuda` configures itself for a GPU, or warns that it has none. So stock code is told
-/// `cpu` while the method is ours, and the user's word goes to a parameter of our own.
+/// With `device=cuda` a stock booster configures itself for a GPU, or warns that it has none. So stock code gets `cpu`
+/// while the method is ours. The user's word goes to a parameter of our own.
 #ifndef XGBGPU_PLUGIN_PARAMS_DEVICE_WORDS_H_
 #define XGBGPU_PLUGIN_PARAMS_DEVICE_WORDS_H_
 
@@ -11,16 +11,15 @@
 
 namespace xgbgpu::plugin {
 
-/// The parameter of ours with the user's `device`, and the one with the user's `gpu_id`, which XGBoost 3.1 and newer
-/// refuse.
+/// Our parameters for the user's `device` and `gpu_id`. XGBoost 3.1 and newer refuse gpu_id.
 constexpr char kOwnDevice[] = "gpu_device", kOwnOrdinal[] = "gpu_ordinal";
-/// The parameter of ours that says that gpu_hist trains in the place of `hist`: the user's tree_method. kGivenBack: it
-/// could not, and XGBoost trains.
+/// Our parameter for the user's tree_method, set while gpu_hist trains in the place of `hist`. kGivenBack: gpu_hist
+/// refused, and XGBoost trains.
 constexpr char kTakenMethod[] = "gpu_takes", kGivenBack[] = "none";
 
 using Parameter = std::pair<std::string, std::string>;
 
-/// What a booster was told before. Empty: nothing.
+/// Parameters that a booster already has. Empty: not set.
 struct KnownWords {
   std::string tree_method;
   std::string device;      ///< for stock code

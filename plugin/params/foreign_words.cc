@@ -247,7 +247,7 @@ std::string InSmallLetters(std::string text) {
   return text;
 }
 
-/// Does XGBoost know this value of the parameter?
+/// Returns true if XGBoost knows this value of the parameter.
 bool IsKnown(std::string const& parameter, std::string const& value) {
   static std::map<std::string, std::vector<std::string>> const kWords{
       {kBooster, {"gbtree", "dart", "gblinear"}},
@@ -259,7 +259,7 @@ bool IsKnown(std::string const& parameter, std::string const& value) {
   return words != kWords.end() && std::count(words->second.cbegin(), words->second.cend(), value) != 0;
 }
 
-/// What XGBoost has in place of a value; null: nothing is like it. Nothing for a value that is not known to be foreign.
+/// Returns XGBoost's word for a foreign value; an empty text: XGBoost has none. Nothing if the value is not foreign.
 std::optional<std::string> InsteadOf(std::string const& parameter, std::string const& value) {
   if (IsKnown(parameter, value)) return {};
   std::string small = InSmallLetters(value);
@@ -272,8 +272,7 @@ std::optional<std::string> InsteadOf(std::string const& parameter, std::string c
   return {};
 }
 
-/// The number in the name of a GPU as XGBoost 2 has them: cuda, gpu (then it is empty), cuda:1. Nothing for other
-/// names.
+/// Returns the number in XGBoost 2's name of a GPU: "1" of cuda:1, empty of cuda or gpu. Nothing for other names.
 std::optional<std::string> OrdinalOfGpu(std::string const& device) {
   auto const colon = device.find(':');
   std::string const kind = device.substr(0, colon);

@@ -7,20 +7,19 @@
 
 namespace xgbgpu::plugin {
 
-/// Is this a parameter that another program or another version has, and that has no effect here?
+/// Returns true if another program or version has the parameter and it has no effect here.
 bool HasNoEffect(std::string const& name);
 
-/// What to say once of such a parameter with this value; empty if there is nothing to say. `in_charge`: the booster has
-/// a method of ours. Of other boosters only the ways of XGBoost 2 to ask for a GPU are said, for who writes them wants
-/// one.
+/// Returns the line to log once about a parameter without effect; empty: no line. `in_charge`: the booster has a method
+/// of ours. Other boosters have lines only about multi_strategy and about `device` of XGBoost 2: its user wants a GPU.
 std::string LineAbout(std::string const& name, std::string const& value, bool in_charge);
 
-/// For a value of `parameter` that another program has: "write …", or that nothing is like it. Empty for every
-/// other value.
+/// Returns advice for another program's value of `parameter`: "write …", or that XGBoost has nothing like it. Empty for
+/// every other value.
 std::string AdviceFor(std::string const& parameter, std::string const& value);
 
-/// What to say in place of XGBoost's `error` about an objective, metric or booster that it does not know; empty to
-/// leave it.
+/// Returns a better message than XGBoost's `error` about an unknown objective, metric or booster; empty: keep the
+/// error.
 std::string InPlaceOf(std::string const& error);
 
 }  // namespace xgbgpu::plugin

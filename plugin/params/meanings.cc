@@ -16,15 +16,15 @@ struct Meaning {
 };
 
 // Compared: gradients and hessians of rows that are alone in a leaf, and values of metrics, of XGBoost 1.7.4, 2.1.4,
-// 3.0.5, 3.1.3, 3.2.0, 3.3.0 and 3.4.1, with weights, ties, several classes and targets. 2.0 lies between two that agree.
-// tests/python/booster/test_meanings.py compares the engine with the XGBoost that it runs in.
+// 3.0.5, 3.1.3, 3.2.0, 3.3.0 and 3.4.1, with weights, ties, several classes and targets. 2.0 lies between two that
+// agree. tests/python/booster/test_meanings.py compares the engine with the XGBoost that it runs in.
 constexpr int kFirst = 107, kCompared = 304, kFirstSmooth = 304;
 
 constexpr Meaning kObjectives[] = {
     {"reg:squarederror", kFirst, kCompared},
     {"reg:linear", kFirst, kCompared},
-    // 3.0 and newer do not read scale_pos_weight, and leave it out of the saved configuration: it is 1 here, too. In 3.0
-    // and 3.1 XGBoost has one gradient a row in the place of one for each of several targets, by mistake.
+    // 3.0 and newer do not read scale_pos_weight, and leave it out of the saved configuration: it is 1 here, too. In
+    // 3.0 and 3.1 XGBoost has one gradient a row in the place of one for each of several targets, by mistake.
     {"reg:squaredlogerror", kFirst, kCompared},
     {"reg:logistic", kFirst, kCompared},
     {"binary:logistic", kFirst, kCompared},

@@ -120,7 +120,7 @@ SamplingMethod ToSamplingMethod(std::string const& value, bool exact) {
       WithAdvice("sampling_method", value, exact ? "uniform (with gpu_exact)" : "uniform, gradient_based, goss"));
 }
 
-/// Throws for rates that were set and would have no effect: they are taken for a mistake.
+/// Throws if top_rate or other_rate is set without sampling_method=goss: it would have no effect.
 void CheckRatesAreUsed(TreeParam const& param, TrainParams const& train) {
   TrainParams const defaults;
   if (train.sampling_method == SamplingMethod::kGoss) return;
@@ -133,9 +133,9 @@ void CheckRatesAreUsed(TreeParam const& param, TrainParams const& train) {
   if (train.other_rate != defaults.other_rate) refuse("other_rate", train.other_rate, "0.1");
 }
 
-/// Returns the first of the devices to use, of which there are `devices`, 1 or more …
+/// Returns the first device to use. `devices`: the number of devices, 1 or more.
 int FirstDevice(DeviceParam const& param, int devices) { return param.gpu_id < 0 ? 0 : param.gpu_id % devices; }
-/// … and how many to use.
+/// Returns the number of devices to use.
 int NumberOfDevices(DeviceParam const& param, int devices) {
   return param.n_gpus < 0 ? devices : std::clamp(param.n_gpus, 1, devices);
 }
@@ -162,7 +162,7 @@ bool IsDeviceParam(std::string const& name) {
   return kNames.count(name) != 0;
 }
 
-/// For a word that it does not know XGBoost lists those that it does, and leaves out which parameter it was.
+/// For an unknown word XGBoost lists the known words, but does not name the parameter.
 static void CheckStockWord(std::string const& name, std::string const& value) {
   struct Words {
     std::set<std::string> known;
@@ -214,7 +214,7 @@ void CheckStockParam(std::string const& name, std::string const& value) {
     bool is_whole{false};
   };
   static Rule const kShare{[](double x) { return x >= 0 && x <= 1; }, "0 to 1"};
-  // Each thread has a stack, which the system runs out of, with the end of the process.
+  // Each thread has a stack. Too many threads exhaust the memory for stacks, and the process ends.
   static Rule const kThreads{[](double x) { return x <= 4096; }, "at most 4096, or 0 for all threads of this machine",
                              true};
   static std::map<std::string, Rule> const kRules{
@@ -260,7 +260,7 @@ TreeParam ParseTreeParam(ParamValues const& values, bool exact) {
   return param;
 }
 
-/// Has the user's `device` decide where parameters of ours leave it open. Throws where they contradict it.
+/// Sets gpu_backend and gpu_id by the user's `device`. Throws if gpu_backend or gpu_id contradicts it.
 static void UseDevice(ParamValues const& values, DeviceParam* param) {
   NamedDevice const named = ReadDevice(param->gpu_device);
   std::string const backend = named.is_gpu ? "cuda" : "host";

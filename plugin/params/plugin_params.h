@@ -16,8 +16,8 @@ namespace xgbgpu::plugin {
 /// Values by name, as the user set them; aliases are replaced by the name they stand for.
 using ParamValues = std::map<std::string, std::string>;
 
-/// The tree parameters of XGBoost 1.7. Its JSON form is a valid `train_param` for a stock reader, so that even those
-/// that the histogram method does not use are read, kept and written.
+/// The tree parameters of XGBoost 1.7. Their JSON form is a valid `train_param` for a stock reader. Parameters that the
+/// histogram method does not use are therefore read, kept and written, too.
 struct TreeParam : public xgboost::XGBoostParameter<TreeParam> {
   float learning_rate;
   float min_split_loss;
@@ -74,7 +74,7 @@ struct TreeParam : public xgboost::XGBoostParameter<TreeParam> {
   }
 };
 
-/// What XGBoost does not know: where to train, and the rates of sampling_method=goss.
+/// Parameters that XGBoost does not have: where to train, and the rates of sampling_method=goss.
 struct DeviceParam : public xgboost::XGBoostParameter<DeviceParam> {
   std::string gpu_backend;
   int n_gpus;
@@ -114,16 +114,16 @@ bool IsDeviceParam(std::string const& name);
 TreeParam ParseTreeParam(ParamValues const& values, bool exact);
 DeviceParam ParseDeviceParam(ParamValues const& values);
 
-/// Throws InvalidArgument for a value of a parameter that stock code reads and takes as it comes, although no training
-/// can follow it: NaN, infinities, trees that XGBoost does not even count if the booster has some, threads beyond
-/// reason.
+/// Throws InvalidArgument for a value that stock code accepts without a check, although no training can use it: NaN,
+/// infinities, num_parallel_tree below 1, more than 4096 threads, and other values out of range.
 void CheckStockParam(std::string const& name, std::string const& value);
 
-/// `param` for the engine, without what depends on the matrix. Throws Unsupported for what `hist` of XGBoost can and
-/// gpu_hist cannot yet, InvalidArgument for a value that no method takes and for values that contradict each other.
+/// Returns `param` for the engine, without parameters that depend on the matrix. Throws Unsupported for values that
+/// gpu_hist or gpu_exact does not support, InvalidArgument for values that no method takes or that contradict each
+/// other.
 TrainParams ToTrainParams(TreeParam const& param, DeviceParam const& device, std::uint64_t seed, bool exact);
 
-/// What a training may take, and where its pages go: the same for each of several devices.
+/// Returns the memory limits of a training and the folder of its pages. They hold for each of several devices.
 MemoryLimits ToMemoryLimits(DeviceParam const& param);
 
 /// Where to train: never kAuto. A gpu_id beyond the devices means one of them, with a warning, as in XGBoost.
@@ -131,8 +131,8 @@ MemoryLimits ToMemoryLimits(DeviceParam const& param);
 /// Throws Unsupported if this machine or this version cannot serve `param`, InvalidArgument (gpu_id).
 Place ToPlace(DeviceParam const& param, bool must_exist);
 
-/// Where to do work that any place can do, and how many devices may. Where there is no device that is the host, without
-/// a warning. May start the CUDA driver.
+/// Returns the place and number of devices for work that any place can do. Returns the host without a warning if there
+/// is no device. May start the CUDA driver.
 Place PlaceIfThere(DeviceParam const& param);
 
 }  // namespace xgbgpu::plugin

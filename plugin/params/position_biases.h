@@ -10,8 +10,8 @@ namespace xgbgpu::plugin {
 
 /// Writes the biases into a configuration of an objective.
 void SaveBiases(PositionBiases const& biases, xgboost::Json* config);
-/// Returns the biases of a configuration. The result is empty if the configuration has none, or more than kMostPositions.
-/// A bias may be NaN: stock XGBoost saves NaN once margins lie far apart.
+/// Returns the biases of a configuration. The result is empty if the configuration has none, or more than
+/// kMostPositions. A bias may be NaN: stock XGBoost saves NaN once margins lie far apart.
 /// Throws  InvalidArgument (more biases of one kind than of the other)
 PositionBiases LoadBiases(xgboost::Json const& config);
 

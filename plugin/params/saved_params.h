@@ -1,4 +1,4 @@
-/// Parameters of XGBoost's objectives and metrics, which only their saved configurations tell.
+/// Reads parameters of XGBoost's objectives and metrics. Only their saved configurations contain them.
 #ifndef XGBGPU_PLUGIN_PARAMS_SAVED_PARAMS_H_
 #define XGBGPU_PLUGIN_PARAMS_SAVED_PARAMS_H_
 
@@ -11,10 +11,10 @@
 
 namespace xgbgpu::plugin {
 
-/// What the engine has to know of the objective that saved `config`. Nothing if the engine does not have it, or if the
-/// name means something else in this series of XGBoost (meanings.h), which a line says once.
+/// Returns the engine's parameters of the objective that saved `config`. Nothing if the engine does not have the
+/// objective. Nothing, and a line in the log once, if its name means something else in this series (meanings.h).
 std::optional<ObjectiveParams> ObjectiveParamsOf(xgboost::Json const& config);
-/// What the engine has to know of the metric `name` that saved `config`, under the same conditions.
+/// Returns the engine's parameters of the metric `name` that saved `config`. Nothing as ObjectiveParamsOf.
 std::optional<MetricParams> MetricParamsOf(char const* name, xgboost::Json const& config);
 
 }  // namespace xgbgpu::plugin

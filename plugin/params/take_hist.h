@@ -4,8 +4,8 @@
 
 namespace xgbgpu::plugin {
 
-/// Returns what TakeHist was told last, in this process; before it, whether the environment variable XGBGPU_TAKE_HIST is
-/// 1. Throws InvalidArgument for other values of the variable than 0, 1 and nothing.
+/// Returns the argument of the last TakeHist in this process. Before the first one: true if the environment variable
+/// XGBGPU_TAKE_HIST is 1. Throws InvalidArgument if the variable is not 0, 1 or empty.
 bool TakesHist();
 void TakeHist(bool takes);
 

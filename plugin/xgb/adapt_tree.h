@@ -14,22 +14,22 @@
 
 namespace xgbgpu::plugin {
 
-/// Returns the engine's threshold as XGBoost saves it. One below all values is the least float in the engine. Since 3.3
-/// it is minus infinity in XGBoost, whose predictors let the first bin of a QuantileDMatrix begin there.
+/// Returns the engine's threshold as XGBoost saves it. A threshold below all values is the least float in the engine.
+/// In XGBoost 3.3 and newer it is minus infinity, where the first bin of a QuantileDMatrix begins for predictors.
 inline float SavedThreshold(float threshold) {
   XGBGPU_SINCE_303(
       if (threshold == std::numeric_limits<float>::lowest()) return -std::numeric_limits<float>::infinity();)
   return threshold;
 }
 
-/// Copies `tree`, grown with this learning rate, to `out`, a new tree of one node. Node numbers stay the same. For a
-/// leaf XGBoost notes the weight that the gradients gave it, also if the objective has set another value.
+/// Copies `tree`, grown with this learning rate, to `out`, a new tree of one node. Node numbers stay. A leaf of `out`
+/// has the weight that the gradients gave it, even if the objective has set another value.
 void CopyTree(Tree const& tree, float learning_rate, xgboost::RegTree* out);
 
 /// Copies a tree of vectors to `out`, in XGBoost 3.2 and newer. A leaf of `out` has a number for each output.
 void CopyTree(VectorTree const& tree, xgboost::RegTree* out);
 
-/// True if XGBoost saves trees of vectors that split by categories: what 3.2 saves as UBJSON predicts something else.
+/// True if XGBoost saves trees of vectors that split by categories. UBJSON of 3.2 predicts something else.
 constexpr bool kSavesCategoriesOfVectors = XGBGPU_BEFORE_304(false) XGBGPU_SINCE_304(true);
 
 /// Returns how many numbers a leaf has: 1, but for trees of vectors in XGBoost 3.2 and newer.

@@ -1,7 +1,7 @@
 // Copies trees of vectors to the trees of XGBoost 3.2 and newer.
 //
-// XGBoost's functions that fill such a tree differ between series. The words of a saved tree do not, and loading is a
-// virtual function of all trees. So a tree is told as a saved one, with typed lists, which are copied and not parsed.
+// XGBoost's functions that fill such a tree differ between series. The keys of a saved tree do not, and all trees have
+// a virtual function that loads them. So a tree is passed as a saved one. Its typed lists are copied and not parsed.
 #include <xgboost/json.h>
 
 #include <cstddef>

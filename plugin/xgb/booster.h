@@ -15,8 +15,8 @@
 
 namespace xgbgpu::plugin {
 
-/// A stock booster with another one around it, which XGBoost calls. Calls whose arguments differ between series of
-/// XGBoost go to a virtual function of this class. All others go to the stock booster, if they are not overridden.
+/// Wraps a stock booster; XGBoost calls the wrapper. Calls with other arguments in other series of XGBoost go to a
+/// virtual function of this class. All others go to the stock booster, if they are not overridden.
 class XgbBooster : public xgboost::GradientBooster {
  public:
   XgbBooster(std::unique_ptr<xgboost::GradientBooster> stock, XgbContext const* ctx)
@@ -118,11 +118,11 @@ class XgbBooster : public xgboost::GradientBooster {
   virtual void BeginLoad(xgboost::Json const* in) = 0;
   /// Throws if the model that was loaded is not one of this learner. It is called before the model is used.
   virtual void CheckModel() const = 0;
-  /// Is called before rounds of the stock booster's model, as Python slices them, become the model of `out`. It is null
-  /// for a booster that is not decorated. If it throws, no round is copied.
+  /// Is called before a slice of the model's rounds, in Python's terms, becomes the model of `out`. `out` is null for a
+  /// booster that is not decorated. If it throws, no round is copied.
   virtual void BeginSlice(std::int32_t /*first*/, std::int32_t /*last*/, std::int32_t /*step*/,
                           XgbBooster* /*out*/) const {}
-  /// Is called when the stock booster `out` has them.
+  /// Is called when the stock booster `out` has the rounds.
   virtual void EndSlice(xgboost::GradientBooster* /*out*/) const {}
 
   /// Adds a round to the model. The objective is null if the user computes gradients.
@@ -133,7 +133,8 @@ class XgbBooster : public xgboost::GradientBooster {
 
   // The rest may leave the work to the stock booster. Rounds 0, 0 are all rounds.
 
-  /// Predicts the arrays of an in-place prediction. `data` has labels and margins; null: there are none.
+  /// Predicts the arrays of an in-place prediction. `data` has labels and margins; null: there are no labels or
+  /// margins.
   virtual void PredictArrays(xgboost::DMatrix* data, float missing, XgbCache* out, RoundRange rounds,
                              StockCall const& by_stock) const = 0;
   /// Writes the leaf of each row and tree.

@@ -20,7 +20,7 @@ namespace {
 
 using VersionFunction = decltype(XGBoostVersion);
 
-/// Code that has called, and why it is not served: empty if it is.
+/// The addresses of code that has called. `why_not`: the reason why it is not served; empty: it is served.
 struct Caller {
   std::uintptr_t begin;
   std::uintptr_t end;
@@ -28,7 +28,7 @@ struct Caller {
   Caller const* next;
 };
 
-/// All of them, the newest first. None is ever freed.
+/// All callers, the newest first. No caller is ever freed.
 std::atomic<Caller const*> callers{nullptr};
 
 Caller const* Find(std::uintptr_t address) {
@@ -54,8 +54,8 @@ std::string WhyNotServed(char const* library) {
          "; allowed: a caller whose XGBoost is of series " + BuiltSeries();
 }
 
-/// The part of a library that has an address. Code that a compiler in the process has made is in none: then it is the
-/// address alone. The path is empty then, and that of the program, too.
+/// The segment of a library with an address. Code made by a compiler in the process is in no library: the segment is
+/// then the address alone. The path is empty for such code and for the program.
 struct Code {
   std::uintptr_t address;
   std::uintptr_t begin{address};
@@ -80,8 +80,8 @@ Code FindCode(std::uintptr_t address) {
   return code;
 }
 
-/// Adds a caller. Without a lock, because a thread may come here from within the loader. The program is served: it finds
-/// functions where this library does.
+/// Adds a caller. Without a lock, because a thread may come here from within the loader. The program is served: it
+/// finds functions where this library does.
 Caller const* Add(Code const& code) {
   auto* const caller = new Caller{code.begin, code.end, {}, nullptr};
   if (!code.library.empty()) caller->why_not = WhyNotServed(code.library.c_str());

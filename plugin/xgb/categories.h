@@ -15,9 +15,9 @@
 
 namespace xgbgpu::plugin {
 
-/// Calls read(text) with the names of the categories of a matrix, if it keeps any: a list (JSON) that has for a column
-/// null, the array interface of numbers, or the two of texts, `offsets` and `values`. The arrays are there during the
-/// call only.
+/// Calls read(text) with the names of the categories of a matrix, if it keeps any. The text is a JSON list with an
+/// entry for each column: null, the array interface of numbers, or two interfaces of texts, `offsets` and `values`. The
+/// arrays live during the call only.
 inline void ExportCategories(xgboost::DMatrix const& XGBGPU_SINCE_302(data),
                              std::function<void(char const*)> const& XGBGPU_SINCE_302(read)) {
   XGBGPU_SINCE_302(

@@ -11,18 +11,18 @@
 
 namespace xgbgpu::plugin {
 
-/// True if Rabit connects the workers, which copies arguments into 256 bytes, and reads the rest of a message without a
-/// limit. Newer series have a communicator of their own, which does neither.
+/// True if Rabit connects the workers. It copies arguments into 256 bytes, and reads the rest of a message without a
+/// time limit. Newer series have a communicator that does neither.
 constexpr bool kHasRabit = kSeries < 201;
 
 /// The communicator's parameter that limits, in seconds, how long a worker waits for others.
 constexpr char const* kTimeLimit = kHasRabit ? "rabit_timeout_sec" : "dmlc_timeout";
 
-/// How numbers of workers become one. The values are XGBoost's, which no public header has.
+/// How the workers' numbers are combined into one. The values are XGBoost's; no public header has them.
 enum class Reduction : int { kMax = 0, kSum = 2 };
 
-/// The most numbers in one message. Rabit combines this number along a tree. More numbers go round its ring, whose second
-/// half reads a closed connection for ever: when a worker dies there, all others hang.
+/// The most numbers in one message. Rabit combines up to this many along a tree, and more on a ring. The second half of
+/// the ring reads a closed connection for ever: if a worker dies there, all others hang.
 constexpr std::size_t kMostReduced = 1 << 15;
 
 /// Combines each of `n` numbers with the same number of each other worker. Returns 0; or another number, and

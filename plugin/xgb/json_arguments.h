@@ -1,4 +1,4 @@
-/// Members of the JSON texts that callers of C functions pass. A member that is null is one that is not there.
+/// Members of the JSON texts that callers of C functions pass. A null member counts as missing.
 #ifndef XGBGPU_PLUGIN_XGB_JSON_ARGUMENTS_H_
 #define XGBGPU_PLUGIN_XGB_JSON_ARGUMENTS_H_
 

@@ -13,7 +13,7 @@
 
 namespace xgbgpu::plugin {
 
-/// The kind of lists of float32 in binary JSON.
+/// The ValueKind of a list of float32 in binary JSON.
 constexpr auto kFloatList = xgboost::Value::ValueKind::XGBGPU_BEFORE_300(kNumberArray) XGBGPU_SINCE_300(kF32Array);
 
 /// Where a saved tree has the vectors of its leaves (multi_strategy=multi_output_tree).

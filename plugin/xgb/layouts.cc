@@ -38,8 +38,8 @@ std::vector<float> Read(xgboost::MetaInfo const& info, char const* name) {
   return {floats, floats + size};
 }
 
-/// Sets members here and has XGBoost's code read them, and the other way round. No C function is called: the first one of
-/// a process starts the CUDA driver in a build with CUDA, and processes forked later cannot use it.
+/// Sets members here and has XGBoost's code read them, and the other way round. No C function is called: the first one
+/// of a process starts the CUDA driver in a build with CUDA, and processes forked later cannot use it.
 void CheckMatrix() {
   std::vector<float> const labels{0.25f, 0.5f, 0.75f}, weights{3, 2, 1}, margins{-1, 0, 1};
   xgboost::MetaInfo info;

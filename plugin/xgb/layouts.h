@@ -1,4 +1,4 @@
-/// Whether this library and the XGBoost of the process see the same members.
+/// Checks that this library and the XGBoost of the process have the same layouts of classes.
 #ifndef XGBGPU_PLUGIN_XGB_LAYOUTS_H_
 #define XGBGPU_PLUGIN_XGB_LAYOUTS_H_
 

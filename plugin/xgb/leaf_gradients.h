@@ -1,4 +1,4 @@
-/// Gradients that an objective gives for leaves alone.
+/// Separate gradients of an objective for leaf values.
 #ifndef XGBGPU_PLUGIN_XGB_LEAF_GRADIENTS_H_
 #define XGBGPU_PLUGIN_XGB_LEAF_GRADIENTS_H_
 
@@ -6,7 +6,7 @@
 
 namespace xgbgpu::plugin {
 
-/// Returns true if the gradients of leaves are others than those of splits (split_grad of an objective in Python).
+/// Returns true if leaves and splits have different gradients (split_grad of an objective in Python).
 inline bool HasOtherLeafGradients(XgbGradients const& XGBGPU_SINCE_302(gradients)) {
   XGBGPU_SINCE_302(return gradients.HasValueGrad();)
   XGBGPU_BEFORE_302(return false;)

@@ -25,7 +25,7 @@ class RowPages {
   virtual std::shared_ptr<xgboost::SparsePage const> Next() = 0;
 };
 
-/// A matrix in memory whose pages another matrix has, or which makes its own pages of rows.
+/// A matrix in memory. Another matrix lends it pages, or it makes its own pages of rows.
 class XgbMatrix : public xgboost::DMatrix {
  public:
   XGBGPU_BEFORE_300(bool SingleColBlock() const final { return true; })
@@ -36,7 +36,7 @@ class XgbMatrix : public xgboost::DMatrix {
                                          final { return LenderOf(PageKind::kRows)->SliceCol(slices, slice); }))
 
  protected:
-  /// Returns the matrix whose pages of this kind XGBoost is given. Throws dmlc::Error, or what AtBoundary makes one.
+  /// Returns the matrix that lends XGBoost pages of this kind. Throws dmlc::Error, or errors that AtBoundary converts.
   virtual std::shared_ptr<xgboost::DMatrix> LenderOf(PageKind kind) = 0;
   /// Returns true if XGBoost may ask for pages of this kind: kRows, kBins, or kDeviceBins.
   virtual bool Lends(PageKind kind) const = 0;

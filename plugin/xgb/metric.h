@@ -15,8 +15,7 @@
 
 namespace xgbgpu::plugin {
 
-/// A stock metric with another one around it, which XGBoost calls. The value may be ours. All else is the stock
-/// metric's.
+/// Wraps a stock metric; XGBoost calls the wrapper. The value may be ours. The rest is the stock metric's.
 class XgbMetric : public xgboost::Metric {
  public:
   explicit XgbMetric(std::unique_ptr<xgboost::Metric> stock);
@@ -45,8 +44,8 @@ class XgbMetric : public xgboost::Metric {
                                         xgboost::MetaInfo const& info, StockValue const& by_stock) = 0;
 
  private:
-  /// Returns the stock metric. XGBoost gives its context to the object that it asked for, after it was made; the stock
-  /// one needs it, too.
+  /// Returns the stock metric with XGBoost's context. XGBoost sets the context of the wrapper only, after its
+  /// construction.
   xgboost::Metric* stock() const;
 
   std::unique_ptr<xgboost::Metric> stock_;

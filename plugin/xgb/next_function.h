@@ -42,7 +42,8 @@ F* NextFunction(char const* name, F* otherwise) {
   return found == nullptr ? otherwise : reinterpret_cast<F*>(found);
 }
 
-/// Returns XGBoost's function that is declared under this name. If XGBoost lacks it, the function that is returned fails.
+/// Returns XGBoost's function that is declared under this name. If XGBoost lacks it, the function that is returned
+/// fails.
 #define XGBGPU_NEXT(function)                                                                                  \
   ::xgbgpu::plugin::NextFunction<decltype(function)>(                                                          \
       #function, [](auto...) -> typename ::xgbgpu::plugin::ResultOf<decltype(function)>::Type {                \

@@ -17,8 +17,8 @@
 
 namespace xgbgpu::plugin {
 
-/// A stock objective with another one around it, which XGBoost calls. What may be ours goes to a virtual function of
-/// this class. All else goes to the stock objective.
+/// Wraps a stock objective; XGBoost calls the wrapper. Calls that may be ours go to a virtual function of this class.
+/// All others go to the stock objective.
 class XgbObjective : public xgboost::ObjFunction {
  public:
   explicit XgbObjective(std::unique_ptr<xgboost::ObjFunction> stock);
@@ -77,7 +77,7 @@ class XgbObjective : public xgboost::ObjFunction {
   /// Has the stock objective estimate the base score from labels and weights.
   using StockEstimate = std::function<void(xgboost::MetaInfo const&)>;
 
-  /// What leaves are set from: for each row its leaf, its label and its margins.
+  /// Inputs for setting leaves: leaf, label and margins of each row.
   struct LeafRows {
     XgbPositions const& positions;
     xgboost::MetaInfo const& info;
@@ -89,7 +89,7 @@ class XgbObjective : public xgboost::ObjFunction {
   /// The learner's context; null before XGBoost has set it.
   XgbContext const* context() const { return ctx_; }
 
-  /// Is called before newly set parameters are taken. If it throws, they are not.
+  /// Is called before newly set parameters are taken. If it throws, they are not taken.
   virtual void CheckParams(xgboost::Args const& args) const = 0;
   /// Is called after parameters were set.
   virtual void ParamsChanged(xgboost::Args const& args) = 0;
@@ -100,18 +100,18 @@ class XgbObjective : public xgboost::ObjFunction {
   /// Writes the gradients of `margins`.
   virtual void ComputeGradients(xgboost::HostDeviceVector<float> const& margins, xgboost::MetaInfo const& info,
                                 XgbGradientMatrix* out, StockGradients const& by_stock) = 0;
-  /// Makes what metrics are given of margins, where they lie.
+  /// Transforms margins in place into the predictions that metrics read.
   virtual void TransformForMetrics(xgboost::HostDeviceVector<float>* predictions, StockCall const& by_stock) = 0;
   /// Estimates the base score of data with labels and weights `info`.
   virtual void EstimateBaseScore(xgboost::MetaInfo const& info, StockEstimate const& by_stock) const = 0;
   /// Sets the leaves of a tree from the rows in them.
   virtual void SetLeaves(LeafRows const& rows, StockLeaves const& by_stock) const = 0;
-  /// Returns true while trees are made whose leaves stock code must not set.
+  /// Returns true while stock code must not set the leaves of the trees in the making.
   virtual bool LeavesAreDone() const = 0;
 
  private:
-  /// Returns the stock objective. XGBoost gives its context to the object that it asked for, after it was made; the
-  /// stock one needs it, too.
+  /// Returns the stock objective with XGBoost's context. XGBoost sets the context of the wrapper only, after its
+  /// construction.
   xgboost::ObjFunction* stock() const;
 
   std::unique_ptr<xgboost::ObjFunction> stock_;
@@ -122,9 +122,9 @@ class XgbObjective : public xgboost::ObjFunction {
 /// True if objectives of this series estimate base scores from labels. In earlier ones medians alone do.
 constexpr bool kEstimatesFromLabels = kSeries >= 200;
 
-/// Returns true if the learner with this context has a decorated objective, which asks for the margins and predictions
-/// that it needs. One that was registered after this library was loaded may not be decorated: it looks for them on the
-/// host.
+/// Returns true if the learner with this context has a decorated objective. It asks for the margins and predictions
+/// that it needs. An objective registered after this library was loaded may not be decorated: it looks for margins and
+/// predictions on the host.
 bool IsDecorated(XgbContext const* ctx);
 
 /// Returns what sets the leaves of trees for `objective`, which is null if the user computes gradients. Medians and

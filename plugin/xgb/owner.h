@@ -11,8 +11,8 @@
 
 namespace xgbgpu::plugin {
 
-/// Returns the owner of `data`, whose margins are in `cache`. If XGBoost names none, the owner that is returned owns
-/// nothing, and the matrix counts as a new one in every round. That is so for C++ code that drives boosters itself.
+/// Returns the owner of `data`. `cache` has its margins. If XGBoost names no owner, the result owns nothing, and the
+/// matrix counts as a new one in every round: for C++ code that drives boosters itself.
 std::shared_ptr<xgboost::DMatrix> OwnerOf(xgboost::DMatrix* data, XgbCache const& cache);
 /// Returns true if XGBoost names the owner of `data`.
 bool HasOwner(xgboost::DMatrix* data, XgbCache const& cache);

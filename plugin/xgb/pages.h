@@ -32,20 +32,21 @@ RowBatch ViewOf(xgboost::SparsePage const& page);
 /// Calls `visit` for each page of rows.
 void ForEachRowPage(xgboost::DMatrix* data, std::function<void(xgboost::SparsePage const&)> const& visit);
 
-/// Returns true if `data` is an ExtMemQuantileDMatrix: pages of bins, whose lower ends XGBoost does not give away.
+/// Returns true if `data` is an ExtMemQuantileDMatrix. It has pages of bins, and XGBoost does not expose their lower
+/// ends.
 bool HasExternalBins(xgboost::DMatrix const& data);
 
-/// Returns the lower ends of the bins of a QuantileDMatrix, which XGBoost makes anew at each call: the caller may change
-/// them. Since 3.3 the first bin of a column, which begins at minus infinity, has the number below its upper end. Null if
-/// there is no page, or if HasExternalBins says so. Cost: 8 bytes a value.
+/// Returns the lower ends of the bins of a QuantileDMatrix. XGBoost makes them anew at each call, so the caller may
+/// change them. Since 3.3 the first bin of a column begins at minus infinity, and is returned as the number below its
+/// upper end. Null if there is no page, or HasExternalBins. Cost: 8 bytes a value.
 std::shared_ptr<xgboost::SparsePage> BinEndsOf(xgboost::DMatrix* data);
 
-/// Asks a QuantileDMatrix for its bins as `hist` does that trains with `max_bin`. XGBoost warns where the matrix was
-/// made with another one.
+/// Asks a QuantileDMatrix for its bins as `hist` with `max_bin` does. XGBoost warns if the matrix was made with another
+/// max_bin.
 void AskForBins(xgboost::DMatrix* data, int max_bin);
 
-/// Returns labels, weights and all else but the values of some rows of `data`, in the order of their numbers `rows`.
-/// `present`: the number of values that the rows have.
+/// Returns the MetaInfo (labels, weights and the like) of some rows of `data`, in the order of their numbers `rows`.
+/// `present`: the number of stored values in the rows.
 xgboost::MetaInfo SliceInfo(xgboost::DMatrix const& data, Span<std::int32_t const> rows, std::uint64_t present);
 
 }  // namespace xgbgpu::plugin

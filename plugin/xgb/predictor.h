@@ -1,4 +1,5 @@
-/// XGBoost's predictor of the CPU, decorated. A stock dart asks it for each tree by itself, which can be watched.
+/// XGBoost's predictor of the CPU, decorated. A stock dart asks it for one tree at a time; a TreeWatch sees the
+/// requests.
 #ifndef XGBGPU_PLUGIN_XGB_PREDICTOR_H_
 #define XGBGPU_PLUGIN_XGB_PREDICTOR_H_
 

@@ -14,10 +14,10 @@
 
 namespace xgbgpu::plugin {
 
-/// Whose an objective or a metric is.
+/// Who made an objective or a metric.
 enum class Maker : std::uint8_t {
-  kKnown,     ///< was there when this library was loaded: what the engine has by its name is computed by the engine
-  kStranger,  ///< came later, maybe under a name that the engine has: always asked itself, with host vectors filled
+  kKnown,     ///< registered before this library was loaded: the engine computes it if it has the name
+  kStranger,  ///< registered later, maybe under a name of the engine: always computes itself, from filled host vectors
 };
 
 using DecorateBooster = XgbBooster* (*)(std::unique_ptr<xgboost::GradientBooster>, xgboost::LearnerModelParam const*,
@@ -45,9 +45,9 @@ bool IsUpdater(std::string const& name);
 /// Decorates objectives and metrics that another library registered since DecorateObjectives and DecorateMetrics were
 /// called. Objects made of them from now on see filled host vectors.
 ///
-/// XGBoost makes the metrics of a learner after it has configured the booster, or while it evaluates: called at both
-/// places, this finds every entry before a metric is made of it. An objective may be made before: a Booster waits with
-/// leaving predictions on a device until the learner's objective has shown that it is decorated.
+/// XGBoost makes the metrics of a learner after it has configured the booster, or while it evaluates. A call at both
+/// places finds every entry before a metric is made of it. An objective may be made earlier. So a Booster leaves no
+/// predictions on a device before the learner's objective has shown that it is decorated.
 void DecorateNewcomers();
 
 }  // namespace xgbgpu::plugin

@@ -10,7 +10,7 @@
 
 namespace xgbgpu::plugin {
 
-/// The updater's name for users and in saved configurations: the one a GPU build of XGBoost uses.
+/// The updater's name for users and in saved configurations. A GPU build of XGBoost uses the same name.
 constexpr char kPublicUpdater[] = "grow_gpu_hist";
 /// Its name in the registry: a CPU build replaces the public one when it loads a configuration. Alphabetically before
 /// "prune" and "refresh", because a stock booster loads the updaters of a saved sequence in that order.
@@ -42,8 +42,8 @@ class SavedGbtree {
   /// `config` must outlive it.
   explicit SavedGbtree(xgboost::Json* config) : config_{*config} {}
 
-  /// Rewrites what our updater's booster saved. A stock reader finds in it `gpu_hist` and `grow_gpu_hist`, for which it
-  /// has its own replacements, or `exact` with its own updaters. Returns what a section of our own has to keep.
+  /// Rewrites what our updater's booster saved. It then names `gpu_hist` and `grow_gpu_hist`, which a stock reader
+  /// replaces, or `exact` with stock updaters. Returns the values that our own section has to keep.
   Values Write(SavedGrowth const& growth);
   void WritePredictor(char const* name);
 

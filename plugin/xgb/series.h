@@ -1,7 +1,7 @@
 /// The series of XGBoost that this file is compiled for, and code that only some series have.
 ///
-/// This file alone asks for the series with `#if` (docs/adr/0031-one-adapter-a-series.md). Two series that differ by more
-/// than a line have a pair of files, of which CMake compiles one.
+/// This file alone asks for the series with `#if` (docs/adr/0031-one-adapter-a-series.md). If two series differ by more
+/// than a line, there is a pair of files, and CMake compiles one.
 #ifndef XGBGPU_PLUGIN_XGB_SERIES_H_
 #define XGBGPU_PLUGIN_XGB_SERIES_H_
 

@@ -26,7 +26,7 @@ namespace xgbgpu::plugin {
 
 /// The context that all parts of a learner share: seed, threads, device.
 using XgbContext = xgboost::Context;
-/// The margins that a learner has cached of a matrix: a vector, and the number of rounds in it.
+/// A learner's cached margins of a matrix: a vector, and the number of rounds in it.
 using XgbCache = xgboost::PredictionCacheEntry;
 /// Gradients as objectives write them: row-major [rows × outputs], on the host.
 XGBGPU_BEFORE_300(using XgbGradientMatrix = xgboost::HostDeviceVector<xgboost::GradientPair>;)
@@ -51,9 +51,9 @@ XGBGPU_SINCE_302(using XgbGroup = xgboost::bst_target_t;)
 XGBGPU_BEFORE_300(using XgbMarginView = xgboost::linalg::VectorView<float>;)
 XGBGPU_SINCE_300(using XgbMarginView = xgboost::linalg::MatrixView<float>;)
 
-/// Has the stock part that is decorated do what XGBoost asks, with the arguments that XGBoost gave.
+/// Calls the decorated stock part with the arguments that XGBoost gave.
 using StockCall = std::function<void()>;
-/// The same, with this matrix in the place of the one that XGBoost gave.
+/// Calls the decorated stock part with another matrix in the place of XGBoost's argument.
 using StockCallOn = std::function<void(xgboost::DMatrix*)>;
 
 static_assert(sizeof(xgboost::GradientPair) == sizeof(GradientPair) &&
@@ -101,8 +101,8 @@ inline void Clear(XgbCache* cache) {
   cache->version = 0;
 }
 
-/// Returns the margins of a row before the first tree, if the matrix has none of its own: one for each output, or one for
-/// all of them.
+/// Returns the margins of a row before the first tree, if the matrix has none of its own: one for each output, or one
+/// for all of them.
 inline std::vector<float> BaseScores(xgboost::LearnerModelParam const& model) {
   auto const scores =
       model.BaseScore(XGBGPU_BEFORE_300(XgbContext::kCpuId) XGBGPU_SINCE_300(xgboost::DeviceOrd::CPU()));
@@ -111,8 +111,8 @@ inline std::vector<float> BaseScores(xgboost::LearnerModelParam const& model) {
   return all;
 }
 
-/// Returns what the names of categories of a matrix are kept in, which tells matrices of frames apart; null: there are
-/// none in this series.
+/// Returns the object that keeps a matrix's names of categories. Its address tells matrices of frames apart. Null: this
+/// series has no names of categories.
 inline std::shared_ptr<void const> CategoriesOf(xgboost::DMatrix const& XGBGPU_SINCE_302(data)) {
   XGBGPU_SINCE_302(return data.CatsShared();)
   XGBGPU_BEFORE_302(return nullptr;)

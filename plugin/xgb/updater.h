@@ -31,8 +31,8 @@ class NewTrees {
   void Store(std::size_t i, Tree const& tree, float learning_rate) const;
   /// Stores a tree of vectors, where trees have several outputs().
   void Store(std::size_t i, VectorTree const& tree) const;
-  /// Returns true if XGBoost needs the leaf of each row of the trees. `objective_sets_leaves`: it is asked to set them.
-  /// `margins_are_cached`: XGBoost has the margins of the rows, to which it adds the trees.
+  /// Returns true if XGBoost needs the leaf of each row of the trees. `objective_sets_leaves`: the objective sets their
+  /// leaf values. `margins_are_cached`: XGBoost has margins of the rows, and adds the trees to them.
   static bool NeedPositions(bool XGBGPU_BEFORE_304(objective_sets_leaves), bool XGBGPU_SINCE_304(margins_are_cached)) {
     XGBGPU_BEFORE_304(return objective_sets_leaves;)
     XGBGPU_SINCE_304(return margins_are_cached;)
@@ -71,10 +71,11 @@ class XgbUpdater : public xgboost::TreeUpdater {
  protected:
   /// Grows the trees from `gradients`, [rows], or [rows, outputs] for trees of vectors.
   virtual void Grow(XgbGradientMatrix const& gradients, xgboost::DMatrix* data, NewTrees const& trees) = 0;
-  /// Adds the leaf values of the newest tree, as they are now, to the predictions of its training matrix, which are
-  /// `stride` floats apart; those of a tree of vectors are consecutive. Returns false if XGBoost is to predict anew.
+  /// Adds the current leaf values of the newest tree to the predictions of its training matrix. Predictions are
+  /// `stride` floats apart; predictions of a tree of vectors are consecutive. Returns false if XGBoost is to predict
+  /// anew.
   virtual bool AddNewestLeaves(xgboost::DMatrix const* data, float* predictions, std::size_t stride) = 0;
-  /// Returns what each leaf of the newest tree adds to the margin, as it is now; 0 for inner nodes.
+  /// Returns the current leaf values of the newest tree, as added to the margin; 0 for inner nodes.
   std::vector<float> NewestLeafValues() const;
 
  private:

@@ -26,8 +26,8 @@ std::string BuiltSeries();
 /// Returns true if an XGBoostVersion says that series.
 bool IsOfBuiltSeries(decltype(XGBoostVersion)* function);
 
-/// Returns an empty text if the interfaces of the XGBoost in this process are the ones of our headers (same major and
-/// minor version); else what is needed. Calls one C function of XGBoost, which all versions have.
+/// Returns an empty text if the XGBoost in this process has the major and minor version of our headers; else the
+/// version that is needed. Calls one C function of XGBoost, which all versions have.
 std::string WhyVersionDoesNotFit();
 
 /// Empty if our names are registered, else why not. register.cc sets it, once.

@@ -14,7 +14,7 @@ from typing import Any, Callable, List, Optional, Tuple
 
 from ._stock import replace, with_data
 
-#: What one value of a field belongs to, where it is not a row.
+#: The unit that a value of a field belongs to, if it is not a row.
 UNITS = {"group": "group", "feature_weights": "feature"}
 
 
@@ -32,13 +32,13 @@ def _is_masked(data: Any) -> bool:
     return isinstance(data, np.ma.MaskedArray)
 
 
-#: What data have that are more than an array, or none on the host.
+#: Attributes of data that are more than an array, or not on the host.
 _MORE = ("iloc", "names", "tocsr", "to_arrow", "__dataframe__", "__arrow_c_stream__", "__cuda_array_interface__", "__dlpack__")
 
 
 def as_masked(data: Any) -> Any:
-    """A list or tuple with masked rows or values as the masked array that it means, and what hands itself over as an array
-    (a variable of netCDF4) as that array, of which stock drops the mask. All else as it is."""
+    """Converts a list or tuple with masked rows or values to a masked array. Converts an object that hands itself over
+    as an array (a variable of netCDF4) to that array, because stock drops its mask. Returns other data as they are."""
     import numpy as np
 
     if isinstance(data, np.ndarray):
@@ -88,7 +88,7 @@ def _check_info(data: Any, name: str) -> Any:
 
 
 def _with_missing(data: Any, missing: Optional[float]) -> Any:
-    """A CSC matrix as one of whose values `missing` marks those that are not there. (Stock ignores it for CSC.)"""
+    """A CSC matrix in which values equal to `missing` are missing. (Stock ignores `missing` for CSC.)"""
     import numpy as np
 
     if missing is None or np.isnan(missing):
@@ -98,7 +98,7 @@ def _with_missing(data: Any, missing: Optional[float]) -> Any:
 
 
 def _plain(ctype: Any, values: Any) -> Any:
-    """Values as an array that lies as one of C does, if stock would take it for one by the size of its values alone."""
+    """A C-contiguous array of the values, if stock would read them as one and look only at the size of a value."""
     import numpy as np
 
     if not isinstance(values, np.ndarray):
@@ -146,8 +146,8 @@ def _plain_csc(data: Any) -> Any:
 
 
 def _take_csc(stock: Any) -> None:
-    """Has XGBoost 1.7 miss what `missing` says in a CSC matrix, and newer packages read its arrays however they lie. (Each
-    does the other by itself.)"""
+    """Has XGBoost 1.7 apply `missing` to a CSC matrix. Has newer packages read its arrays whatever their layout. (1.7
+    does the latter by itself, newer packages the former.)"""
 
     def with_missing(function: Callable) -> Callable:
         def dispatch(data: Any, missing: float, *others: Any, **more: Any) -> Any:

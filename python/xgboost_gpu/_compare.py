@@ -12,11 +12,11 @@ from ._models import Columns, Model, ModelTree, goes_left
 FLOAT_EPS = 2.0**-24
 #: Splits that gain no more than this are never made (XGBoost's own constant).
 SMALLEST_GAIN = 1e-6
-#: How far two programs' gradients of a row of weight 1 may be apart: a probability from an exp of either's own, and
-#: what is made of it, in 8 roundings of numbers up to 1 at most.
+#: The largest difference between two programs' gradients of a row of weight 1. Each computes a probability by its own
+#: exp, and a gradient of it: at most 8 roundings of numbers up to 1.
 GRADIENT_ERROR = 8 * FLOAT_EPS
 
-#: What a difference is.
+#: Kinds of differences.
 TIE, LATER, REAL = "tie", "later", "real"
 _SHOWN = 40  # differences of one kind that a report lists
 
@@ -25,8 +25,8 @@ _SHOWN = 40  # differences of one kind that a report lists
 class Difference:
     """Two nodes that are not alike.
 
-    ``kind`` is ``"tie"``: both choices gain the same, to the rounding of float32, and either is right; ``"later"``: an
-    earlier round differs, so that the gradients do, too; ``"real"``: rounding does not explain it.
+    ``kind`` is ``"tie"``: both choices have equal gains, to the rounding of float32, and either is right; ``"later"``:
+    an earlier round differs, so the gradients differ, too; ``"real"``: rounding does not explain it.
     """
 
     kind: str
@@ -121,15 +121,13 @@ def compare(
 ) -> Comparison:
     """Compares two models that should be equal but for rounding, node by node, and explains each difference.
 
-    Trees are compared from their roots. Where the two split by different places, their gains tell whether that was a
-    tie: two ways to add the same numbers round differently, and of two splits that gain the same to within rounding
-    either may win. The tolerance is derived from the gains' sizes, and printed. Below two splits that send rows
-    different ways nothing can be compared; trees of later rounds then have other gradients, so differences there are
-    counted apart. To judge these too, let both methods go on from the same model, round by round (``docs/exact.md``).
+    Trees are compared from the roots. If two splits differ, their gains tell whether they tie. Rounding of sums decides
+    ties. The tolerance is derived from the gains' sizes, and printed. Below two splits that send rows different ways
+    nothing can be compared. Trees of later rounds then have other gradients, so their differences are counted apart. To
+    judge later rounds, too, let both methods go on from the same model, round by round (``docs/exact.md``).
 
-    Whatever else enters a prediction is compared, too: base score, objective, the weights of a dart's trees, names of
-    features and categories. Of models that differ in their number of trees the first trees are compared, and the
-    number is a real difference.
+    The rest of a prediction is compared, too: base score, objective, the weights of a dart's trees, names of features
+    and categories. If the numbers of trees differ, the first trees are compared, and the number is a real difference.
 
     ``print`` the result for a report, or read its counts.
 
@@ -142,19 +140,19 @@ def compare(
     a, b
         ``Booster``, fitted estimator, name of a model file, or a model's bytes (``Booster.save_raw``).
     data
-        The rows that both were trained on: an array, a sparse matrix, a ``DMatrix``, or the data frame that ``fit``
-        took, with its categories and missing values. Without them splits are alike only if feature and threshold are
-        equal, and no error of gradients is allowed for. Names of columns must be the models'; ``doubt`` of the result
-        says where the rows are hardly those of the training.
+        The training rows of both: an array, a sparse matrix, a ``DMatrix``, or the data frame that ``fit`` took, with
+        its categories and missing values. Without data, splits are alike only if feature and threshold are equal, and
+        no error of gradients is allowed for. Names of columns must be the models'. ``doubt`` of the result tells why
+        the rows are probably not the training rows.
     reg_lambda, gamma
-        The values that both trainings had; model files do not have them.
+        The values of both trainings; model files do not have them.
     gradient_error
-        How far the gradients that the two computed for a row may be apart. The default is 2^-21: eight roundings of
-        numbers up to 1. With weights, multiply it by the largest. A ``gpu_hist`` of 65,536 rows or more may round
-        gradients to 14 bits; beside another method give 2^-14. Needs `data`, which tell how many rows were summed.
+        The largest difference between the two gradients of a row. The default is 2^-21: eight roundings of numbers up
+        to 1. With weights, multiply it by the largest weight. A ``gpu_hist`` of 65,536 rows or more may round gradients
+        to 14 bits; beside another method give 2^-14. Needs `data`, which tell how many rows were summed.
     ordered
-        True if nodes compete (``max_leaves``, ``grow_policy=lossguide``): another split elsewhere then changes what is
-        grown, and a node that only one model splits counts as a tie.
+        True if nodes compete (``max_leaves``, ``grow_policy=lossguide``). Another split elsewhere then changes which
+        nodes are grown, and a node that only one model splits counts as a tie.
 
     With ``max_delta_step`` or ``monotone_constraints`` gains are sums of larger numbers than the tolerance is derived
     from: a tie may then be called real. Two trainings of ``dart`` drop trees by random numbers of their own.
@@ -183,7 +181,7 @@ def compare(
         result.differences.append(Difference(REAL, -1, None, None, text))
     margins = _Margins(one.base_score)
     for first in range(0, trees, one.per_round):
-        # Once margins differ, sums of gradients do, by as much a row; of how many rows only the data tell.
+        # Once margins differ, sums of gradients differ, by as much for each row. Only the data tell the number of rows.
         later = result.diverged or (data is None and margins.error > 0)
         for number in range(first, min(first + one.per_round, trees)):
             pair = one.trees[number], other.trees[number]
@@ -198,7 +196,7 @@ def compare(
 
 
 class _Margins:
-    """How far margins that two models gave a row may be apart while its leaves are alike.
+    """The largest difference between two models' margins of a row, while its leaves are alike.
 
     A tree adds the difference of two leaves, and each model rounds its sum, by 2^-24 of the margin at most. A gradient
     of squared error or a logistic loss is off by no more than its margin, and so is its hessian.
@@ -258,12 +256,12 @@ def compare_trees(
 ) -> Comparison:
     """Compares two trees that should have been grown from the same gradients; arguments are named as in `compare`.
 
-    Both know the sums of a node exactly or to about 2^-50; what is rounded is float32: sums and leaves once or twice,
-    a gain as gain_tolerance() says. Two splits whose gains differ by no more than that are a tie, and either is right.
-    With a `gradient_error` a sum of n rows is off by n times that, a leaf by as much over H + lambda, a node's gain by
-    2|w| + w² times as much. `tolerance_of` gives the tolerance of the gain of a tree's node with
-    these rows, where weights are not those of the least loss. `tree` is the tree's number and `names` are those of
-    the features, for messages. `later` is True if an earlier round differs already.
+    Both know the sums of a node exactly or to about 2^-50. Rounding is that of float32: sums and leaves once or twice,
+    a gain as gain_tolerance() says. Two splits tie if their gains differ by no more than the tolerance; either is
+    right. With a `gradient_error` e, a sum of n rows is off by n·e, a leaf by n·e / (H + lambda), a node's gain by
+    n·e·(2|w| + w²). `tolerance_of` gives the tolerance of the gain of a tree's node with these rows, if weights do not
+    minimise the loss. `tree` is the tree's number and `names` are the features' names, for messages. `later` is True if
+    an earlier round differs already.
     """
     columns = x if x is None or isinstance(x, Columns) else Columns(x)
     least_gain = max(gamma, SMALLEST_GAIN)

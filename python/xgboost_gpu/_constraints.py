@@ -39,7 +39,7 @@ def as_stock(name: str, value: Any) -> Any:
 
 
 def take_lists(trains_here: Callable[[Dict[str, Any]], bool]) -> None:
-    """Makes boosters take them if trains_here(parameters)."""
+    """Makes boosters take such constraints if trains_here(parameters)."""
     from xgboost import Booster
 
     def configure_constraints(function: Callable) -> Callable:

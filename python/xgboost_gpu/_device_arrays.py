@@ -74,15 +74,15 @@ def interface_of_capsule(capsule: Any) -> Dict[str, Any]:
 
 
 def _is_for_us(data: Any) -> bool:
-    """Whether stock's package has no way of its own for an array on a GPU: it has one for CuPy's and cuDF's, and in newer
-    series takes for CuPy's whatever has the interface."""
+    """Whether stock's package cannot read an array on a GPU. It reads arrays of CuPy and cuDF. Newer series treat every
+    object with the interface as one of CuPy's."""
     if hasattr(data, "iloc") or not is_device_array(data):
         return False
     return all(kind.__module__.split(".")[0] not in ("cupy", "cudf") for kind in type(data).__mro__)
 
 
 class DeviceArray:
-    """Such an array as the package hands it to the library."""
+    """An array on a GPU as the package hands it to the library."""
 
     def __init__(self, data: Any) -> None:
         self._data = data

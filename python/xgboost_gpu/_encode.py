@@ -1,4 +1,4 @@
-"""What the library computes for encoders: codes of keys, sums by category, ordered target statistics."""
+"""The library's computations for encoders: codes of keys, sums by category, ordered target statistics."""
 
 import json
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ def find_keys(keys: np.ndarray, known: np.ndarray, threads: int) -> np.ndarray:
 
 
 def is_settled(codes: np.ndarray, categories: int, settled_rows: Optional[int]) -> np.ndarray:
-    """Whether each row's category has so many rows among these, [rows]; None: no row's."""
+    """Whether the category of each row has at least `settled_rows` of these rows, [rows]; None: no category has."""
     if settled_rows is None:
         return np.zeros(len(codes), bool)
     return (np.bincount(codes, minlength=categories) >= settled_rows)[codes]
@@ -70,8 +70,8 @@ class FixedPoint:
     def of(cls, numbers: np.ndarray) -> "FixedPoint":
         """`numbers`: [..., rows] of float64, finite; or of truth values, which are 1 and 0.
 
-        The unit makes the largest number 2^45 units at most, or fewer if so many rows might not fit 2^62. Whole numbers
-        that fit are exact; others are rounded to the nearest unit, once.
+        The unit makes the largest number 2^45 units at most, or fewer if the sum of all rows might exceed 2^62. Whole
+        numbers that fit are exact; others are rounded to the nearest unit, once.
         """
         if numbers.dtype == bool:
             return cls(numbers.astype(np.int64), 1.0)
@@ -97,7 +97,7 @@ class Totals:
 
 @dataclass
 class Targets:
-    """Columns of targets of one unit, weights, and what a category without rows gets."""
+    """Columns of targets of one unit, weights, and the statistics of a category without rows."""
 
     values: FixedPoint  #: [targets, rows]: target times weight
     weights: Optional[FixedPoint]  #: [rows]; None: all are 1

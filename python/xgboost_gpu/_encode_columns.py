@@ -30,8 +30,8 @@ class Distinct:
 class Table:
     """The user's data, column by column.
 
-    pandas, polars and pyarrow frames, arrays of two dimensions, lists of rows, and sparse matrices of scipy, whose values
-    that are not stored are missing, as in XGBoost.
+    Takes pandas, polars and pyarrow frames, arrays of two dimensions, lists of rows, and sparse matrices of scipy.
+    Values that a sparse matrix does not store are missing, as in XGBoost.
     """
 
     def __init__(self, data: Any) -> None:
@@ -199,7 +199,7 @@ def _distinct(values: np.ndarray) -> Any:
 
 
 def _numbers_if_all_are(column: Distinct) -> Any:
-    """Makes an array of numbers of a column whose values are numbers: 1 is the category that 1.0 is."""
+    """Makes an array of numbers of a column, if all its values are numbers: 1 and 1.0 are the same category."""
     numeric = (bool, int, float, np.bool_, np.integer, np.floating)
     if not column.values or not all(isinstance(value, numeric) for value in column.values):
         return column
@@ -299,7 +299,7 @@ class Levels:
         return find_keys(np.ascontiguousarray(self._keys(column)), self.known, threads)
 
     def _may_be_known(self, column: np.ndarray) -> np.ndarray:
-        """Which numbers have keys: among whole numbers, fractions and what is beyond 64 bits have none."""
+        """Which numbers have keys. If categories are whole numbers, fractions and numbers beyond 64 bits have none."""
         if self.kind == "integers" and column.dtype.kind == "f":
             return (np.trunc(column) == column) & (np.abs(column) < 2.0**63) | np.isnan(column)
         if self.kind == "integers" and column.dtype.kind in "iu":

@@ -243,7 +243,7 @@ def _has_search(encoder: OrderedTargetEncoder) -> bool:
 
 
 def _read_plain(encoder: OrderedTargetEncoder, reader: _Reader) -> None:
-    """Columns whose numbers of categories are in the result. Older files do not have the key: all are, or none."""
+    """Reads which columns' numbers of categories are in the result. Older files lack the key: all are, or none."""
     encoder._plain = list(encoder._levels) if encoder.keep_codes else []
     if not reader.has("plain"):
         return

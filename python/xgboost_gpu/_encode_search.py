@@ -1,8 +1,7 @@
-"""The search for combinations of categories, for how to count their rows, and for columns to leave plain, by short trainings of
-this library.
+"""Searches for combinations of categories, for settled categories, and for columns to leave plain.
 
-It asks what CatBoost's trees ask when they split: which categories, with those that a path has used already, tell more of
-the target? Here short trainings on a part of the training rows answer once, and what they find becomes columns.
+Short trainings on part of the training rows rank them. The best become columns. CatBoost's trees search at each split,
+for categories that tell more together with the categories of the path. This search runs once.
 """
 
 import itertools
@@ -32,7 +31,7 @@ PARAMETERS = {"eta": 0.15, "max_depth": 6, "tree_method": "gpu_hist"}
 SETTLED_ROWS = (1000, 100, 10)
 #: By how many of its standard errors the loss must fall for a choice to be better.
 LEAST_GAIN = 1.0
-#: The same for numbers of categories beside statistics. Their order says nothing most often, and much where it says something.
+#: LEAST_GAIN for numbers of categories beside statistics. Their order mostly says nothing; where it does, it says much.
 LEAST_GAIN_OF_NUMBERS = 2.0
 
 
@@ -59,18 +58,18 @@ def _choose_rows(rows: int, is_given: bool, seed: int) -> Tuple[np.ndarray, np.n
 
 @dataclass
 class Trials:
-    """The rows of the search, statistics of sets on them, and trainings with some of these."""
+    """The rows of the search, statistics of sets on these rows, and trainings on the statistics."""
 
-    sizes: Dict[int, int]
-    codes: Dict[int, np.ndarray]
-    passed: np.ndarray
-    labels: Labels
-    weights: Optional[np.ndarray]
-    settings: Dict[str, Any]
-    train: np.ndarray
-    held_out: np.ndarray
+    sizes: Dict[int, int]  #: number of codes of each column
+    codes: Dict[int, np.ndarray]  #: of each column, [rows] of uint32; later those of `train`, then of `held_out`
+    passed: np.ndarray  #: [rows, columns that are passed on] of float32; later the rows of `train`, then of `held_out`
+    labels: Labels  #: of all rows
+    weights: Optional[np.ndarray]  #: [rows]; None: all are 1
+    settings: Dict[str, Any]  #: parameters of the search
+    train: np.ndarray  #: numbers of the rows to train on
+    held_out: np.ndarray  #: numbers of the rows to measure the loss on
     plain: List[int]  #: columns whose numbers of categories are features
-    settled_rows: Optional[int] = None
+    settled_rows: Optional[int] = None  #: rows from which on a category is settled; None: never
     _features: Dict[ColumnSet, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -92,9 +91,9 @@ class Trials:
         return codes, size
 
     def features_of(self, columns: ColumnSet) -> np.ndarray:
-        """Statistics of a set: ordered for the rows to train on, those of all of these for the rows held out.
+        """Statistics of a set, [rows of the search, targets + 1] of float32.
 
-        Rows of settled categories have the latter, too.
+        Rows to train on get ordered ones. Held-out rows and rows of settled categories get those of all training rows.
         """
         if columns in self._features:
             return self._features[columns]
@@ -118,9 +117,9 @@ class Trials:
         self._features.pop(columns, None)
 
     def settle(self, sets: List[ColumnSet]) -> Trained:
-        """Chooses `settled_rows`, by trainings on these sets. Gives what `learn` gives for the choice.
+        """Chooses `settled_rows`, by trainings on these sets. Returns the result of `learn` for the choice.
 
-        It is the number with the least mean loss, or None, if that is better.
+        The choice is the number with the least mean loss, if it is better than None.
         """
 
         def learn(rows: Optional[int]) -> Trained:
@@ -147,10 +146,9 @@ class Trials:
         return xgboost.DMatrix(features, self.labels.values[rows], weight=weights)
 
     def learn(self, sets: List[ColumnSet]) -> Trained:
-        """Trains on the numbers of plain columns and the statistics of the sets; gives the losses of the rows held out, and
-        the booster.
+        """Trains on the numbers of plain columns and the statistics of the sets.
 
-        The losses are those after the round with the least mean.
+        Returns the losses of the rows held out, after the round with the least mean loss, and the booster.
         """
         numbers = [self.codes[column][:, None].astype(np.float32) for column in self.plain]
         statistics = [self.features_of(columns) for columns in sets]
@@ -197,7 +195,8 @@ class Trials:
         return float((losses * weights).sum() / total) if total > 0 else 0.0
 
     def is_better(self, losses: np.ndarray, than: np.ndarray, errors: float) -> bool:
-        """Whether the mean loss is less by more than so many standard errors of the difference, row by row."""
+        """Whether the mean of `losses` is less than that of `than` by more than `errors` standard errors of the
+        differences, row by row."""
         weights = self._held_out_weights()
         total = weights.sum()
         if total == 0:
@@ -210,9 +209,9 @@ class Trials:
     def grow(
         self, most: int, best: Trained, learn: Callable[[int], Trained], errors: float = LEAST_GAIN
     ) -> Tuple[int, Trained]:
-        """How many of a ranking to take: 0, 1, 2, 4 … or `most`. A number is taken instead of a smaller one if it is better.
+        """Decides how many of a ranking are taken: 0, 1, 2, 4 … or `most`. A larger number is taken if it is better.
 
-        `best`: the training with 0; `learn` trains with so many.
+        `best`: the training with none; `learn(n)` trains with the first n. Returns the number and its training.
         """
         taken = 0
         for count in sorted({min(2**power, most) for power in range(most.bit_length() + 1)} - {0}):
@@ -229,8 +228,9 @@ class Trials:
         return passed + numbers + [columns for columns in sets for _ in range(width)]
 
     def gains(self, sets: List[ColumnSet], booster: Any) -> Tuple[Dict[int, float], Dict[ColumnSet, float]]:
-        """The gain that splits have in a model that `learn` has trained on these sets: those by the numbers of each plain
-        column, and those by the statistics of each set.
+        """Total gains of splits in a model that `learn` has trained on these sets.
+
+        Returns the gains by the numbers of each plain column, and the gains by the statistics of each set.
         """
         owners, first = self._owners(sets), self.passed.shape[1] + len(self.plain)
         of_plain = {column: 0.0 for column in self.plain}
@@ -245,7 +245,7 @@ class Trials:
         return of_plain, of_sets
 
     def used_together(self, sets: List[ColumnSet], booster: Any) -> Dict[ColumnSet, float]:
-        """Unions of a split's columns with some that the path to it has used, and the gain of such splits."""
+        """Unions of a split's columns with columns of an earlier split on its path, and the sum of their gains."""
         owners = self._owners(sets)
         found: Dict[ColumnSet, float] = {}
         for tree in Model(booster, "the model of a search").trees:
@@ -267,10 +267,10 @@ class Trials:
 def _candidates(
     size: int, columns: List[int], gains: Dict[ColumnSet, float], together: Dict[ColumnSet, float]
 ) -> List[ColumnSet]:
-    """Sets of so many columns to try, MOST_CANDIDATES at most.
+    """Sets of `size` columns to try, MOST_CANDIDATES at most.
 
-    All, if these are few; else those that were used together, by gain, and then the sets of `gains` with one column more,
-    by the gain of both.
+    Returns all sets if they are few. Otherwise sets that were used together come first, by gain. Then come the sets of
+    `gains` with one more column, by the sum of both gains.
     """
     if math.comb(len(columns), size) <= MOST_CANDIDATES:
         return list(itertools.combinations(columns, size))
@@ -287,10 +287,10 @@ def _candidates(
 
 
 def _choose_plain(trials: Trials, columns: List[int], best: Trained) -> Tuple[List[ColumnSet], Trained]:
-    """Chooses `trials.plain`, and gives the columns that keep their statistics, and the training with this choice.
+    """Chooses `trials.plain`. Returns the columns that keep their statistics, and the training with this choice.
 
-    The numbers of the columns that gain most by them are added to the statistics. Of columns with numbers, the statistics
-    that gain least are then left out. `best`: the training on the statistics of all columns.
+    First numbers are added to the statistics, for the columns that gain most by numbers. Then statistics are left out,
+    of the columns with numbers that gain least by statistics. `best`: the training on the statistics of all columns.
     """
     singles: List[ColumnSet] = [(column,) for column in columns]
     if not trials.plain:
@@ -316,7 +316,7 @@ def _choose_plain(trials: Trials, columns: List[int], best: Trained) -> Tuple[Li
 
 @dataclass
 class Found:
-    """What a search has chosen."""
+    """The choices of a search."""
 
     sets: List[ColumnSet]  #: sets that have statistics: columns of their own, and combinations
     plain: List[int]  #: columns whose numbers of categories are features, ascending
@@ -337,10 +337,10 @@ def search(
     2. For each column whether its statistics are features, the numbers of its categories, or both. With
        settings["keep_codes"] the numbers are.
     3. Sets of two to four columns, at most settings["most"]. For each size, one training on the columns so far and all
-       candidates ranks these by their gain, and the first of the ranking are taken.
+       candidates ranks the candidates by gain, and the first of the ranking are taken.
 
-    How many of a ranking are taken, Trials.grow says. A choice is better than another if the loss on rows held out is less
-    by more than its standard error, or by twice that for numbers of categories.
+    Trials.grow decides how many of a ranking are taken. A choice is better than another if its loss on rows held out is
+    less by more than its standard error; for numbers of categories, by more than two standard errors.
     Cost: four trainings of 60 rounds, up to 5 + 2 log2(columns) for plain columns, and up to 5 + log2(most) a size, on
     60,000 rows at most. The result is a function of the data and the parameters.
     """

@@ -1,4 +1,4 @@
-"""The user's y and weights as what is summed by category."""
+"""Converts the user's y and weights to targets, which are summed by category."""
 
 from dataclasses import dataclass
 from typing import Any, List, Optional, Sequence
@@ -113,7 +113,7 @@ class Labels:
 
 
 def as_list(values: Any) -> Optional[List[Any]]:
-    """What a parameter lists: a list, a tuple, an array, a series. None for one value, which may be text."""
+    """The values of a list, a tuple, an array or a series. None for a single value, which may be text."""
     if getattr(values, "ndim", 0) > 0:
         return list(values.tolist())
     return list(values) if isinstance(values, Sequence) and not isinstance(values, str) else None
@@ -125,7 +125,7 @@ def _are_numbers(values: np.ndarray) -> bool:
 
 
 def find_borders(labels: Labels, borders: Any) -> np.ndarray:
-    """Borders of targets that are numbers, ascending: those of the user, or so many that divide the rows evenly."""
+    """Borders of targets that are numbers, ascending: the user's, or `borders` many that divide the rows evenly."""
     if labels.kind != "numbers":
         raise ValueError("statistic has 'borders' and y has classes; allowed: 'mean', 'frequency', or target='numbers'")
     given = as_list(borders)

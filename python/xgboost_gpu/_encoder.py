@@ -39,7 +39,7 @@ def _free_memory() -> int:
 
 @dataclass
 class FittedSet:
-    """What the training rows say of the categories of a set."""
+    """Sums of the training rows by the categories of a set."""
 
     columns: ColumnSet
     mean: Totals
@@ -65,10 +65,10 @@ class Combiner:
     def walk(
         self, sets: Sequence[ColumnSet], codes: Dict[int, np.ndarray], is_fit: bool
     ) -> Iterator[Tuple[ColumnSet, np.ndarray]]:
-        """Gives each set and its codes, [rows] of uint32. Codes of sets that begin alike are made once.
+        """Yields each set and its codes, [rows] of uint32. Codes of sets that begin alike are made once.
 
-        `codes`: of each column. Where the categories of a set did not occur together in the training rows, its code is
-        their number, `size(set)`. `is_fit`: these are the training rows, and `known` is filled.
+        `codes`: codes of each column. If the categories did not occur together in the training rows, the code is
+        `size(set)`, the number of known combinations. `is_fit`: these are the training rows, and `known` is filled.
         """
         path: List[Tuple[ColumnSet, np.ndarray]] = []
         for columns in sorted(sets):
@@ -116,16 +116,16 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         Columns to encode: a list of names or places; "all"; or "auto", which takes the columns of text and categories of a
         frame, and all columns of an array. Other columns must be numbers and are passed on.
     combinations
-        1 (default): each column by itself. 2, 3, 4: also all combinations of up to so many columns. A list of lists of
-        names or places: also these. "auto": also those that a search finds; it trains some short models, with
-        ``gpu_backend`` as their backend. It also chooses from how many rows on a category has one statistic, that of all
-        its training rows, in all of them, unless rows come in time (``settled_rows_``). It also chooses for each column
-        whether its statistics stand in the result (``encoded_columns_``), the numbers of its categories, as of
+        1 (default): each column by itself. 2, 3, 4: also all combinations of up to that number of columns. A list of
+        lists of names or places: also these combinations. "auto": also combinations that a search finds. It trains some
+        short models, with ``gpu_backend`` as their backend. It also chooses the number of training rows from which on
+        all rows of a category have one statistic, that of all its training rows (``settled_rows_``), unless rows come
+        in time. For each column it chooses statistics (``encoded_columns_``), numbers of categories as of
         ``keep_codes`` (``plain_columns_``), or both.
     statistic
-        What a set of columns gives: "mean" of the target, or for more than two classes the share of each class but the
-        first; "frequency", the share of training rows; "borders", for a target of numbers the shares of rows above borders.
-        The default is ("mean", "frequency").
+        The statistics of a set of columns. "mean": of the target, or for more than two classes the share of each class
+        but the first. "frequency": the share of training rows. "borders": for a target of numbers the shares of rows
+        above borders. The default is ("mean", "frequency").
     borders
         For the statistic "borders": a list of targets, or how many to choose that divide the rows evenly.
     target
@@ -390,7 +390,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         )
 
     def _check_memory(self, rows: int, sets: int, width: int) -> None:
-        """Raises MemoryError if the statistics of so many sets, `width` for each row, cannot fit what the system has free."""
+        """Raises MemoryError if the statistics of the sets, `width` for each row, exceed the system's free memory."""
         needed, free = 4 * rows * sets * width, _free_memory()
         if needed > free:
             raise MemoryError(
@@ -399,7 +399,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
             )
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, orders: int) -> Any:
-        """Fits, and returns the training rows in so many orders. If that fails, the encoder stays as it was."""
+        """Fits, and returns the training rows in `orders` orders. If that fails, the encoder stays as it was."""
         fresh = copy.copy(self)
         data = fresh._fit_fresh(X, y, sample_weight, orders)
         self.__dict__ = fresh.__dict__
@@ -464,7 +464,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         )
 
     def _set_shape(self, table: Table, labels: Labels, levels: Dict[int, Levels], borders: Any) -> None:
-        """What the fitted encoder is but for its sets and their sums."""
+        """Sets the fitted attributes, except the sets and their sums."""
         self.n_features_in_ = table.columns
         self._has_names = table.is_frame
         self._names = [table.name(column) for column in range(table.columns)]
@@ -520,7 +520,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
         return names
 
     def _take_targets(self, mean: Targets, borders: Optional[Targets], rows: int) -> None:
-        """What turns sums into statistics: units, priors, the weight of all rows."""
+        """Keeps the numbers that turn sums into statistics: units, priors, the weight of all rows."""
         self._units = {"weight": mean.weight_unit, "mean": mean.values.unit}
         self._priors = {"mean": mean.priors}
         if borders is not None:
@@ -543,7 +543,7 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
     def _sum(
         self, table: Table, codes: Dict[int, np.ndarray], mean: Targets, borders: Optional[Targets], orders: int
     ) -> Optional[np.ndarray]:
-        """Sums all sets, and writes ordered statistics of so many orders, one block after the other."""
+        """Sums all sets, and writes ordered statistics of `orders` orders, one block after the other."""
         if orders == 0:  # text that is not encoded is refused here, too, and not by the first transform
             for column in self._passed:
                 read_numbers(table.column(column), table.name(column))

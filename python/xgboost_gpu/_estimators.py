@@ -1,7 +1,7 @@
-"""What pickles and model files say of scikit-learn's estimators.
+"""Estimators in pickles and model files.
 
 ``set_params`` of a trained estimator gives its booster all parameters again, and stock XGBoost refuses values that only
-this library knows. So what is written of a trained estimator has values of stock XGBoost in their place, and keeps ours
+this library knows. So a written estimator, if trained, has values of stock XGBoost in their place. Our values stand
 beside them, where only this package reads them.
 
 A booster in a model file has no parameters. When an estimator is loaded from one, its booster is told by which method
@@ -115,7 +115,7 @@ def _without_trace(state: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def _of_booster(parameters: Dict[str, Any]) -> Dict[str, Any]:
-    """Returns those of an estimator's parameters that make its booster predict as the one that it was trained with."""
+    """Returns the parameters of an estimator that make its booster predict as the trained booster did."""
     if not trains_here(parameters):
         return {}
     names = ("tree_method", "predictor", "gpu_backend", "gpu_id")
@@ -125,7 +125,7 @@ def _of_booster(parameters: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def _with_every_parameter(state: Dict[str, Any], kind: type) -> Dict[str, Any]:
-    """Adds parameters that newer versions of XGBoost no longer have, so that what they pickled can be used here."""
+    """Adds parameters that newer versions of XGBoost no longer have, so that their pickles can be used here."""
     defaults = {
         name: parameter.default
         for one in kind.__mro__

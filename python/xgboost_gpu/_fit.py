@@ -1,8 +1,8 @@
 """Estimators bin the user's array where it lies, without a copy of it.
 
-``fit`` makes the matrix that it trains on, and no code of the user sees it. So its bins are made with it, on the GPU that
-will train, and no value of the array is read later: the user may change it from the first callback on. Where the values
-are needed again the matrix is made as without this module.
+``fit`` makes the matrix that it trains on, and no code of the user sees it. So the bins are made with the matrix, on
+the GPU that will train. No value of the array is read later: the user may change it from the first callback on. If the
+values are needed again, the matrix is made as without this module.
 """
 
 import ctypes
@@ -21,12 +21,12 @@ PARAMETERS = (
     "booster", "device", "gpu_backend", "gpu_cache_folder", "gpu_host_memory_limit", "gpu_id", "gpu_memory_limit",
     "gpu_ordinal", "n_gpus", "one_drop", "process_type", "rate_drop", "tree_method", "updater", "updater_seq",
 )  # fmt: skip
-#: Whether the `fit` that runs reads nothing of the rows that it trains on but their bins.
+#: Whether the running `fit` reads only the bins of its training rows.
 _READS_BINS: ContextVar[bool] = ContextVar("reads_bins", default=False)
 
 
 def _reads_bins(estimator: Any, arguments: Dict[str, Any]) -> bool:
-    """Trees of another model divide the rows elsewhere; functions of the user may be given the matrix."""
+    """Whether fit reads only bins: not with another model's thresholds, nor with functions that may get the matrix."""
     functions = (estimator.objective, estimator.eval_metric, arguments.get("eval_metric"))
     return arguments.get("xgb_model") is None and not any(map(callable, functions))
 

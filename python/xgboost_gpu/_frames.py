@@ -1,8 +1,8 @@
 """Tables of polars, pyarrow and others, and columns of pandas that stock XGBoost 1.7 refuses, as data and as labels.
 
-What stock's package converts itself is left to it, but for pyarrow's tables, of whose slices it reads the wrong rows.
-A table hands itself over by the Arrow C data interface (``__arrow_c_stream__``), and the library writes its values row
-by row; no value becomes a Python object.
+Data that stock's package converts are left to it, except pyarrow's tables: it reads wrong rows of their slices. A table
+hands itself over by the Arrow C data interface (``__arrow_c_stream__``). The library writes its values row by row; no
+value becomes a Python object.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ NULLABLE = {"Int8", "UInt8", "UInt16", "UInt32", "UInt64"}
 
 
 class Table:
-    """A table that the library has read: its values row by row, and what its columns are."""
+    """A table that the library has read: its values row by row, names and types of its columns."""
 
     def __init__(self, library: Library, capsule: Any, **config: Any) -> None:
         """`capsule`: what ``__arrow_c_stream__`` returns. `config`: see XGBGPUTableRead in xgboost_gpu.h."""
@@ -67,7 +67,7 @@ class Table:
 
 
 class _Memory:
-    """What numpy's view of a table holds on to."""
+    """Owner of a table's memory; numpy's view of the table keeps it alive."""
 
     def __init__(self, table: Table, interface: Dict[str, Any]) -> None:
         self._table = table
@@ -75,7 +75,7 @@ class _Memory:
 
 
 class ArrowFrame:
-    """A table that hands itself over by the Arrow C data interface. It is read once, whoever asks how often."""
+    """A table that hands itself over by the Arrow C data interface. It is read once, for any number of requests."""
 
     def __init__(self, library: Library, export: Callable[[], Any]) -> None:
         """`export`: returns the capsule of a stream."""

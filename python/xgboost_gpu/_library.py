@@ -142,7 +142,7 @@ class Library:
             setattr(other, name, ours)
 
     def shares_xgboost_with(self, other: ctypes.CDLL) -> bool:
-        """Whether the libxgboost below this library is `other`: then both find the same function at the same place."""
+        """Whether this library uses the libxgboost `other`: both then find a function at the same address."""
         return _address(self._handle.XGBoostVersion) == _address(other.XGBoostVersion)
 
 
@@ -228,7 +228,7 @@ def _load_by_bridge(xgboost_library: ctypes.CDLL) -> Library:
 
 
 def _mapped(path: str) -> str:
-    """The path of a loaded library, of which the system's loader may know the bare name alone."""
+    """The path of a loaded library. The system's loader may know only its bare name."""
     if os.path.dirname(path):
         return path
     with open("/proc/self/maps", "rb") as maps:

@@ -50,7 +50,7 @@ class ModelTree:
     def check(self, features: int) -> None:
         """Raises ValueError for nodes that form no tree or split by a feature that the model does not have.
 
-        It looks at what can be reached from the root: XGBoost itself saves nodes that were pruned, with any content.
+        It checks the nodes that the root reaches: XGBoost itself saves pruned nodes, with any content.
         """
         parent_of = {0: -1}
         pending = [0]
@@ -110,7 +110,7 @@ def goes_left(tree: ModelTree, node: int, values: np.ndarray) -> np.ndarray:
 
 
 class Model:
-    """Trees of a model, and what two models must agree in to be compared. Messages call the model `name`."""
+    """Trees of a model, and the facts that two compared models must share. Messages call the model `name`."""
 
     def __init__(self, source: Any, name: str) -> None:
         self.name = name
@@ -195,7 +195,7 @@ def _base_score(text: Any) -> Any:
 
 
 def _learner(source: Any, name: str) -> Tuple[str, Dict[str, Any]]:
-    """Gives what `source` is, in words, and the part `learner` of the model's JSON."""
+    """Returns a description of `source`, and the part `learner` of the model's JSON."""
     what = f"of type {type(source).__name__}"
     if hasattr(source, "get_booster"):
         source = source.get_booster()
@@ -294,7 +294,7 @@ class Columns:
                 )
 
     def doubt(self, model: "Model") -> str:
-        """Why these are hardly the rows that the model was trained on; empty if nothing tells.
+        """Why these are probably not the training rows of the model; empty if nothing tells.
 
         Before the first tree all rows have the same margin, hence the same hessian, and a node's cover counts its rows.
         """

@@ -1,4 +1,4 @@
-"""What a file written by ``gpu_trace`` says: time per stage, and pictures of it."""
+"""Reads files of ``gpu_trace``: time per stage, and pictures of it."""
 
 import bisect
 import json
@@ -46,11 +46,10 @@ class StageTime(NamedTuple):
 class Profile:
     """Where the time of a training went. ``print`` it for a table; ``save`` draws it, ``save_round`` draws one round.
 
-    Rounds run from the beginning of one to the beginning of the next, so that evaluation and the caller's own code are
-    part of them (in the table the row "caller"). ``round_us`` is the median round, ``busy_us`` the median of the time
-    in which some stage ran, and ``host_us`` what is left of a round when these and the tracing are taken out: the
-    host's overhead, all in microseconds. Stages and host take turns in a traced training; in others the host's work
-    overlaps with the next tree.
+    A round lasts until the next one begins. So evaluation and the caller's own code are part of it (in the table the
+    row "caller"). All times are in microseconds. ``round_us`` is the median round. ``busy_us`` is the median time in
+    which some stage ran. ``host_us`` is the host's overhead: the rest of a round without stages and tracing. Stages and
+    host take turns in a traced training. In other trainings the host's work overlaps with the next tree.
     """
 
     def __init__(self, stages: List[Bar], spans: List[Bar], source: str) -> None:
@@ -71,7 +70,7 @@ class Profile:
         self.times = self._stage_times()
 
     def _times_of(self, window: Tuple[float, float]) -> Tuple[float, float, float]:
-        """Length of a round, and how much of it stages and tracing took."""
+        """Length of a round, the time of its stages, and the time of its tracing."""
         return (
             window[1] - window[0],
             _covered(self._stages, window),

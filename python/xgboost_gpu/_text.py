@@ -9,7 +9,7 @@ _BETWEEN = ("xgboost_gpu", "sklearn", "joblib")
 
 
 def warn_user(message: str) -> None:
-    """Warns in the name of the line outside this package, and those that call it, which called."""
+    """Warns in the name of the calling line outside this package and outside the packages that call it."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
         frame = frame.f_back

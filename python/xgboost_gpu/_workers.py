@@ -1,8 +1,8 @@
 """Boosters and estimators that are sent to another process take the library with them.
 
-joblib's workers, and those that `multiprocessing` starts with "spawn", are new Python processes: XGBoost is imported
-there when an estimator arrives, but this package is not. So what is sent says that it needs this package. What is
-written to files (pickle, joblib.dump) does not ask for it, and stock XGBoost reads it.
+Workers of joblib, and of `multiprocessing` with "spawn", are new Python processes. XGBoost is imported there when an
+estimator arrives, but this package is not. So a sent object says that it needs this package. An object written to a
+file (pickle, joblib.dump) does not ask for it, and stock XGBoost reads it.
 """
 
 import sys
@@ -16,7 +16,7 @@ def make(function: Callable, arguments: Tuple) -> Any:
 
 
 def _parts(thing: Any) -> Tuple:
-    """What pickle would write for it, but with `make` as the function that makes it."""
+    """The parts that pickle would write of `thing`, but with `make` as the function that makes it."""
     function, arguments, *rest = thing.__reduce_ex__(2)
     return (make, (function, arguments), *rest)
 

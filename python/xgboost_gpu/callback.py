@@ -26,8 +26,8 @@ class ProgressBar(xgboost.callback.TrainingCallback):
     Parameters
     ----------
     rounds
-        How many rounds there will be; default: as many as ``xgboost.train``, ``xgboost.cv`` or the estimator makes. In a
-        loop of your own nothing else tells.
+        The number of rounds; default: that of ``xgboost.train``, ``xgboost.cv`` or the estimator. Give it in a loop of
+        your own, where it is unknown otherwise.
     file
         The file to write to; default: ``sys.stderr``.
     seconds
@@ -93,7 +93,7 @@ class ProgressBar(xgboost.callback.TrainingCallback):
 
     def after_training(self, model: Any) -> Any:
         """Shows the last round and ends the line."""
-        self._done = self._begun_rounds  # nobody is called after who stops the training
+        self._done = self._begun_rounds  # no callback runs after a round that stops the training
         if self._shown_round != self._done:
             self._show()
         if self._bar is not None:
@@ -153,7 +153,7 @@ def _tqdm(rounds: Optional[int], output: TextIO) -> Any:
 
 
 def _last_metric(log: Dict[str, Any]) -> str:
-    """The last metric of the last data set, which early stopping looks at; with `xgboost.cv` its mean over the folds."""
+    """The last metric of the last data set, as early stopping uses it; with `xgboost.cv` its mean over the folds."""
     if not log:
         return ""
     data, metrics = list(log.items())[-1]

@@ -1,8 +1,8 @@
-/* Loads libxgboost_gpu.so, and has the library of the package xgboost call the C functions of XGBoost there.
+/* Loads libxgboost_gpu.so, and redirects the XGBoost calls of the package xgboost to it.
  *
- * A library calls a function of another one through a slot, a pointer that the loader fills. Here the slots of XGBoost's
- * functions get those of libxgboost_gpu.so, or of the libxgboost that it is linked to. So it does not matter which package
- * was loaded first, nor whether xgboost has a copy of XGBoost inside. */
+ * A library calls a function of another library through a slot, a pointer that the loader fills. Here the slots of
+ * XGBoost's functions get functions of libxgboost_gpu.so, or of the libxgboost that it is linked to. So neither the
+ * order of loading matters, nor whether xgboost contains a copy of XGBoost. */
 #define _GNU_SOURCE
 #include <R.h>
 #include <R_ext/Rdynload.h>
@@ -28,7 +28,7 @@ typedef union {
 
 static char const* FileName(SEXP path) { return Rf_translateChar(STRING_ELT(path, 0)); }
 
-/* Returns "", or why the loader does not load it. */
+/* Returns "", or the reason why the loader does not load it. */
 static SEXP Load(SEXP path) {
   library = dlopen(FileName(path), RTLD_NOW | RTLD_LOCAL);
   return Rf_mkString(library == NULL ? dlerror() : "");

@@ -52,13 +52,13 @@ class Backend {
   /// Finds cuts and bins of the rows at `place`, as Dataset::Build and Dataset::FromBinEdges say. If the place has
   /// several shards, all shards call it at the same time.
   ///
-  /// Throws  InvalidArgument (the rows, no such device), Unsupported (no code for the device), what the stages throw
+  /// Throws  InvalidArgument (the rows, no such device), Unsupported (no code for the device), errors of the stages
   virtual TrainingMatrix MakeMatrix(RowSource const& source, CutRule const& rule, Place const& place,
                                     int threads) const = 0;
   /// Bins the rows by cuts that fit them.
   virtual TrainingMatrix MakeMatrix(RowSource const& source, Cuts cuts, Place const& place, int threads) const = 0;
-  /// Returns the matrix, which this backend made, for trainings within other limits. Nothing if the matrix is fit for
-  /// them as it is.
+  /// Returns `matrix`, made by this backend, in a form for trainings within other limits. Returns nothing if its form
+  /// fits them already.
   virtual std::optional<TrainingMatrix> MatrixWithin(TrainingMatrix const& matrix,
                                                      MemoryLimits const& limits) const = 0;
 
@@ -71,7 +71,7 @@ class Backend {
                                                    int threads) const = 0;
 };
 
-/// The backend of CUDA devices, with the work for which the host has other code. All calls throw DeviceError and
+/// The backend of CUDA devices. It also declares work that the host does by other code. All calls throw DeviceError and
 /// OutOfDeviceMemory.
 class DeviceBackend : public Backend {
  public:
@@ -82,7 +82,7 @@ class DeviceBackend : public Backend {
 
   // Devices. xgbgpu/devices.h has the contracts.
 
-  /// Returns the reason for which no device can be used; empty if there is one.
+  /// Returns the reason why no device can be used; empty if a device can be used.
   virtual std::string WhyNotUsable() const = 0;
   virtual int CountDevices() const = 0;
   virtual std::vector<CudaDevice> Devices() const = 0;
@@ -91,8 +91,8 @@ class DeviceBackend : public Backend {
 
   // Rows.
 
-  /// Bins the rows of this process on place.device by cuts that all processes of `group` have, in the layout that the
-  /// rows of all processes ask for. All processes call it at the same time; if one fails, all throw.
+  /// Bins the rows of this process on place.device. All processes of `group` pass the same cuts. The rows of all
+  /// processes decide the layout. All processes call it at the same time; if one fails, all throw.
   virtual TrainingMatrix MakeShard(RowSource const& source, Cuts cuts, Place const& place, Collective* group,
                                    int threads) const = 0;
   /// Reads bins back as rows of values: matrix/lower_ends.h.

@@ -1,4 +1,4 @@
-/// Arrays in the memory of a device, as the engine without CUDA calls what reads them.
+/// Calls that read arrays in device memory, for the engine without CUDA.
 #ifndef XGBGPU_BACKEND_DEVICE_ARRAYS_H_
 #define XGBGPU_BACKEND_DEVICE_ARRAYS_H_
 

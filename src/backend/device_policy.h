@@ -17,10 +17,10 @@ namespace xgbgpu {
 /// Times of a tree's parts, in microseconds, measured on two H100 with NVLink (docs/kernels.md, "Limits").
 struct DevicePolicy {
   double of_value{0.5e-6};  ///< to look at a value at one level: the least of all data sets measured
-  double of_level{10};      ///< for devices to tell each other the sums of the smallest level
-  double of_tree{50};       ///< what else they wait for each other
-  /// What devices wait for between two trees of a round. 2 M × 54, 7 classes, depth 8: 3.94 ms a round on two H200, 2.57
-  /// on one, which grows the trees at the same time (e4c13c31).
+  double of_level{10};      ///< for the exchange of the sums of the smallest level
+  double of_tree{50};       ///< for all other waits of devices for each other
+  /// For the waits of devices between two trees of a round. 2 M × 54, 7 classes, depth 8: 3.94 ms a round on two H200,
+  /// 2.57 ms on one. One device grows the trees at the same time (e4c13c31).
   double of_next_tree{150};
   double of_byte{1.0 / 250'000};  ///< for a byte of the sums
   double cell_bytes{8};           ///< of a cell's pair of sums, which nearly always fit 32 bits each
@@ -31,11 +31,11 @@ struct DevicePolicy {
   int deep_levels{10};         ///< of trees without a limit of depth
 };
 
-/// Returns the device of a worker of a process group that names none, among those that it sees: the one of its rank
-/// among the workers of its host; or its first, if each worker of this host sees another one first. Tools that start
-/// workers hide devices, or put a worker's own in front of the others.
+/// Returns the device of a worker of a process group that names none, among the devices that it sees. If each worker of
+/// its host sees another device first, it is the worker's first device. Otherwise it has the worker's rank among the
+/// workers of its host. Tools that start workers hide devices, or put a worker's own in front of the others.
 ///
-/// In  hosts, first_devices  [workers] of each a number of its host, and one of the device that it sees first
+/// In  hosts, first_devices  [workers] numbers of each worker's host, and of the device that it sees first
 ///     own                   this worker
 ///     devices               1 or more that it sees
 inline int DeviceOfWorker(Span<std::int64_t const> hosts, Span<std::int64_t const> first_devices, std::size_t own,

@@ -1,4 +1,4 @@
-/// What callers of a builder must fit: the rows of its matrix, and the tree that it has finished last.
+/// Checks the sizes that callers pass to a builder: against the rows of its matrix, and the nodes of its last tree.
 #ifndef XGBGPU_BACKEND_FINISHED_TREE_H_
 #define XGBGPU_BACKEND_FINISHED_TREE_H_
 

@@ -22,8 +22,8 @@ namespace xgbgpu {
 /// Grows trees on one matrix with one backend.
 ///
 /// A whole tree is one call, and the order of its steps belongs to the builder (trees_host/hist_host.cc,
-/// trees_cuda/hist_levels_cuda.h): a device that knows beforehand what a tree may need enqueues all of it and waits once.
-/// Memory that grows with the data is taken in the constructor and between two stages at most.
+/// trees_cuda/hist_levels_cuda.h): a device that knows beforehand what a tree may need enqueues all of it and waits
+/// once. Memory that grows with the data is taken in the constructor and between two stages at most.
 ///
 /// Every implementation gives the same bits: sums are integers, formulas a fixed sequence of IEEE operations, draws a
 /// function of (seed, tree, row). docs/adr/0001-backend-interface.md

@@ -1,4 +1,4 @@
-/// What trees of vectors do not have, on any backend.
+/// Parameters that trees of vectors do not have, on any backend.
 #ifndef XGBGPU_BACKEND_VALIDATE_VECTORS_H_
 #define XGBGPU_BACKEND_VALIDATE_VECTORS_H_
 

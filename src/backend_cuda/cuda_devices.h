@@ -11,14 +11,14 @@ namespace xgbgpu::cuda {
 
 /// Returns the number of devices; 0, with the reason, if there is none.
 int CountDevices(std::string* why_not);
-/// Returns the reason for which no device can be used; empty if there is one.
+/// Returns the reason why no device can be used; empty if a device can be used.
 std::string WhyNotUsable();
 /// Lists the devices; nothing if one of them cannot be asked.
 std::vector<CudaDevice> ListDevices();
 /// Returns the architectures that this build has code for, as in {"80", "90"}.
 std::vector<std::string> CompiledArchitectures();
 
-/// Throws InvalidArgument unless there is such a device, and Unsupported without code for it.
+/// Throws InvalidArgument if device `device` does not exist, and Unsupported if the build has no code for it.
 void CheckDevice(int device);
 
 }  // namespace xgbgpu::cuda

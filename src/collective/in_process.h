@@ -19,8 +19,8 @@ namespace xgbgpu {
 void RunShards(int shards, std::function<void(Collective&)> const& work);
 
 /// Persistent threads, one for each shard, for many short jobs. The caller's thread serves the first shard. Not
-/// thread-safe. A forked process may destroy the object, and do nothing else with it. Throws Error if a thread cannot be
-/// started, as RunShards does.
+/// thread-safe. A forked process may destroy the object, and do nothing else with it. Throws Error if a thread cannot
+/// be started, as RunShards does.
 class ShardThreads {
  public:
   /// on_failure(): is called at once by every thread on which a job throws, while other threads may still work. May be

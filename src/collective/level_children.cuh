@@ -1,4 +1,4 @@
-/// The children of a level, whose best splits devices compare.
+/// The children of a level. Devices compare their best splits.
 #ifndef XGBGPU_COLLECTIVE_LEVEL_CHILDREN_CUH_
 #define XGBGPU_COLLECTIVE_LEVEL_CHILDREN_CUH_
 

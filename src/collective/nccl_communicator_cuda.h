@@ -18,7 +18,7 @@ namespace xgbgpu::cuda {
 struct NcclWords {
   std::uint32_t finished;  ///< number of the last finished exchange; the device writes it after the exchange
   std::uint32_t lost;      ///< not 0: results of exchanges are invalid from now on; the host writes it
-  /// Most families of a level whose sums did not fit 32 bits; 0: none. The device writes it, and the host clears it.
+  /// Most families of a level with sums that did not fit 32 bits; 0: none. The device writes it, the host clears it.
   std::uint32_t overflowed;
 };
 
@@ -32,11 +32,12 @@ struct NcclPatience {
 /// A communicator of NCCL over the devices of a group's processes, one device each.
 ///
 /// Processes meet in an NCCL communicator whose calls do not block: the calling thread polls for their end and gives up
-/// after a time limit. Exchanges use a second one, split off the first, whose calls block: since 2.23 NCCL starts a
-/// thread for each call of the first kind. A watch thread monitors exchanges on the device. It fails the communicator if NCCL reports an
-/// error, if no exchange finishes in time, or after a call of Abort: it tells the device (NcclWords::lost) and aborts
-/// NCCL's communicator, which ends NCCL's kernels and calls here. Processes of other hosts then see an error, and
-/// processes of this host see a HostWord. After a failure every call throws, and nothing waits.
+/// after a time limit. Exchanges use a second communicator, split off the first. Its calls block: since 2.23 NCCL
+/// starts a thread for each call that does not block. A watch thread monitors exchanges on the device. It fails the
+/// communicator if NCCL reports an error, if no exchange finishes in time, or after a call of Abort: it tells the
+/// device (NcclWords::lost) and aborts NCCL's communicator, which ends NCCL's kernels and calls here. Processes of
+/// other hosts then see an error, and processes of this host see a HostWord. After a failure every call throws, and
+/// nothing waits.
 class NcclCommunicator {
  public:
   /// All processes of `group` construct it at the same time. If one cannot, all throw: the failed processes their own

@@ -37,8 +37,8 @@ constexpr std::uint32_t kListed = 1 << 12;  ///< histograms whose slots are list
 static_assert((CellShares::kMost + 1) * kListed * sizeof(SplitCandidate) <= kPieceCells * sizeof(GradientSum));
 constexpr unsigned kLanes = 32;
 
-/// Tells the host that an exchange is over, and the kernels behind this one whether its result is valid. One thread: with a
-/// read of the host's memory in every block, an exchange took 1.1 us more for each block (trace of two H200).
+/// Tells the host that an exchange is over, and the kernels behind this one whether its result is valid. One thread:
+/// with a read of the host's memory in every block, an exchange took 1.1 us more for each block (trace of two H200).
 __global__ void EndExchangeKernel(NcclWords* words, std::uint32_t number, bool* valid) {
   *valid = *static_cast<std::uint32_t const volatile*>(&words->lost) == 0;
   *static_cast<std::uint32_t volatile*>(&words->finished) = number;

@@ -20,11 +20,11 @@ struct LevelPiece;
 /// histograms, in pieces if they are many. NCCL sums the buffer, and the existing histograms are copied back. After a
 /// failure of the communicator nothing is copied back.
 ///
-/// Sums travel as 32 bits if the tree can be grown again (LevelBounds::may_overflow), and all devices see whether one did
-/// not fit. Levels with no more families than the largest level that overflowed travel as 64 bits from then on.
+/// Sums travel as 32 bits if the tree can be grown again (LevelBounds::may_overflow), and all devices see whether one
+/// did not fit. Levels with no more families than the largest level that overflowed travel as 64 bits from then on.
 ///
 /// Memory  16 MiB and NCCL's own
-/// Cost    NCCL's time for the bounds of a level, of which a tree may fill little
+/// Cost    NCCL's time for the bounds of a level; a tree may fill little of them
 class NcclDevices final : public DeviceCollective {
  public:
   /// `device` is an ordinal. All other arguments, and the errors, are NcclCommunicator's.

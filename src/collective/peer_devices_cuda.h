@@ -26,9 +26,9 @@ class PeerDevices {
   /// `devices` [2 … kMostDevices] are ordinals. A device may come several times: its shards then share its processors.
   /// `seconds` limits how long a device waits for another. Throws DeviceError, OutOfDeviceMemory.
   explicit PeerDevices(std::vector<int> devices, double seconds = 120);
-  /// Makes the collective of this process, whose device other processes of the same host write to. All processes of
-  /// `group` construct it at the same time. If one cannot, all throw: the failed processes their own error, all other
-  /// processes OtherShardFailed.
+  /// Makes the collective of this process. Other processes of this host write to its device. All processes of `group`
+  /// construct it at the same time. If one cannot, all throw: the failed processes their own error, all other processes
+  /// OtherShardFailed.
   PeerDevices(Collective* group, int device, double seconds);
   ~PeerDevices();
   PeerDevices(PeerDevices const&) = delete;

@@ -25,7 +25,7 @@ XGBGPU_HD float PortableExpf(float x) {
   constexpr double kLn2 = 0.6931471805599453;
   double const shifted = clamped * detail::kInvLn2 + kRounder;
   double const r = clamped - (shifted - kRounder) * kLn2;
-  // e^r by its Taylor series to r^9: what is left out is below r^10 / 10! · 1.04 < 2^-37, or 2^-36.5 of e^r >= 2^-1/2.
+  // e^r by its Taylor series to r^9: the omitted rest is below r^10 / 10! · 1.04 < 2^-37, or 2^-36.5 of e^r >= 2^-1/2.
   // With the rounding of r and of the sums that is below 2^-36 of the result, or 2^-12 units of a float's last place.
   // Even and odd powers are summed apart, in two short chains of operations instead of a long one.
   double const s = r * r;
@@ -35,8 +35,8 @@ XGBGPU_HD float PortableExpf(float x) {
   return static_cast<float>(e * detail::FromBits((detail::ToBits(shifted) + 1023) << 52));
 }
 
-/// Returns tanh x, within 0.5 + 2^-11 units of the last place. It is 1 for +inf and -1 for -inf; NaN is passed on. There
-/// are no branches.
+/// Returns tanh x, within 0.5 + 2^-11 units of the last place. It is 1 for +inf and -1 for -inf; NaN is passed on.
+/// There are no branches.
 XGBGPU_HD float PortableTanhf(float x) {
   double const a = x < 0.0f ? -x : x;
   // tanh a = (1 - e^-2a) / (1 + e^-2a) = -m / (2 + m) with m = e^-2a - 1. From a = 9.1 on it is 1 as a float. NaN fails

@@ -48,7 +48,7 @@ XGBGPU_HD double PortableExp(double x) {
   double const low = k * detail::kLn2Low;
   double const r = high - low;
   double const error = (high - r) - low;
-  // e^r by its Taylor series to r^13, Horner's rule: what is left out is |r|^14 / 14! < 2^-57 of e^r.
+  // e^r by its Taylor series to r^13, Horner's rule: the omitted rest is |r|^14 / 14! < 2^-57 of e^r.
   double p = 1.0 / 6227020800.0;
   p = p * r + 1.0 / 479001600.0;
   p = p * r + 1.0 / 39916800.0;
@@ -142,7 +142,7 @@ XGBGPU_HD double PortableErf(double x) {
   if (x != x) return x;
   double const a = x < 0.0 ? -x : x;
   if (a < 1.0) {
-    // The Taylor series is 2/sqrt(pi) · sum (-1)^n x^(2n+1) / (n! (2n+1)): what is left out is below
+    // The Taylor series is 2/sqrt(pi) · sum (-1)^n x^(2n+1) / (n! (2n+1)): the omitted rest is below
     // 1 / (18! · 37) < 2^-57. The terms behind x shrink it by less than a third, so their rounding counts less than
     // x's.
     constexpr double kTwoOverRootPi = 1.1283791670955126;

@@ -58,7 +58,7 @@ struct RandomStream {
     return index % 2 == 0 ? even : odd;
   }
   /// Returns words index … index + 3. Costs one block if `index` is a multiple of four, as in all shards of one
-  /// process, else two.
+  /// process; otherwise two.
   XGBGPU_HD RandomBlock Four(std::uint32_t index) const {
     RandomBlock const block = Block(index / 4);
     std::uint32_t const shift = index % 4;

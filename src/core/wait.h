@@ -8,8 +8,8 @@
 
 namespace xgbgpu {
 
-/// Does what changed->wait(*lock, done) does. That function is in libstdc++ from GCC 12 on, and a wheel for
-/// manylinux_2_34 must do with GCC 11's. A wait with a limit is code of the header.
+/// Does the work of changed->wait(*lock, done). That function is in libstdc++ from GCC 12 on. A wheel for
+/// manylinux_2_34 has only GCC 11's libstdc++. A wait with a limit is code of the header.
 template <typename Done>
 void Wait(std::condition_variable* changed, std::unique_lock<std::mutex>* lock, Done const& done) {
   while (!changed->wait_for(*lock, std::chrono::hours{1}, done)) {

@@ -9,7 +9,7 @@
 
 namespace xgbgpu {
 
-/// Calls visit(batch) for the rows of an array of so many columns, as RowSource::ForEachBatch does. A batch stores
+/// Calls visit(batch) for the rows of an array of `features` columns, like RowSource::ForEachBatch. A batch stores
 /// every value of its rows; missing values are NaN. All writes to an array on a device must have finished.
 ///
 /// Cost    memory on the host: 8 bytes for each value of a batch, which has 2^21 values or one row; an array on a

@@ -51,7 +51,7 @@ class ArrayUpload {
   /// the numbers that rows have in the whole matrix.
   ///
   /// Cost    every wanted value crosses the link once
-  /// Throws  OutOfDeviceMemory, DeviceError, and what `use` throws
+  /// Throws  OutOfDeviceMemory, DeviceError, and errors of `use`
   void Run(ArrayBatch const& array, FeatureIndex first, FeatureIndex last, DeviceArena* arena, Use const& use);
 
  private:
@@ -65,7 +65,7 @@ class ArrayUpload {
   ArrayPiece Bring(ArrayPiece const& piece, FeatureIndex first, FeatureIndex columns, std::uint8_t* to,
                    PieceStream* ring) const;
 
-  DenseValues values_;  ///< what arrays have in common
+  DenseValues values_;  ///< common facts of all arrays
   std::uint64_t rows_;
   FeatureIndex features_;
   int threads_;

@@ -8,7 +8,7 @@
 namespace xgbgpu::cuda {
 
 constexpr int kPlanThreads = 256;  ///< threads of a block, in every kernel whose last block plans
-/// Scans by warps. A block that plans is all that runs then, so what counts is the longest chain of its threads.
+/// Scans by warps. A block that plans runs alone, so the longest chain of its threads counts.
 template <int kThreads>
 using PlanScanOf = cub::BlockScan<unsigned long long, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
 using PlanScan = PlanScanOf<kPlanThreads>;

@@ -15,8 +15,8 @@ class ClearedWorkspace {
   /// The arena and the stream must outlive this object.
   ClearedWorkspace(DeviceArena* arena, Stream const& stream) : arena_{arena}, stream_{stream} {}
 
-  /// Makes room for `size` elements. If there was less, what was there is lost, and the new memory is cleared:
-  /// structures are read whole, their padding too.
+  /// Makes room for `size` elements. If there was less room, the old elements are lost, and the new memory is cleared:
+  /// structures are read with their padding.
   template <typename T>
   void Reserve(DeviceBuffer<T>* buffer, char const* part, std::size_t size) {
     Note([&] {

@@ -1,4 +1,4 @@
-/// Owners of what a CUDA device lends: memory, streams, events. Every failure becomes a DeviceError.
+/// Owners of resources of a CUDA device: memory, streams, events. Every failure becomes a DeviceError.
 ///
 /// From  RAPIDS Memory Manager (ownership of device memory by RAII types bound to a resource), in idea
 #ifndef XGBGPU_CUDA_DEVICE_H_
@@ -90,21 +90,22 @@ class DeviceArena {
     std::size_t bytes;
   };
 
-  /// `owner` begins the messages about memory, as in "Training on the GPU"; `advice` is what they say to try first.
+  /// `owner` begins the messages about memory, as in "Training on the GPU". `advice` is the first advice of these
+  /// messages.
   explicit DeviceArena(std::string owner, std::string advice = "a smaller max_bin, max_depth or max_leaves")
       : owner_{std::move(owner)}, advice_{std::move(advice)} {}
   DeviceArena(DeviceArena const&) = delete;
   DeviceArena& operator=(DeviceArena const&) = delete;
 
-  /// Returns uninitialised memory, 256-byte aligned; nullptr for 0 bytes. Throws OutOfDeviceMemory saying what was
-  /// needed, for which part, what was free, and what to try.
+  /// Returns uninitialised memory, 256-byte aligned; nullptr for 0 bytes. Throws OutOfDeviceMemory, which names the
+  /// needed bytes, the part, the free bytes and remedies.
   void* Allocate(char const* part, std::size_t bytes);
   void Free(char const* part, void* memory, std::size_t bytes) noexcept;
 
   /// Limits the arena to `bytes` bytes; 0: the memory of the device.
   void SetLimit(std::size_t bytes) { limit_ = bytes; }
-  /// give_up() is called where memory is short. It frees what its owner can do without, in this arena, and returns
-  /// whether there was anything. Empty: nobody has any.
+  /// Calls give_up() if memory is short. It frees dispensable memory of its owner in this arena, and returns true if
+  /// there was any. Empty: there is no such owner.
   void OnShortage(std::function<bool()> give_up) { give_up_ = std::move(give_up); }
   /// Returns the bytes that the arena may still take of the free memory of the device.
   std::size_t room() const;
@@ -112,7 +113,7 @@ class DeviceArena {
   std::size_t bytes() const { return bytes_; }
   std::size_t peak_bytes() const { return peak_; }
   std::uint64_t changes() const { return changes_; }         ///< calls that took or gave memory
-  std::vector<Part> const& parts() const { return parts_; }  ///< what is held now, in order of first use
+  std::vector<Part> const& parts() const { return parts_; }  ///< the parts held now, in order of first use
 
  private:
   cudaError_t TryAllocate(std::size_t bytes, void** memory) const;
@@ -171,8 +172,8 @@ class DeviceBuffer {
   std::size_t size_{0};
 };
 
-/// Tells whether this process has had memory of a device; if not, its first use waits for the driver. A process that
-/// was forked since has had none.
+/// Tells whether this process has had memory of a device. If not, its first use waits for the driver. A process that
+/// was forked later has had none.
 bool DeviceIsInUse();
 
 /// Makes room for `size` elements. If there was less, the contents are lost: the old buffer is freed first, so that
@@ -185,7 +186,7 @@ bool Reserve(DeviceBuffer<T>* buffer, DeviceArena* arena, char const* part, std:
   return true;
 }
 
-/// Returns host memory for PinnedBuffer; nullptr for 0 bytes. Throws DeviceError saying what was needed.
+/// Returns host memory for PinnedBuffer; nullptr for 0 bytes. Throws DeviceError, which names the needed bytes.
 void* AllocatePinned(std::size_t bytes);
 
 /// Host memory that the device copies from and to at full speed, without a copy in between.

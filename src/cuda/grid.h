@@ -38,17 +38,16 @@ inline unsigned Blocks(std::uint64_t n, std::uint64_t per_block, DeviceLimits co
 inline void CheckLaunch(char const* what) { CheckCuda(cudaGetLastError(), what); }
 
 #if defined(__CUDACC__)
-/// Adds one as fetch_add(1, memory_order_acq_rel) of cuda::atomic_ref does, for the whole device, and returns what was
-/// there. It is written here because <cuda/atomic> takes half of the time in which a short file of device code
-/// compiles.
+/// Adds one, like fetch_add(1, memory_order_acq_rel) of cuda::atomic_ref, for the whole device. Returns the old value.
+/// It is written here because <cuda/atomic> takes half of the compile time of a short file of device code.
 __device__ inline std::uint32_t CountOne(std::uint32_t* count) {
   std::uint32_t before;
   asm volatile("atom.add.acq_rel.gpu.u32 %0,[%1],%2;" : "=r"(before) : "l"(count), "r"(1U) : "memory");
   return before;
 }
 
-/// Returns true in every thread of the block that comes here last of all `blocks`, and then resets *finished for the
-/// next use. What other blocks wrote before is visible to that block, if it reads past the first-level cache (__ldcg).
+/// Returns true in every thread of the last of `blocks` blocks to call it, and then resets *finished for the next use.
+/// Earlier writes of other blocks are visible to this block, if it reads past the first-level cache (__ldcg).
 __device__ inline bool IsLastBlock(std::uint32_t* finished, std::uint32_t blocks) {
   __shared__ bool last;
   __syncthreads();

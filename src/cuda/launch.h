@@ -1,5 +1,5 @@
-/// Starts kernels that follow one another: each comes to the device while the one before still works, where the device
-/// can do that. docs/adr/0006-cuda-kernels.md
+/// Starts kernels that follow one another: each kernel starts while the previous kernel still works, if the device can
+/// do that. docs/adr/0006-cuda-kernels.md
 #ifndef XGBGPU_CUDA_LAUNCH_H_
 #define XGBGPU_CUDA_LAUNCH_H_
 
@@ -13,21 +13,21 @@
 namespace xgbgpu::cuda {
 
 #if defined(__CUDACC__)
-/// Every thread of a kernel that is started by LaunchNext calls this, on every way through the kernel, before it writes
-/// device memory, or reads any that a kernel, copy or fill before it in the stream may write. Until then a kernel may
-/// clear its shared memory, and read what nothing in the stream writes from the start of the tree on.
+/// Every thread of a kernel that LaunchNext starts calls this, on every way through the kernel: before it writes device
+/// memory, and before it reads memory that an earlier kernel, copy or fill in the stream may write. Until then a kernel
+/// may clear its shared memory, and read memory that nothing in the stream writes from the start of the tree on.
 ///
-/// When this returns, all that was enqueued before is over, and what it wrote can be read. The device promises that of
-/// the kernel before. That kernel has waited in the same way for what came before it, or was not started early. Only
-/// now may the next kernel come, so that no kernel is more than one ahead.
+/// When this returns, all earlier work in the stream is over, and its writes can be read. The device promises this for
+/// the previous kernel. The previous kernel has waited for earlier work in this way, or was not started early. Only now
+/// may the next kernel start, so no kernel is more than one ahead.
 __device__ inline void WaitForKernelBefore() {
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
-/// A kernel that waits for another device calls these two instead, the second when it has waited: a kernel that came
-/// early would take multiprocessors from what the other device, if it is the same one, has still to do.
+/// A kernel that waits for another device calls WaitForWorkBefore instead, and LetKernelAfterCome after its wait. The
+/// other device may be this device: a kernel started early would take multiprocessors from its work.
 __device__ inline void WaitForWorkBefore() {
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
@@ -48,7 +48,7 @@ void AllowShared(void (*kernel)(Parameters...), std::size_t bytes) {
             "asking for shared memory");
 }
 
-/// Starts a kernel that calls WaitForKernelBefore; `what` is that of CheckCuda. After a copy or a fill an early start
+/// Starts a kernel that calls WaitForKernelBefore. `what`: as for CheckCuda. After a copy or a fill an early start
 /// gains nothing and costs nothing.
 template <typename... Parameters, typename... Arguments>
 void LaunchNext(char const* what, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
@@ -67,9 +67,9 @@ void LaunchNext(char const* what, void (*kernel)(Parameters...), unsigned blocks
 }
 #endif
 
-/// May kernels of this library be started early on the current device? Devices can do that from compute capability 9.0
-/// on, and recorded graphs from CUDA 12.3 on. The code that the device runs decides: code for an older one does not
-/// wait.
+/// Returns true if kernels of this library may be started early on the current device. Devices can do that from compute
+/// capability 9.0 on, and recorded graphs from CUDA 12.3 on. The code that the device runs decides: code for an older
+/// device does not wait.
 bool StartsEarly();
 
 }  // namespace xgbgpu::cuda

@@ -30,7 +30,7 @@ __device__ T LaneSum(Load const& load, std::uint64_t begin, std::uint64_t n) {
   return sum;
 }
 
-/// before[b] becomes the sum of blocks 0 … b. The last block of threads makes prefix sums of what all have written.
+/// before[b] becomes the sum of blocks 0 … b. The last block of threads makes prefix sums of the sums of all blocks.
 template <typename T, typename Load>
 __global__ void __launch_bounds__(kScanLanes)
     ScanBlocksKernel(Load load, std::uint64_t n, T* before, std::uint32_t* finished) {
@@ -69,9 +69,9 @@ __global__ void __launch_bounds__(kScanLanes) ScanItemsKernel(Load load, Use use
   }
 }
 
-/// Enqueues use(i, sum of load(0) … load(i)) for i in 0 … n - 1, in any order. load is called twice for each item
-/// and must not read what use writes. `before` is scratch, [ScanBlocks(n)]. *finished must be 0, and is 0 again at the
-/// end.
+/// Enqueues use(i, sum of load(0) … load(i)) for i in 0 … n - 1, in any order. load is called twice for each item and
+/// must not read memory that use writes. `before` is scratch, [ScanBlocks(n)]. *finished must be 0, and is 0 again at
+/// the end.
 template <typename T, typename Load, typename Use>
 void OrderedScan(std::uint64_t n, Load const& load, Use const& use, T* before, std::uint32_t* finished,
                  DeviceLimits const& limits, cudaStream_t stream, char const* what) {

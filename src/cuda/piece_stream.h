@@ -1,4 +1,4 @@
-/// Sends long data to the device in pieces: the host writes one piece while the one before is copied and worked on.
+/// Sends long data to the device in pieces: the host writes a piece while the previous piece is copied and processed.
 #ifndef XGBGPU_CUDA_PIECE_STREAM_H_
 #define XGBGPU_CUDA_PIECE_STREAM_H_
 
@@ -13,8 +13,8 @@
 
 namespace xgbgpu {
 
-/// Bytes of a piece. A piece is so long that waking the host's threads for it is little beside the work, and so short
-/// that it stays in the host's cache between packing and copying and that pinning it takes few milliseconds.
+/// Bytes of a piece. It is long enough: waking the host's threads takes little time beside the work. It is short
+/// enough: it stays in the host's cache between packing and copying, and pinning it takes few milliseconds.
 constexpr std::size_t kPieceBytes = std::size_t{8} << 20;
 
 /// Has a few pinned buffers, which are used in turn, and a stream of the current device.
@@ -28,7 +28,7 @@ class PieceStream {
   PieceStream(PieceStream const&) = delete;
   PieceStream& operator=(PieceStream const&) = delete;
 
-  /// Returns the next buffer, once what was copied from it before has arrived.
+  /// Returns the next buffer, after earlier copies from it have arrived.
   template <typename T>
   T* Open() {
     return reinterpret_cast<T*>(OpenBytes());

@@ -8,8 +8,8 @@
 
 namespace xgbgpu {
 
-/// Memory that devices copy from and to at full speed. A piece that is given back stays with the process, the newest 64 MiB of
-/// it, and is lent to the next who wants about as much: to pin a MiB takes .7 ms, and to unpin it .5 ms.
+/// Memory that devices copy from and to at full speed. A piece that is given back stays with the process, the newest 64
+/// MiB of it, and is lent to the next who wants about as much: to pin a MiB takes .7 ms, and to unpin it .5 ms.
 ///
 /// Nothing may be on its way to or from a piece when it ends.
 class PinnedPiece {

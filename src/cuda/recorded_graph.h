@@ -19,11 +19,10 @@ class RecordedGraph {
 
   bool recorded() const { return graph_ != nullptr; }
   void Drop() noexcept;
-  /// Records what enqueue() enqueues on `stream`, instead of what there was. Is empty afterwards if that fails, which
-  /// need not be this thread's fault: code that waits for the whole device, in another thread or another library, spoils
-  /// what is being recorded.
+  /// Records the work that enqueue() enqueues on `stream`, and drops an earlier recording. After a failure the graph is
+  /// empty. Another thread or library may cause the failure: code that waits for the whole device spoils a recording.
   void Record(cudaStream_t stream, std::function<void()> const& enqueue);
-  /// Starts what was recorded, which must be there. `what` is that of CheckCuda.
+  /// Starts the recorded work, which must exist. `what`: as for CheckCuda.
   void Start(cudaStream_t stream, char const* what) const;
 
  private:

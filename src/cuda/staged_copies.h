@@ -12,10 +12,10 @@
 
 namespace xgbgpu {
 
-/// Arrays go through pinned memory: one behind the other until the stream is waited for, then from its beginning again.
+/// Copies arrays through pinned memory: one behind the other until Wait, then from the beginning of the memory again.
 class StagedCopies {
  public:
-  /// `stream` must outlive this object, whose copies must all have been made when it is destroyed.
+  /// `stream` must outlive this object. All its copies must have been made before it is destroyed.
   explicit StagedCopies(Stream const& stream) : stream_{stream} {}
 
   /// Enqueues a copy. `from` may change or be freed as soon as this returns.
@@ -35,7 +35,7 @@ class StagedCopies {
     fetched_.Record(stream_);
     return reinterpret_cast<T const*>(room);
   }
-  /// Waits for the last Fetch and all before it, not for what was enqueued since.
+  /// Waits for the last Fetch and all earlier work, not for later work.
   void WaitForFetched(char const* what) const { fetched_.Wait(what); }
   /// Fetches an array and waits for all that was enqueued.
   template <typename T>
@@ -68,7 +68,7 @@ class StagedCopies {
   Stream const& stream_;
   Event fetched_;
   PinnedBuffer<char> memory_;
-  std::vector<PinnedBuffer<char>> full_;  ///< from which copies may not have been made yet
+  std::vector<PinnedBuffer<char>> full_;  ///< full buffers; copies from them may be under way
   std::size_t used_{0};
 };
 

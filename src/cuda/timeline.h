@@ -1,4 +1,4 @@
-/// Tells where the time of a training on a device goes: what ran when, for how long, and how many bytes it had to move.
+/// Measures the time of a training on a device: start, duration and least bytes of every stage.
 #ifndef XGBGPU_CUDA_TIMELINE_H_
 #define XGBGPU_CUDA_TIMELINE_H_
 
@@ -66,7 +66,7 @@ class StageTimer {
   void SetTimeline(Timeline* timeline) { timeline_ = timeline; }
   Timeline* timeline() const { return timeline_; }
 
-  /// Calls enqueue(), whose work is the stage.
+  /// Calls enqueue(). The work that it enqueues is the stage.
   template <typename F>
   void Run(char const* stage, int level, F&& enqueue) const {
     ProfilerRange range{stage};

@@ -6,8 +6,8 @@
 
 namespace xgbgpu::cuda {
 
-/// Returns the number of the last job whose `first` is not above `item`, which is the same in all lanes of the warp;
-/// first(0) is 0. Does what RangeOf does, with an access for every 32-fold of jobs instead of every doubling.
+/// Returns the number of the last job whose `first` is not above `item`. All lanes of the warp pass the same item;
+/// first(0) is 0. Does the work of RangeOf with an access for every 32-fold of jobs instead of every doubling.
 template <typename First>
 __device__ std::uint32_t FindJobByWarp(std::uint32_t jobs, std::uint32_t item, First&& first) {
   std::uint32_t low = 0, high = jobs;  // first(low) <= item < first(high)

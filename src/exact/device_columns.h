@@ -14,7 +14,8 @@ namespace xgbgpu::cuda {
 /// reads the values next to splits.
 class DeviceColumns {
  public:
-  /// Copies the columns and waits for the copies. Throws InvalidArgument for more than kMostExactRows rows; OutOfDeviceMemory.
+  /// Copies the columns and waits for the copies. Throws InvalidArgument for more than kMostExactRows rows;
+  /// OutOfDeviceMemory.
   DeviceColumns(SortedMatrix const& matrix, int threads, DeviceArena* arena);
 
   /// Restricts splits to `features`, which ascend. Enqueued.

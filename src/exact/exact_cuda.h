@@ -34,7 +34,7 @@ struct ExactTile {
   std::uint32_t place;  ///< number of the tile over all columns, column after column
 };
 
-/// The columns of a matrix, which all trees share. Arrays are on the device.
+/// The columns of a matrix, shared by all trees. Arrays are on the device.
 struct ExactColumns {
   std::uint64_t rows;
   FeatureIndex features;

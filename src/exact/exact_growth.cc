@@ -65,9 +65,9 @@ void ExactGrowth::Clear(DeviceBuffer<T>* buffer, char const* part, std::size_t s
   FillBytes(buffer->data(), 0, size, stream_, "clearing for an exact tree");
 }
 
-/// Returns the workspace of a search: the spare list, if it is large enough. A search takes up to 24 bytes for a node and
-/// a feature, and an entry of the list 4 bytes. So a search has its own memory only if nodes have fewer than six values
-/// of a feature.
+/// Returns the workspace of a search: the spare list, if it is large enough. A search takes up to 24 bytes for a node
+/// and a feature, and an entry of the list 4 bytes. So a search has its own memory only if nodes have fewer than six
+/// values of a feature.
 char* ExactGrowth::SearchWorkspace(std::size_t bytes) {
   if (list_[spare_].bytes() >= bytes) return reinterpret_cast<char*>(list_[spare_].data());
   Reserve(&search_, arena_, "nodes", bytes);

@@ -239,8 +239,9 @@ struct WarpEntries {
     return {left, ~left & (here >= 32 ? ~0U : (here <= 0 ? 0U : (1U << here) - 1U)),
             __ballot_sync(kAllLanes, (entry[i] & kNewValue) != 0)};
   }
-  /// Writes entry i to the list of its child. `index` is the number of the node's earlier entries, and `left_before` the
-  /// number of earlier entries that go left. Bit `lane` of `changed`: the lane's entry begins a new value on its side.
+  /// Writes entry i to the list of its child. `index` is the number of the node's earlier entries, and `left_before`
+  /// the number of earlier entries that go left. Bit `lane` of `changed`: the lane's entry begins a new value on its
+  /// side.
   __device__ void Write(ExactPartition const& partition, NodeTarget const& target, int i, std::uint32_t index,
                         std::uint32_t left_before, std::uint32_t changed) const {
     std::uint32_t const rows_before = rank[i] & ~kGoesLeft, is_new = (changed >> lane) << 31;

@@ -29,8 +29,8 @@ __device__ inline std::uint64_t const* BeginsOf(ExactLists const& lists, Feature
   return lists.begin + std::size_t{feature} * (lists.nodes + 1);
 }
 
-/// Writes begins [kTileEntries], in shared memory: 1 + the node that begins at an entry, or 0. All kThreads of the block
-/// call it.
+/// Writes begins [kTileEntries], in shared memory: 1 + the node that begins at an entry, or 0. All kThreads of the
+/// block call it.
 template <int kThreads>
 __device__ void MarkHeads(ExactLists const& lists, FeatureIndex feature, TileSpan const& span, int* begins) {
   std::uint64_t const* const begin = BeginsOf(lists, feature);

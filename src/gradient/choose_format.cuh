@@ -17,7 +17,7 @@ __device__ inline void WriteFormat(std::uint64_t rows, GradientMaxima maxima, bo
 }
 
 /// Writes the predicted format and returns true if it is the format of `rows` early gradients. Returns false if it is
-/// not, or if that is uncertain: a kernel must then read the gradients. All threads of all blocks get the same result.
+/// wrong or uncertain: a kernel must then read the gradients. All threads of all blocks get the same result.
 __device__ inline bool WriteForeseen(std::uint64_t rows, EarlyGradients const& early, float min_child_weight,
                                      GradientState* state) {
   GradientMaxima const maxima = state->maxima;

@@ -22,7 +22,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Calls f(row's gradient, the first output's) for rows of the tree, of one output. The loads of four rows are in flight.
+/// Calls f(row's gradient, the first output's) for rows of the tree, of one output. The loads of four rows are in
+/// flight.
 template <typename F>
 __device__ void ForEachRow(VectorGradients const& gradients, RowsOfTree const& rows, std::uint32_t output, F&& f) {
   GradientPair const *const own = gradients.of(output), *const first = gradients.of(0);

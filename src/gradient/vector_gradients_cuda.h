@@ -45,8 +45,8 @@ struct alignas(16) VectorFacts {
 /// Returns the words of `values` values, two each.
 constexpr std::uint32_t NarrowWords(std::uint32_t values) { return (values + 1) / 2; }
 
-/// Rows in the narrow format, with the values of a row side by side: those of gradients, then those of hessians. Both
-/// are filled up to even numbers with zeros. Three words, which a kernel reads at a time, lie in 16 bytes.
+/// Rows in the narrow format. The values of a row are side by side: gradients, then hessians, each filled up to an even
+/// number with zeros. Three words, which a kernel reads at a time, lie in 16 bytes.
 struct NarrowRows {
   static constexpr int kChunkWords = 3;
 

@@ -16,16 +16,16 @@ namespace xgbgpu::cuda {
 
 /// GrownNodes names the nodes; device numbers count the nodes as they are made.
 ///
-/// Histogram slots are dealt to nodes that wait for their split. When they run out, the one that has waited longest
-/// loses its histogram; its children will both be summed.
+/// Nodes that wait for their split have histogram slots. If no slot is free, the node that has waited longest loses its
+/// histogram. Both of its children are then summed.
 class BatchGrowth {
  public:
-  /// `slots` >= 2. `in_order`: no node is expanded ahead of its turn, so that its two numbers are the same.
+  /// `slots` >= 2. `in_order`: no node is expanded ahead of its turn, and its two numbers are equal.
   void Reset(TrainParams const& params, std::uint32_t slots, bool in_order);
-  /// Nodes that the device has made: the root, then the children of each batch, in order, with their best splits. They
-  /// may all come at once, split as far as they can be: then the tree is finished.
+  /// Nodes that the device has made: the root, then the children of each batch, in order, with their best splits. All
+  /// nodes may come at once, split as far as possible: then the tree is finished.
   void Learn(Span<Node const> nodes);
-  /// Is there a split to make? If not, the tree is finished.
+  /// Returns true if there is a split to make. If not, the tree is finished.
   bool MaySplit() { return grown_.MaySplit(); }
   /// The splits to make now, at most `most`. Children get the device numbers made().size() and up.
   std::vector<Family> NextBatch(std::size_t most);

@@ -30,7 +30,7 @@ inline TreeShape ShapeOfOpen(TrainParams const& params, int leaves, GrowthPolicy
   return shape;
 }
 
-/// Returns the shape of symmetric trees, all levels of which are made; weak ones at the end are cut off.
+/// Returns the shape of symmetric trees. All levels are made; weak levels at the end are cut off.
 inline TreeShape ShapeOfSymmetric(TrainParams const& params, std::uint64_t rows) {
   TreeShape shape;
   shape.levels = shape.possible_levels = params.SymmetricDepth();
@@ -40,15 +40,14 @@ inline TreeShape ShapeOfSymmetric(TrainParams const& params, std::uint64_t rows)
   return shape;
 }
 
-/// Returns the shape of trees on a matrix of `rows` rows, of which every leaf has one. It does not ask whether there is
-/// memory for them.
+/// Returns the shape of trees on a matrix of `rows` rows. Every leaf has a row. Does not check their memory.
 inline TreeShape ShapeOf(TrainParams const& params, std::uint64_t rows) {
   GrowthPolicy const policy;
   if (params.grow_policy == GrowPolicy::kSymmetric) return ShapeOfSymmetric(params, rows);
   auto const most = static_cast<std::uint64_t>(params.max_leaves);
   int const leaves = static_cast<int>(std::min(most, std::max<std::uint64_t>(1, rows)));  // 0: there is no limit
   bool const loss_guided = params.grow_policy == GrowPolicy::kLossGuide;
-  // The features of a node depend on its number in the tree, which is not known when it is made.
+  // The features of a node depend on its number in the tree. A new node has no such number yet.
   if (loss_guided && params.colsample_bynode < 1.0f) return {};
   bool const limited = params.max_depth != 0 && params.max_depth <= policy.most_levels;
   double const full = limited ? static_cast<double>(1 << params.max_depth) : 0;  // leaves

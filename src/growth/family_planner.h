@@ -18,10 +18,10 @@ class FamilyPlanner {
   FamilyPlanner(HistogramBuilder const& histograms, HistogramSlots* slots, std::uint32_t outputs = 1)
       : histograms_{histograms}, slots_{slots}, outputs_{outputs} {}
 
-  /// Plans the family of the children of `parent`, or of the root if that is kNoNode: the built child is summed, and
-  /// the other one too if the parent's histogram has been lost. Returns false, with nothing planned, if there is no
-  /// memory. With `may_take` others lose theirs, but not what they got in this level: the first family always finds
-  /// some.
+  /// Plans the family of the children of `parent`, or of the root if `parent` is kNoNode. The built child is summed,
+  /// and its sibling, too, if the parent's histogram has been lost. Returns false, and plans nothing, if there is no
+  /// memory. With `may_take` other nodes lose their histograms, except histograms of this level: the first family
+  /// always finds memory.
   bool Plan(Span<Node const> nodes, NodeIndex parent, bool may_take, Level* level);
   /// Plans to sum the rows of a node once more. Returns false as above.
   bool PlanAgain(NodeIndex node, bool may_take, Level* level);

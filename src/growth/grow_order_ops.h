@@ -3,11 +3,11 @@
 /// The queue (growth/grow_queue.h) takes the waiting node of the largest gain, on ties the one that was made first. Let
 /// the *order* be the order in which it takes all nodes known so far, as if leaves had no limit. Then a node without
 /// known children becomes known. It waits from the moment when the queue takes its parent. While it waits, the queue
-/// takes the other nodes as before. The queue takes it as soon as it is better than the best other waiting node, which is
-/// the next of the order. So it comes just before the first node behind its parent that *yields* to it, and the other
-/// nodes keep their order. The same holds for several new nodes without known children. New nodes that come before the
-/// same node wait together; the queue takes them by gain, then by age. The older of two nodes is the node whose parent
-/// was taken first; of siblings, the left one.
+/// takes the other nodes as before. The queue takes it as soon as it is better than the best other waiting node, which
+/// is the next of the order. So it comes just before the first node behind its parent that *yields* to it, and the
+/// other nodes keep their order. The same holds for several new nodes without known children. New nodes that come
+/// before the same node wait together; the queue takes them by gain, then by age. The older of two nodes is the node
+/// whose parent was taken first; of siblings, the left one.
 ///
 /// With max_leaves the queue takes the first max_leaves - 1 nodes. A later node never moves forward, because nodes are
 /// only inserted before it. It need not be split, and the order keeps max_leaves - 1 nodes. The order begins with the
@@ -39,7 +39,7 @@ struct alignas(16) OrderedNode {
 constexpr std::uint32_t kNoPlace = 0xFFFFFFFFU;
 constexpr std::uint32_t kMostOrdered = 1 << 15;  ///< the limit of keys
 
-/// Nodes are compared by such keys.
+/// The type of keys that order nodes.
 using OrderKey = unsigned long long;
 
 /// Precedence of a node whose parent is at place `parent`. The queue takes the waiting node of the largest precedence
@@ -49,8 +49,8 @@ XGBGPU_HD OrderKey PrecedenceOf(float gain, std::uint32_t parent) { return Order
 /// Place in the old order, of `n` nodes, that a new node goes before; n: it goes behind all.
 ///
 /// `least` is a tree of least precedences, so that nodes that do not yield are passed by many at a time: least[size +
-/// i] is the precedence of place i, or 0 from place n on, where every node yields; least[j] is the lesser of least[2 j] and
-/// least[2 j + 1]. `size` is a power of two and larger than n.
+/// i] is the precedence of place i, or 0 from place n on, where every node yields; least[j] is the lesser of least[2 j]
+/// and least[2 j + 1]. `size` is a power of two and larger than n.
 /// Cost  at most 2 log2(size) looks
 XGBGPU_HD std::uint32_t GapOf(OrderKey const* least, std::uint32_t size, std::uint32_t n, float gain,
                               std::uint32_t parent) {
@@ -95,7 +95,7 @@ XGBGPU_HD NodeIndex NumberOfChild(std::uint32_t parent_place, bool right) {
 XGBGPU_HD NodeIndex NumberOf(OrderedNode const& ordered) {
   return ordered.node == 0 ? 0 : NumberOfChild(ordered.parent, IsRight(ordered.node));
 }
-/// The node, as it was made, whose number in the tree this is. `nodes` and `order`: of a tree that has ended.
+/// Returns the number as made of node `number` of the tree. `nodes` and `order`: of a tree that has ended.
 XGBGPU_HD NodeIndex MadeNodeOf(NodeIndex number, Node const* nodes, OrderedNode const* order) {
   return number == 0 ? 0 : nodes[order[(number - 1) / 2].node].left + (number - 1) % 2;
 }

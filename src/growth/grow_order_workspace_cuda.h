@@ -15,8 +15,8 @@ class GrowOrderWorkspace {
  public:
   explicit GrowOrderWorkspace(ClearedWorkspace* workspace) : workspace_{workspace} {}
 
-  /// Makes room for the order of a tree of this shape, of which at most `nodes` nodes are made. The next tree has an
-  /// order if shape.ordered.
+  /// Makes room for the order of a tree of this shape. At most `nodes` nodes are made. The next tree has an order if
+  /// shape.ordered.
   void Reserve(TreeShape const& shape, std::size_t nodes) {
     used_ = shape.ordered;
     if (!used_) return;

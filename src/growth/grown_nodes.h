@@ -13,34 +13,34 @@
 
 namespace xgbgpu {
 
-/// Nodes have two numbers: in the order in which they are made, and in the tree. Depth-wise growth splits what the
-/// queue selects, and the two are the same. Loss-guided growth splits the likeliest nodes ahead of their turn, many at
-/// a time, then takes them into the tree in the order of the queue: the tree is the one that one node at a time gives.
-/// Nodes that were split and never taken leave their rows in the leaf above them.
+/// A node has two numbers: one in the order of making, one in the tree. Depth-wise growth splits the nodes that the
+/// queue selects, and both numbers are equal. Loss-guided growth splits the likeliest nodes ahead of their turn, many
+/// at a time. It then takes them into the tree in the order of the queue. The tree is equal to a tree split one node at
+/// a time. Nodes that were split and never taken leave their rows in the leaf above them.
 ///
 /// `made` are all nodes made so far, parents before their children. A split node knows its left child.
 class GrownNodes {
  public:
-  /// Forgets the last tree. `in_order`: no node is split ahead of its turn, so that its two numbers are the same.
+  /// Forgets the last tree. `in_order`: no node is split ahead of its turn, and its two numbers are equal.
   void Reset(TrainParams const& params, bool in_order);
-  /// Looks at the nodes that have been made since the last call: the root, then children, with their best splits. They
-  /// may all come at once, split as far as they can be: then the tree is finished.
+  /// Looks at the nodes that have been made since the last call: the root, then children, with their best splits. All
+  /// nodes may come at once, split as far as possible: then the tree is finished.
   void Learn(Span<Node const> made);
   /// Returns true if a node may be split. Its best split must be known.
   bool IsCandidate(Node const& node) const { return queue_.IsCandidate(node); }
   /// Returns true if children of a node that is split next may be split. Otherwise their histograms are not needed.
   bool ChildrenMaySplit(Node const& node) const;
-  /// Is there a split to make? If not, the tree is finished.
+  /// Returns true if there is a split to make. If not, the tree is finished.
   bool MaySplit();
-  /// The nodes to split next, at most `most`, by their numbers as made. The first of them must be split; if the others
-  /// are not, or only some at the front, they may come again.
+  /// Returns the nodes to split next, at most `most`, by their numbers as made. The caller must split the first node.
+  /// It may split only some nodes at the front; all others may come again.
   std::vector<NodeIndex> Next(Span<Node const> made, std::size_t most);
 
   std::vector<Node> const& tree() const { return tree_; }
   /// Returns the number as made of a node of the tree.
   NodeIndex MadeNumber(NodeIndex number) const { return made_number_[static_cast<std::size_t>(number)]; }
-  /// For every node made: the number in the tree of the leaf that its rows belong to, or kNoNode if its children have
-  /// them.
+  /// Returns for every node made the number in the tree of the leaf with its rows, or kNoNode if its children have the
+  /// rows.
   std::vector<NodeIndex> LeafNumbers(Span<Node const> made) const;
 
  private:

@@ -1,5 +1,5 @@
-/// Grows the nodes of depth-wise and loss-guided trees on the host: what is split, which children are looked at, and
-/// whose rows are summed.
+/// Grows the nodes of depth-wise and loss-guided trees on the host: chooses the nodes to split, the children to search,
+/// and the children to sum.
 #ifndef XGBGPU_GROWTH_GROWTH_H_
 #define XGBGPU_GROWTH_GROWTH_H_
 
@@ -29,12 +29,12 @@ class Growth {
          std::uint32_t outputs = 1);
 
   /// Forgets the last tree. `root`: sum over the rows of all shards. `in_pages`: a pass over the rows costs more than
-  /// what is done in it. Loss-guided trees then split as many nodes in a pass as may be part of the tree, unless
-  /// columns are sampled for each node, by its number. The others must live until the tree is finished.
+  /// its work. Loss-guided trees then split in a pass all nodes that may be part of the tree, unless columns are
+  /// sampled for each node, by its number. All other arguments must live until the tree is finished.
   void Begin(TrainParams const& train, SplitParams const& params, FeatureSampler const& features,
              Constraints const& constraints, GradientSum root, bool in_pages);
-  /// Takes the best splits that the stages have found for `level`, and makes it the next one. False: there is none, the
-  /// tree is finished.
+  /// Takes the best splits that the stages have found for `level`, and makes `level` the next level. Returns false if
+  /// there is none: the tree is finished.
   bool Plan(Level* level);
   /// Finds the best split of every node of `level`.
   void Find(Level* level) { splits_->Find(level->families); }

@@ -1,4 +1,4 @@
-/// Growth policies: in which order the candidates of a tree are split. One file each: depthwise.cc, lossguide.cc.
+/// Growth policies: the order of splits of a tree's candidates. One file each: depthwise.cc, lossguide.cc.
 #ifndef XGBGPU_GROWTH_GROWTH_ORDER_H_
 #define XGBGPU_GROWTH_GROWTH_ORDER_H_
 

@@ -12,13 +12,13 @@
 
 namespace xgbgpu::host {
 
-/// One pass over the rows, and what is made of it.
+/// One pass over the rows: nodes to divide, children to sum, and families to search afterwards.
 struct Level {
   int depth{0};                          ///< depth of the children
   std::vector<Division> divisions;       ///< nodes that have been split
-  std::vector<NodeHistogram> jobs;       ///< children whose rows are summed
+  std::vector<NodeHistogram> jobs;       ///< children to sum
   std::vector<Span<std::int64_t>> sums;  ///< place of each job's sums
-  std::vector<SplitFamily> families;     ///< children whose best splits are wanted
+  std::vector<SplitFamily> families;     ///< children to search for their best splits
 
   bool empty() const { return divisions.empty() && jobs.empty(); }
 };

@@ -16,14 +16,14 @@
 
 namespace xgbgpu::cuda {
 
-/// The chooser of the next level's splits: the host, or one block: the last of the split kernel, or, with an order or
-/// where each device searches a share of the features, that of a kernel after it.
+/// The chooser of the next level's splits: the host, or one block. The block is the last of the split kernel. With an
+/// order, or if each device searches a share of the features, it is the block of a later kernel.
 enum class NextLevel { kByHost, kLists, kPaths };
 
 /// Loss-guided growth with an order (grow_order_ops.h). Arrays are on the device.
 struct GrowOrderView {
   OrderedNode* nodes;        ///< [most]; nullptr: the tree has no order
-  std::uint32_t most;        ///< nodes that it keeps
+  std::uint32_t most;        ///< nodes that the order keeps
   std::uint32_t* places;     ///< [nodes whose splits were found] in the order; kNoPlace: not any more, or never
   std::int32_t* free_slots;  ///< [slots] a stack of slots that are free again
 };
@@ -31,7 +31,7 @@ struct GrowOrderView {
 /// The data of a plan of the next level, beside SplitView. Arrays are on the device.
 struct GrowthView {
   TreeSettings const* settings;
-  bool reduces;    ///< does the plan find the best of each node's candidates itself? See SplitWorkspace::PlanReduces
+  bool reduces;    ///< the plan itself finds the best of each node's candidates: SplitWorkspace::PlanReduces
   RowLists lists;  ///< rows in lists: the plan makes their move jobs
   RowPaths paths;  ///< rows by paths: the plan makes their rules and jobs
   GrowOrderView order;
@@ -45,8 +45,8 @@ struct NextPlan {
   PathStep step;
 };
 
-/// SplitView and GrowthView together, as device code knows them: references to what a kernel was
-/// passed, since every byte that a kernel is passed delays it.
+/// SplitView and GrowthView together, for device code: references to the arguments of a kernel. Every byte of arguments
+/// delays a kernel.
 struct PlanView {
   GrowingTree const& tree;
   GradientState const* gradient;
@@ -65,9 +65,9 @@ XGBGPU_HD PlanView PlanOf(SplitView const& view, GrowthView const& own) {
           own.settings, own.reduces,   own.lists,       own.paths,        own.order};
 }
 
-/// split.Find with growth.Plan behind it: siblings by subtraction and the best split of every child; then, in the last
-/// block of the same kernel, the plan of the next level, unless the host or a kernel after this one makes it. First the
-/// features of every child, if they are sampled by level or node. Enqueued. (find_and_plan_cuda.cu)
+/// Enqueues split.Find with growth.Plan behind it. First chooses the features of every child, if they are sampled by
+/// level or node. Then makes siblings by subtraction, and finds the best split of every child. The last block of this
+/// kernel plans the next level, unless the host or a later kernel plans it. (find_and_plan_cuda.cu)
 void FindSplits(SplitView const& view, NextPlan const& plan, LevelBounds const& bounds, DeviceLimits const& limits,
                 cudaStream_t stream);
 /// growth.Plan of a symmetric tree, behind FindLevelSplit: divides all nodes of the level that have a hessian by its
@@ -96,7 +96,7 @@ struct TreeBytes {
 struct TreeStart {
   TreeSettings const* from;  ///< in pinned memory of the host
   TreeSettings* settings;    ///< overwritten with the settings of the tree
-  TreeBytes memory;          ///< whose header is cleared
+  TreeBytes memory;          ///< its header is cleared
   GradientSum* histogram;    ///< [cells] is cleared
   std::uint64_t cells;
 };
@@ -107,7 +107,7 @@ void BeginTree(TreeStart const& start, DeviceLimits const& limits, cudaStream_t 
 struct TreeReturn {
   TreeBytes from;
   NodeIndex most_nodes;  ///< nodes that are returned at most
-  float* leaf_values;    ///< [most_nodes] on the device: what each node adds to its rows if it is a leaf; or nullptr
+  float* leaf_values;    ///< [most_nodes] on the device: value that each node adds to its rows as a leaf; or nullptr
   std::uint8_t* to;      ///< pinned memory of the host
 };
 /// Enqueues the return of the header and of the nodes that the state counts.
@@ -118,8 +118,8 @@ struct TreeNumbers {
   PathNumbers paths;        ///< by paths
   NodeIndex* leaf_of_node;  ///< [nodes] by lists: the tree's node at or above each node
 };
-/// ReturnTree for a tree with an order: returns the nodes that are in the tree, under their numbers in the tree. The tree
-/// may grow on after that.
+/// ReturnTree for a tree with an order: returns the nodes that are in the tree, under their numbers in the tree. The
+/// tree may grow on after that.
 void ReturnOrderedTree(SplitView const& view, GrowthView const& growth, TreeNumbers const& numbers,
                        TreeReturn const& way, DeviceLimits const& limits, cudaStream_t stream);
 

@@ -11,7 +11,7 @@
 
 namespace xgbgpu::cuda {
 
-/// Tells the children of node `parent` what constraints leave to them: NodeLimits::AddChildren.
+/// Sets the limits that constraints leave to the children of node `parent`: NodeLimits::AddChildren.
 template <bool kMonotone>
 __device__ inline void LimitChildren(PlanView const& plan, NodeIndex parent, SplitCandidate const& split,
                                      NodeIndex left) {
@@ -47,9 +47,9 @@ __device__ inline void MakeChildren(PlanView const& plan, Family const& family, 
   LimitChildren<kMonotone>(plan, family.parent, split, family.left);
 }
 
-/// Choice among the nodes of the last level, in ascending order, as GrowQueue makes it for depth-wise growth; kOrdered:
-/// those that are in the order, and each thread has one node at most. Made before their splits are known: nothing of it
-/// changes until the choice.
+/// Choice among the nodes of the last level, in ascending order, as in GrowQueue for depth-wise growth. kOrdered:
+/// choice among the nodes of the order, at most one node a thread. It is made before the splits are known, and does not
+/// change until the choice.
 template <bool kOrdered>
 struct Selection {
   std::uint32_t first, end;  ///< nodes of the level
@@ -60,8 +60,8 @@ struct Selection {
   float min_split_loss;      ///< min_split_loss of the settings
   bool in_order;             ///< kOrdered: true if this thread's node is in the order
 
-  /// Returns where the best split of node n is. It is asked before anything that depends on it: accesses that do not
-  /// depend on each other are on their way together.
+  /// Returns the place of the best split of node n. Call it before all work that depends on it: independent accesses
+  /// are then under way together.
   __device__ SplitCandidate const* FindSplit(PlanView const& plan, std::uint32_t n) const {
     if (!plan.reduces) return &plan.tree.nodes[n].split;
     // Nodes of a level are the children of its families, in order.
@@ -94,8 +94,8 @@ struct Selection {
   }
   /// Returns true if this thread's node is to be split unless a limit of leaves forbids it.
   __device__ bool Wants(int depth, float gain) const { return kOrdered ? in_order : IsCandidate(depth, gain); }
-  /// Every split needs one slot more than its parent has. They are not given back: there is room for all leaves that
-  /// the tree may have when its last level is evaluated; with an order, nodes that are not split give theirs back.
+  /// A split needs one slot beside its parent's. Slots are not given back: there is room for all leaves that the tree
+  /// may have when its last level is evaluated. With an order, nodes that are not split give their slots back.
   __device__ std::int32_t NewSlot(PlanView const& plan, std::uint32_t rank) const {
     if (kOrdered && rank < free_slots) return plan.order.free_slots[free_slots - 1 - rank];
     return static_cast<std::int32_t>(leaves + rank - free_slots);

@@ -1,4 +1,4 @@
-/// The plan of a level whose rows are in lists, done by one block.
+/// The plan of a level with rows in lists, made by one block.
 #ifndef XGBGPU_GROWTH_PLAN_LISTS_CUH_
 #define XGBGPU_GROWTH_PLAN_LISTS_CUH_
 
@@ -21,8 +21,8 @@ __device__ inline ListNode LoadListNode(PlanView const& plan, Selection<kOrdered
   return {node.depth, node.slot, node.rows, level.LoadSplit(plan, n, level.FindSplit(plan, n))};
 }
 
-/// Does the part of SelectLevel for kThreads nodes, of which a thread has node n. *candidates_and_items counts both for
-/// all nodes so far.
+/// Does the part of SelectLevel for kThreads nodes. A thread has node n. *candidates_and_items counts both for all
+/// nodes so far.
 template <bool kMonotone, int kThreads, bool kOrdered>
 __device__ inline void PlanListNode(PlanView const& plan, Selection<kOrdered> const& level, std::uint32_t n,
                                     ListNode const& node, unsigned long long* candidates_and_items) {

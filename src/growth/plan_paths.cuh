@@ -1,4 +1,4 @@
-/// The plan of a level whose rows go by paths, done by one block.
+/// The plan of a level with rows by paths, made by one block.
 #ifndef XGBGPU_GROWTH_PLAN_PATHS_CUH_
 #define XGBGPU_GROWTH_PLAN_PATHS_CUH_
 
@@ -30,8 +30,8 @@ __device__ inline PathNode LoadPathNode(PlanView const& plan, Selection<kOrdered
   return node;
 }
 
-/// Does the part of SelectPaths for kThreads nodes, of which a thread has node n. *all: candidates so far, and their
-/// units, or rows if they will be moved.
+/// Does the part of SelectPaths for kThreads nodes. A thread has node n. *all: candidates so far, and their units, or
+/// rows if they will be moved.
 template <bool kMonotone, int kThreads, bool kOrdered>
 __device__ inline void PlanPathNode(PlanView const& plan, Selection<kOrdered> const& level, PathStep step,
                                     std::uint32_t n, PathNode const& node, unsigned long long* all) {
@@ -121,8 +121,8 @@ __device__ inline void EndPaths(PlanView const& plan, Selection<kOrdered> const&
   if (is_last || families == 0) state.path_items = 0;
 }
 
-/// One block makes the children and families of the next level and tells the rows of every path what to do. Which child
-/// is built is decided by the hessian sums: nobody has counted the rows yet, and either choice gives the same tree.
+/// One block makes the children and families of the next level, and the rules of every path. The hessian sums decide
+/// which child is built: rows have not been counted yet, and either choice gives the same tree.
 template <bool kMonotone>
 __device__ inline void SelectPaths(PlanView const& plan, Selection<false> const& level, PathStep step) {
   unsigned long long all = 0;

@@ -15,8 +15,8 @@
 
 namespace xgbgpu::host {
 
-/// Plans the levels of one tree after the other. A level is scored family by family, as many at a time as there is
-/// memory for their histograms; then it is divided.
+/// Plans the levels of one tree after the other. A level is scored family by family; memory for histograms limits the
+/// families of a pass. Then the level is divided.
 class SymmetricGrowth {
  public:
   /// Plans for the given stages, which must outlive it. `outputs`: FamilyPlanner's.
@@ -24,12 +24,12 @@ class SymmetricGrowth {
                   std::uint32_t outputs = 1)
       : splits_{splits}, slots_{slots}, planner_{histograms, slots, outputs}, outputs_{outputs} {}
 
-  /// Forgets the last tree. `root` [outputs]: sums over the rows of all shards. Other arguments, and what `params` points
-  /// to, must live until the tree is finished.
+  /// Forgets the last tree. `root` [outputs]: sums over the rows of all shards. Other arguments, and the data that
+  /// `params` points to, must live until the tree is finished.
   void Begin(TrainParams const& train, LevelParams const& params, FeatureSampler const& features,
              Constraints const& constraints, Span<GradientSum const> root);
-  /// Makes `level` the next pass over the rows; what the last one found has been added to the scores. False: the tree
-  /// is finished.
+  /// Makes `level` the next pass over the rows. The results of the last pass have been added to the scores. Returns
+  /// false if the tree is finished.
   bool Plan(Level* level);
   /// Adds the families of `level` to the scores.
   void Find(Level* level);
@@ -53,12 +53,12 @@ class SymmetricGrowth {
   std::size_t outputs_;
   SymmetricTree tree_;
   std::vector<NodeIndex> parents_;  ///< of the families of the level; kNoNode: the family is the root
-  std::size_t planned_{0};          ///< how many of parents_ have been planned
-  std::vector<NodeIndex> done_;     ///< nodes whose histograms only the next level will want
+  std::size_t planned_{0};          ///< number of parents_ with planned families
+  std::vector<NodeIndex> done_;     ///< nodes with histograms that only the next level needs
   bool is_chosen_{false};           ///< the level's split is known
   LevelSplit split_;
-  std::vector<GradientSum> lefts_;    ///< [active nodes, outputs] sums of what goes left
-  std::vector<std::size_t> unknown_;  ///< of which of them it is not known yet
+  std::vector<GradientSum> lefts_;    ///< [active nodes, outputs] sums of the rows that go left
+  std::vector<std::size_t> unknown_;  ///< places in active() of nodes without a known sum in lefts_
 };
 
 }  // namespace xgbgpu::host

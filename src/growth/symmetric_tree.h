@@ -1,5 +1,5 @@
-/// The nodes of a symmetric tree, for every backend: what each level is divided by, what its children are, and how many
-/// levels stay. docs/adr/0022-symmetric-trees.md
+/// The nodes of a symmetric tree, for every backend: the split of each level, its children, and the number of levels
+/// that stay. docs/adr/0022-symmetric-trees.md
 #ifndef XGBGPU_GROWTH_SYMMETRIC_TREE_H_
 #define XGBGPU_GROWTH_SYMMETRIC_TREE_H_
 
@@ -21,16 +21,16 @@ namespace xgbgpu {
 /// child has fewer rows, and whether the node has hessians.
 class SymmetricTree {
  public:
-  /// Begins a tree of one node. `root`: [outputs]. What `params` points to, `features` and `constraints` must outlive
-  /// its use.
+  /// Begins a tree of one node. `root`: [outputs]. The data that `params` points to, `features` and `constraints` must
+  /// outlive the tree's use.
   void Begin(TrainParams const& train, LevelParams const& params, FeatureSampler const& features,
              Constraints const& constraints, Span<GradientSum const> root);
 
-  /// May the last level be divided? It may have nothing to divide, or the limit of depth.
+  /// Returns true if the last level may be divided: it has nodes to divide, and is above the limit of depth.
   bool MayDivide() const { return depth() < most_levels_ && !active_.empty(); }
   /// Returns true if the children of the last level will not be divided, whatever the division.
   bool IsLastDivision() const { return depth() + 1 >= most_levels_; }
-  /// Levels that have been divided, which is the depth of the last level.
+  /// The number of divided levels, and the depth of the last level.
   int depth() const { return static_cast<int>(levels_.size()); }
   /// The features by which the last level may be divided, ascending.
   std::vector<FeatureIndex> Features() const;
@@ -43,15 +43,15 @@ class SymmetricTree {
     return level_.data() + static_cast<std::size_t>(node - first_) * params_.outputs;
   }
 
-  /// Divides the last level. `lefts` [active(), outputs]: sums over the rows that go left. The score of `split` is not
-  /// looked at: it is the sum of what dividing each of the nodes gains.
+  /// Divides the last level. `lefts` [active(), outputs]: sums over the rows that go left. Ignores the score of
+  /// `split`: the score is the sum of the gains of all divided nodes.
   void Divide(LevelSplit const& split, Span<GradientSum const> lefts);
   /// Replays the splits of `made` (same numbering), of one output. Reads `left` and `split`; ignores the gain.
   void Follow(Span<Node const> made);
   /// Cuts off trailing levels that min_split_loss does not let stay. Returns the depth that is left.
   int Cut();
   bool WasCut() const { return kept_.size() > nodes_.size(); }
-  /// [nodes before Cut] The node at or above each that has been left by Cut.
+  /// [nodes before Cut] The nearest remaining node, at or above each node.
   Span<NodeIndex const> kept() const { return kept_; }
 
   Span<Node const> nodes() const { return nodes_; }
@@ -64,7 +64,7 @@ class SymmetricTree {
   /// A level that has been divided.
   struct Divided {
     double score;
-    std::size_t nodes;  ///< that had a hessian
+    std::size_t nodes;  ///< nodes with a hessian
   };
   void AddNode(NodeIndex parent, Span<LevelNode const> numbers);
   template <bool kMonotone>

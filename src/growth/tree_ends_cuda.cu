@@ -1,5 +1,5 @@
-// The first and the last kernel of a tree: what it gets from the host, and what it gives back. Kernels that reach for pinned
-// memory themselves do not wait for the device's copying engine.
+// The first and the last kernel of a tree: what it gets from the host, and what it gives back. Kernels that reach for
+// pinned memory themselves do not wait for the device's copying engine.
 #include <cstddef>
 
 #include "cuda/grid.h"

@@ -1,4 +1,4 @@
-/// Memory of the nodes of a tree that grows on a device, and what goes to the device with the tree and comes back.
+/// Memory of the nodes of a tree that grows on a device, and the tree's copies to the device and back.
 #ifndef XGBGPU_GROWTH_TREE_MEMORY_CUDA_H_
 #define XGBGPU_GROWTH_TREE_MEMORY_CUDA_H_
 
@@ -61,15 +61,15 @@ class TreeMemory {
   TreeSettings* settings() const { return settings_.data(); }
   GrowingTree View() const { return {nodes(), families_.data(), &header()->state}; }
 
-  /// Sets what Begin sends. A recording of Begin sends the settings that were told last before it is started.
+  /// Sets the settings that Begin sends. A recording of Begin sends the settings of the last Tell before its start.
   void Tell(TreeSettings const& settings) { host_settings_[0] = settings; }
   /// Enqueues the tree's beginning: the settings go to the device, the header and `cells` cells of histograms are
   /// cleared.
   void Begin(DeviceHistograms const& histograms, std::uint64_t cells, DeviceLimits const& limits) const {
     BeginTree({host_settings_.data(), settings_.data(), Whole(), histograms.sums, cells}, limits, workspace_->stream());
   }
-  /// Enqueues the tree's way back: header and nodes, at most `most_nodes`, to the host. `leaf_values` and `numbers` are
-  /// those of ReturnTree and ReturnOrderedTree.
+  /// Enqueues the tree's way back: header and nodes, at most `most_nodes`, to the host. `leaf_values` and `numbers`: as
+  /// for ReturnTree and ReturnOrderedTree.
   void Return(SplitView const& view, GrowthView const& growth, NodeIndex most_nodes, float* leaf_values,
               TreeNumbers const& numbers, DeviceLimits const& limits) const {
     TreeReturn const way{Whole(), most_nodes, leaf_values, host_memory_.data()};

@@ -106,7 +106,7 @@ class HistogramBuilder {
   std::size_t target_capacity_{0};
 };
 
-/// Subtracts parent[c] -= child[c] for the cells of a block, which leaves the sibling. Exact.
+/// Does parent[c] -= child[c] for the cells of a block: the parent becomes the sibling. Exact.
 void SubtractHistogram(FeatureBlock const& block, GradientSum const* child, GradientSum* parent);
 
 }  // namespace xgbgpu::host

@@ -30,8 +30,8 @@ struct VectorTile {
   static_assert(kUsed <= kWords);
   using Columns = LaneColumns<1, kRecordWords, kCellBytes>;
 
-  /// Adds a row. words[i]: word (i xor columns.word()) of its record. value[w]: two numbers. Half warps that visit the same
-  /// columns take neighbouring sums in opposite order.
+  /// Adds a row. words[i]: word (i xor columns.word()) of its record. value[w]: two numbers. Half warps that visit the
+  /// same columns take neighbouring sums in opposite order.
   static __device__ void Add(std::uint32_t* sums, Columns const& columns, std::uint32_t const (&words)[kRecordWords],
                              std::uint32_t const (&value)[kUsed]) {
     constexpr bool kSwaps = kOfGroup > 2;  // half warps visit the same columns

@@ -16,9 +16,9 @@ struct VectorCells {
   std::uint32_t outputs;
   std::uint32_t hessians;        ///< outputs, or 1
   std::uint64_t cell;            ///< from one cell to the next
-  std::uint64_t output;          ///< from one output's gradients to those of the next
+  std::uint64_t output;          ///< from one output's gradients to the next output's
   std::uint64_t first_hessian;   ///< of the first cell
-  std::uint64_t hessian_output;  ///< from one output's hessians to those of the next; 0: all outputs share them
+  std::uint64_t hessian_output;  ///< from one output's hessians to the next output's; 0: all outputs share them
 
   /// Returns the number of different sums of a cell.
   XGBGPU_HD std::uint32_t sums() const { return outputs + hessians; }
@@ -33,7 +33,7 @@ struct VectorCells {
   }
 };
 
-/// Each output has a histogram of pairs: what SumRows gives, one output after the other.
+/// Each output has a histogram of pairs, as SumRows makes it, one output after the other.
 inline VectorCells PairCells(std::uint64_t cells, std::uint32_t outputs) {
   return {outputs, outputs, 2, 2 * cells, 1, 2 * cells};
 }
@@ -42,7 +42,7 @@ inline VectorCells PlaneCells(std::uint64_t cells, std::uint32_t outputs, bool o
   return {outputs, one_hessian ? 1 : outputs, 1, cells, outputs * cells, one_hessian ? 0 : cells};
 }
 
-/// Returns true if SumVectors takes a matrix whose largest tile has `symbols` symbols.
+/// Returns true if SumVectors takes the matrix. `symbols`: symbols of its largest tile.
 bool CanSumVectors(DeviceMatrixView const& matrix, std::uint32_t symbols, DeviceLimits const& limits);
 
 /// Enqueues the histograms of all sum jobs of lists, for all outputs, in PlaneCells. Their slots are zero before. The

@@ -13,7 +13,7 @@
 
 namespace xgbgpu {
 
-/// Lower ends of bins, which have the same bins: in the first bin of a feature a number just above min_value, for a
+/// Lower ends of bins. An end lies in its bin: in the first bin of a feature it is a number just above min_value, for a
 /// categorical feature the category itself. The cuts must outlive it.
 class BinEnds {
  public:

@@ -34,14 +34,14 @@ struct DeviceTile {
   std::uint32_t symbols;     ///< bins, and one more if a value is missing: symbol number `bins`; sparse: as `bins`
 };
 
-/// Where a copy of some columns (sample/column_copy_cuda.h) has them. The arrays are on the device. Without a copy they
-/// are null, and each feature is its own column.
+/// The places of columns in a copy of some columns (sample/column_copy_cuda.h). The arrays are on the device. Without a
+/// copy they are null, and each feature is its own column.
 struct CopiedColumns {
   FeatureIndex columns{0};
-  FeatureIndex const* column_of{nullptr};   ///< [features] of each feature that has a column
+  FeatureIndex const* column_of{nullptr};   ///< [features] column of each copied feature
   FeatureIndex const* feature_of{nullptr};  ///< [columns], ascending within each tile
-  DeviceTile const* tile{nullptr};          ///< the tiles of the whole matrix, whose symbols the copy has
-  std::uint32_t tile_columns{0};            ///< columns of such a tile
+  DeviceTile const* tile{nullptr};          ///< the tiles of the whole matrix: the copy has their symbols
+  std::uint32_t tile_columns{0};            ///< columns of a tile of the whole matrix
 };
 
 struct DeviceMatrixView {
@@ -141,7 +141,7 @@ struct DeviceLayout {
 /// Throws InvalidArgument if a shard has more rows than kernels count.
 DeviceLayout ChooseDeviceLayout(Cuts const& cuts, LayoutFacts const& facts);
 
-/// Gives the matrix, whose cuts are set, this layout and these numbers of rows and values. Frees the data of an earlier
+/// Gives the matrix this layout and these numbers of rows and values. Its cuts are set. Frees the data of an earlier
 /// layout. Pointers of the view become null, except the cuts.
 void SetDeviceLayout(DeviceLayout layout, std::uint64_t rows, std::uint64_t stored, DeviceMatrix* matrix);
 

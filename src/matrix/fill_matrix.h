@@ -1,4 +1,4 @@
-/// The steps of host::QuantiseMatrix, for matrices whose bins are never all in memory.
+/// The steps of host::QuantiseMatrix, for matrices that never have all bins in memory.
 #ifndef XGBGPU_MATRIX_FILL_MATRIX_H_
 #define XGBGPU_MATRIX_FILL_MATRIX_H_
 

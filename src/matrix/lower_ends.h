@@ -11,8 +11,8 @@
 namespace xgbgpu::cuda {
 
 /// Calls visit(batch) for rows first … first + count - 1, numbered from 0 in the batches. A value becomes the lower end
-/// of its bin, which has the same bin: in the first bin of a feature a number just above min_value, for a categorical
-/// feature the category itself. Missing values are not stored.
+/// of its bin. The end lies in this bin: in the first bin of a feature it is a number just above min_value, for a
+/// categorical feature the category itself. Missing values are not stored.
 ///
 /// Cost    bins cross the link once; host memory of 4 bytes a bin and 8 a value for at most 2^21 values or one row at a
 ///         time

@@ -30,8 +30,8 @@ class PagedBins {
   PagedBins(DeviceMatrixView const& layout, std::vector<DeviceTile> const& tiles, double kept_share,
             PageStore::Options options);
 
-  /// Appends rows [first, first + n) of `part`, which is on the current device and whose rows count from first_row in
-  /// the whole. Waits.
+  /// Appends rows [first, first + n) of `part`, on the current device. Rows of `part` count from first_row in the
+  /// whole. Waits.
   void Add(DeviceMatrix const& part, std::uint64_t first_row, std::uint64_t first, std::uint64_t n, DeviceArena* arena);
 
   std::vector<RowPage> const& pages() const { return pages_; }
@@ -44,7 +44,7 @@ class PagedBins {
   /// Returns the most bytes that Unpack needs beside the packed page. Sparse pages need none.
   std::size_t most_unpacked_bytes() const;
 
-  /// Enqueues the unpacking of a page whose bytes are at `packed`, on the device at a multiple of 256. `room` has
+  /// Enqueues the unpacking of a page. Its bytes are at `packed`, on the device at a multiple of 256. `room` has
   /// most_unpacked_bytes(). The packed bytes of a dense page may be overwritten afterwards; a sparse page stays there.
   DeviceMatrixView Unpack(std::size_t page, std::uint8_t const* packed, std::uint8_t* room, DeviceLimits const& limits,
                           cudaStream_t stream) const;

@@ -1,4 +1,4 @@
-/// A quantised matrix whose bins are in pages of a store. docs/adr/0024-pages.md
+/// A quantised matrix with bins in pages of a store. docs/adr/0024-pages.md
 #ifndef XGBGPU_MATRIX_PAGED_MATRIX_H_
 #define XGBGPU_MATRIX_PAGED_MATRIX_H_
 
@@ -21,7 +21,7 @@ namespace xgbgpu {
 /// Immutable once made. A page has the cuts, the cells and the layout of the whole, and no `columns`.
 class PagedMatrix {
  public:
-  /// Quantises the rows of `source`, which `plan` was made for. A page has the rows that fit `page_bytes` (PagePolicy),
+  /// Quantises the rows of `source`. `plan` was made for them. A page has the rows that fit `page_bytes` (PagePolicy),
   /// but at least one. Reads the source once, with one page in memory.
   /// Throws  as PageStore
   PagedMatrix(RowSource const& source, host::MatrixPlan plan, int threads, std::size_t page_bytes,

@@ -339,8 +339,8 @@ auto NamingRows(RowSource const& source, int threads, F&& build) {
   }
 }
 
-/// Bins the rows of this process in the layout that the rows of all processes ask for. `sizes`: of the rows, if the host
-/// has measured them.
+/// Bins the rows of this process in the layout that the rows of all processes ask for. `sizes`: of the rows, if the
+/// host has measured them.
 std::unique_ptr<DeviceMatrix> BinOwnShard(RowSource const& source, Quantiles quantiles,
                                           std::optional<host::RowSizes> const& sizes, BuildOptions const& options,
                                           Collective* group, MemoryLimits const& limits, DeviceArena* arena) {

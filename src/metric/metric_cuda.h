@@ -35,7 +35,7 @@ class MetricScratch {
 
   explicit MetricScratch(DeviceArena* arena) : arena_{arena} {}
 
-  bool may_count{true};  ///< EvaluateCountedArea has met only rows that it serves; later rows are likely to be the same
+  bool may_count{true};  ///< EvaluateCountedArea has met only rows that it serves; later rows are likely alike
 
   /// Makes room for n elements. The contents are lost if it grows.
   template <typename T>
@@ -80,8 +80,8 @@ using GatherWords = std::function<void(std::uint32_t* words, std::uint64_t n, cu
 /// Takes the memory of an EvaluateCountedArea over this number of rows of all devices.
 void ReserveCountedArea(std::uint64_t all_rows, std::uint32_t outputs, MetricScratch* scratch, Stream const& stream);
 
-/// EvaluateCountedArea of rows on several devices, of which this one has the rows from `first_row` on. All devices get
-/// the rows of all: 4 bytes a row, and as much for the sort. Waits.
+/// EvaluateCountedArea of rows on several devices. This device has the rows from `first_row` on. Every device gets all
+/// rows: 4 bytes a row, and as much for the sort. Waits.
 std::optional<double> EvaluateCountedArea(Metric metric, TargetView const& targets, OutputView<float const> predictions,
                                           std::uint64_t first_row, std::uint64_t all_rows, GatherWords const& gather,
                                           MetricScratch* scratch, DeviceLimits const& limits, Stream const& stream);

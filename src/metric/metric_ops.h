@@ -150,7 +150,7 @@ struct MloglossLoss {
   }
 };
 
-/// Terms of a metric over rows whose label is a class. The label's fraction is cut off, as in stock.
+/// Terms of a metric over rows with classes as labels. The label's fraction is cut off, as in stock.
 template <typename Loss>
 struct ClassTerms {
   Loss loss;

@@ -1,4 +1,4 @@
-/// Metrics over the rows of several shards, of which each has its own in host memory or on a device.
+/// Metrics over the rows of several shards. Each shard has its rows in host memory or on a device.
 #ifndef XGBGPU_METRIC_METRIC_SHARDS_H_
 #define XGBGPU_METRIC_METRIC_SHARDS_H_
 
@@ -32,13 +32,13 @@ class MetricShard {
   virtual bool can_count() const { return false; }
   /// Takes memory for CountArea. Returns false if there is too little.
   virtual bool ReserveArea(std::uint64_t /*all_rows*/) { return false; }
-  /// Returns kAuc or kAucpr of the rows of all shards, which have neither weights nor groups and call it at the same
-  /// time after ReserveArea. Returns nothing in all if the rows are none that cuda::EvaluateCountedArea serves.
+  /// Returns kAuc or kAucpr of the rows of all shards, without weights and groups. All shards call it at the same time,
+  /// after ReserveArea. Returns nothing in all shards if cuda::EvaluateCountedArea does not serve the rows.
   virtual std::optional<double> CountArea(Metric /*metric*/, Shard const& /*place*/) { return {}; }
 };
 
-/// Returns metrics of the rows of all shards, which call it at the same time. `shared`: of each metric. Errors, bits
-/// and cost are host::Evaluate's.
+/// Returns metrics of the rows of all shards. All shards call it at the same time. `shared`: of each metric. Errors,
+/// bits and cost are host::Evaluate's.
 std::vector<double> EvaluateShards(Span<MetricParams const> metrics, MetricShard* own, int threads,
                                    Collective& collective, Span<SharedRows* const> shared);
 

@@ -27,7 +27,7 @@
 
 namespace xgbgpu {
 
-/// Returns the metric from the sums over groups of values, with weight 1 for each group that has one. Throws
+/// Returns the metric from the sums of the values of groups. A group with a value has the weight 1. Throws
 /// InvalidArgument for a bad label.
 double FinishRanking(MetricParams const& params, MetricSum const& sum);
 

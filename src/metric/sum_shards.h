@@ -90,7 +90,8 @@ T ShardSum<T>::From(Span<std::int64_t const> of_all) const {
   return SumBlock([&](std::uint64_t b) { return blocks[b]; }, 0, blocks.size());
 }
 
-/// Has all shards tell each other the numbers of their items, if `sizes` is empty. It is empty in all shards or in none.
+/// Has all shards tell each other the numbers of their items, if `sizes` is empty. It is empty in all shards or in
+/// none.
 inline void ShareSizes(std::uint64_t n, Collective& collective, std::vector<std::int64_t>* sizes) {
   if (!sizes->empty()) return;
   std::vector<std::int64_t> of_all(static_cast<std::size_t>(collective.shards()));

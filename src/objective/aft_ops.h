@@ -20,7 +20,7 @@ struct NoiseAt {
   double cdf, pdf, pdf_slope, pdf_curvature;
 };
 
-/// Stock XGBoost's value of a derivative whose formula has become 0 / 0 or x / 0: `above` if the bounds lie above the
+/// Stock XGBoost's value of a derivative if its formula has become 0 / 0 or x / 0: `above` if the bounds lie above the
 /// margin, `below` otherwise. It is 0 for rows without a bound on that side.
 struct AftLimits {
   double above, below;

@@ -29,8 +29,8 @@ void ComputeResiduals(float const* labels, float const* margins, std::size_t str
 /// In      positions    [rows]: the leaf of each row, its complement for rows outside the tree's sample
 ///         residuals    [rows]
 ///         weights      [rows], >= 0 and finite; or null
-///         node_values  [nodes]; nodes without a row that counts keep theirs: inner nodes, and leaves whose rows are
-///                      all outside the sample or have the weight 0
+///         node_values  [nodes]; values of nodes without a row that counts stay: inner nodes, and leaves with all rows
+///                      outside the sample or of weight 0
 /// Out     Without weights: the k-th of n residuals is the quantile k / (n + 1), and between two it is interpolated;
 ///         the median is the middle residual, or the mean of the middle two. A zero among several residuals is 0, where
 ///         XGBoost takes the sign of the first one. With weights: the first residual in

@@ -12,11 +12,11 @@
 
 namespace xgbgpu::cuda {
 
-/// Where the search for the quantile of a leaf stands, whose rows several devices have.
+/// The state of the search for one leaf's quantile. Several devices hold the leaf's rows.
 struct LeafSearch {
   QuantilePlace place;
   std::uint64_t rank[2];  ///< of the residual at `place.low` and of the next one, among residuals with the key's bits
-  std::uint32_t key[2];   ///< the upper bits of both, as far as they are known
+  std::uint32_t key[2];   ///< the known upper bits of both residuals
   bool has_rows;
 };
 
@@ -40,13 +40,13 @@ struct LeafQuantileScratch {
 void ComputeResiduals(float const* labels, float const* margins, std::uint64_t rows, float* residuals,
                       DeviceLimits const& limits, cudaStream_t stream);
 
-/// Enqueues host::QuantileLeaves. Only the first call, which takes memory, may wait. All arrays are on the device.
-/// The rows are the rows of all `devices`, which make the call at the same time, each for its own rows. With other
-/// devices every device has rows, and none has weights.
+/// Enqueues host::QuantileLeaves. Only the first call, which takes memory, may wait. All arrays are on the device. Each
+/// of `devices` passes its own rows. All devices make the call at the same time. With other devices every device has
+/// rows, and none has weights.
 ///
-/// Cost  A radix sort of all rows by leaf and residual, and a search for each node. With weights, whose sums stock
-///       rounds one after another, a lane adds the weights of its leaf: about 2 ms for a million rows in one leaf. With
-///       other devices nine exchanges, the largest of 256 bytes a node.
+/// Cost  A radix sort of all rows by leaf and residual, and a search for each node. With weights a lane adds the
+///       weights of its leaf one after another, as stock rounds the sums: about 2 ms for a million rows in one leaf.
+///       With other devices nine exchanges, the largest of 256 bytes a node.
 void QuantileLeaves(NodeIndex const* positions, float const* residuals, float const* weights, double alpha,
                     std::uint64_t rows, float* node_values, std::size_t nodes, LeafQuantileScratch* scratch,
                     DeviceLimits const& limits, cudaStream_t stream,

@@ -184,8 +184,8 @@ FoundMaxima* RoomForMaxima(ObjectiveScratch* scratch, cudaStream_t stream) {
   return scratch->maxima.data();
 }
 
-/// Enqueues the gradients of one loss. Returns where their maxima will be, or nullptr without scratch, or if arrays have
-/// gaps.
+/// Enqueues the gradients of one loss. Returns where their maxima will be, or nullptr without scratch, or if arrays
+/// have gaps.
 template <typename Loss>
 GradientMaxima const* EnqueueLoss(Loss loss, TargetView const& targets, OutputView<float const> const& margins,
                                   OutputView<GradientPair> const& gradients, DeviceLimits const& limits,
@@ -223,7 +223,8 @@ GradientMaxima const* EnqueueScaled(ObjectiveParams const& params, TargetView co
   return nullptr;
 }
 
-/// Enqueues the gradients of several expectiles: a kernel for each, which gets its alpha by value, and one for the sums.
+/// Enqueues the gradients of several expectiles: a kernel for each, which gets its alpha by value, and one for the
+/// sums.
 void EnqueueExpectiles(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> const& margins,
                        OutputView<GradientPair> const& gradients, DeviceLimits const& limits, cudaStream_t stream) {
   unsigned const blocks = Blocks(margins.rows, kThreads, limits, kResident);

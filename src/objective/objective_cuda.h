@@ -30,7 +30,7 @@ struct ObjectiveScratch {
   SmoothScratch smooth;
 };
 
-/// The loss of one output's gradients that no kernel has computed. Arrays are on the device, [rows].
+/// The loss for gradients of one output that have not been computed. Arrays are on the device, [rows].
 struct RowLosses {
   /// An objective with a loss (VisitLoss). Its iteration and seed are 0, so that a graph recorded with it stays valid.
   ObjectiveParams objective;
@@ -40,14 +40,14 @@ struct RowLosses {
   GradientPair* pairs;   ///< for all gradients, if needed; nullptr: the gradients of some rows suffice
 };
 
-/// Enqueues host::ComputeGradients. All arrays are on the device. HasScale: the scale is of the rows of all `devices`,
-/// which call this at the same time, each for its own rows. Other objectives use no other device.
+/// Enqueues host::ComputeGradients. All arrays are on the device. HasScale: the scale is of the rows of all `devices`.
+/// Each device passes its own rows, all at the same time. Other objectives use no other device.
 ///
 /// Cost  One output: 16 bytes a row, 20 with weights. Fastest if every array without gaps is aligned to 16 bytes, as
 ///       device memory is. Several outputs: fastest with views by output (OutputMajor). Ranking: a radix sort by group
-///       and label, for kRankNdcg and kRankMap another by group and margin; memory in `scratch`, which ranking and kCox
-///       need and whose first use allocates. kCox also needs `by_time`: seven kernels. HasScale needs `scratch`, too,
-///       and reads margins, labels and weights three times.
+///       and label, for kRankNdcg and kRankMap another by group and margin. Ranking and kCox need `scratch`; its first
+///       use allocates memory. kCox also needs `by_time`: seven kernels. HasScale needs `scratch`, too, and reads
+///       margins, labels and weights three times.
 /// Same  bit-equal to the host (a NaN is a NaN)
 /// Returns  the maxima of the gradients, on the device, until the next call with this scratch; nullptr without scratch,
 ///          or if the maxima would need another pass

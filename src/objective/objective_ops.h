@@ -56,8 +56,8 @@ struct SquaredLogErrorLoss {
 struct LogisticLoss {
   float scale_pos_weight;
 
-  /// Takes OnePlusExp(margin), which a device computes faster for several rows at a time. Divisions, which have a
-  /// branch, gain nothing.
+  /// Takes OnePlusExp(margin), which a device computes faster for several rows at a time. Divisions have a branch and
+  /// gain nothing.
   XGBGPU_HD GradientPair OfDenominator(float one_plus_exp, float label, float weight) const {
     float const w = ScaledWeight(label, weight, scale_pos_weight);
     float const p = 1.0f / one_plus_exp;
@@ -152,7 +152,7 @@ inline ObjectiveParams OfOutput(ObjectiveParams const& params, std::uint32_t out
 }
 
 /// Calls f with the loss of an objective of one output and one label. Does nothing for other objectives, and for losses
-/// with a scale (HasScale), whose gradients depend on all rows.
+/// with a scale (HasScale): their gradients depend on all rows.
 template <typename F>
 void VisitLoss(ObjectiveParams const& params, F&& f) {
   switch (params.kind) {

@@ -1,5 +1,5 @@
-/// Maths of LambdaRank's position biases: a pair's gradients divided by the biases of its rows, and the losses by which
-/// the biases of the next round are found.
+/// Maths of LambdaRank's position biases: a pair's gradients divided by the biases of its rows, and the losses that
+/// give the biases of the next round.
 ///
 /// A loss is rounded to an integer multiple of 2^-LossShift. A row is in few pairs with rows that have a bias, so the
 /// sum of a row fits 64 bits. Sums of rows are kept in two integers (PairTotal), and are exact.
@@ -53,14 +53,14 @@ XGBGPU_HD double LossOf(float x) {
   double const d = x < kMostDifference ? static_cast<double>(x) : kMostDifference;
   double const power = PortableExp(d < 0.0 ? d : -d);
   double const sum = 1.0 + power;
-  // ln(1 + p) by the rounded sum, and what the rounding has lost.
+  // ln(1 + p): the logarithm of the rounded sum, and a term for its rounding error.
   double const log = PortableLog(sum) + (power - (sum - 1.0)) / sum;
   return d < 0.0 ? log : d + log;
 }
 
 struct UnbiasedSum {
   RankSum gradients;
-  std::int64_t as_high, as_low;  ///< losses of the pairs in which the row has the larger label, or the smaller
+  std::int64_t as_high, as_low;  ///< losses of the pairs where the row has the larger label, or the smaller
 
   XGBGPU_HD UnbiasedSum& operator+=(UnbiasedSum const& other) {
     gradients += other.gradients;
@@ -71,7 +71,7 @@ struct UnbiasedSum {
 };
 XGBGPU_HD RankSum const& GradientsOf(UnbiasedSum const& sum) { return sum.gradients; }
 
-/// Computes what a pair adds to its rows, with biases.
+/// Computes the terms of a pair for its two rows, with biases.
 struct UnbiasedTerms {
   using Sum = UnbiasedSum;
   static constexpr bool kReadsRows = true;

@@ -68,10 +68,10 @@ struct RankSum {
   }
 };
 
-/// What a pair adds to its two rows.
+/// The terms of a pair for its two rows.
 template <typename SumOfRow>
 struct PairSums {
-  SumOfRow high, low;  ///< of the row with the larger label, and of the other
+  SumOfRow high, low;  ///< of the row with the larger label, and of the row with the smaller
 };
 
 /// The rows of a pair, by their numbers in the group, and their margins.
@@ -106,8 +106,8 @@ struct PairDraws {
   }
 };
 
-/// Returns what a pair adds to the row with the larger label, whose margin is `high`, in units: nothing if a margin is
-/// NaN.
+/// Returns the term of a pair, in units, for the row with the larger label and the margin `high`. The term is 0 if a
+/// margin is NaN.
 XGBGPU_HD RankSum TermOf(float high, float low, double weight, double unit) {
   float const p = Sigmoid(high - low);
   if (!(weight > 0.0) || p != p) return {0, 0};
@@ -115,7 +115,7 @@ XGBGPU_HD RankSum TermOf(float high, float low, double weight, double unit) {
   return {ToInteger(static_cast<double>(p - 1.0f) * weight * unit), rounded > 0 ? rounded : 1};  // above 0, as stock's
 }
 
-/// Computes what a pair adds to its rows, in units.
+/// Computes the terms of a pair for its two rows, in units.
 struct PairTerms {
   using Sum = RankSum;
   static constexpr bool kReadsRows = false;  ///< RankPair::high and low
@@ -128,8 +128,8 @@ struct PairTerms {
 };
 
 /// Computes the pairs that the row at `place` of the order draws. weight_of(high, low) returns the weight of a pair;
-/// `high` has the larger label. terms(pair, weight) returns the pair's sums. Calls add(row, sum) for each partner and for
-/// the row itself.
+/// `high` has the larger label. terms(pair, weight) returns the pair's sums. Calls add(row, sum) for each partner and
+/// for the row itself.
 template <typename WeightOf, typename Terms, typename Add>
 XGBGPU_HD void AddPairs(RankOrder const& order, std::uint32_t place, OutputView<float const> const& margins,
                         PairDraws const& draws, WeightOf const& weight_of, Terms const& terms, Add const& add) {
@@ -151,7 +151,7 @@ XGBGPU_HD void AddPairs(RankOrder const& order, std::uint32_t place, OutputView<
   }
   add(own, mine);
 }
-/// Computes the pairs of the objectives of 1.7, whose weights are at most 1.
+/// Computes the pairs of the objectives of 1.7. Their weights are at most 1.
 template <typename WeightOf, typename Add>
 XGBGPU_HD void AddPairs(RankOrder const& order, std::uint32_t place, OutputView<float const> const& margins,
                         PairDraws const& draws, WeightOf const& weight_of, Add const& add) {
@@ -351,7 +351,7 @@ struct ByScore {
 /// in their order.
 constexpr std::uint32_t kIdealSums = 32;
 
-/// Returns one of these sums, over the rows that count.
+/// Returns sum `part` of the kIdealSums sums, over the rows that count.
 XGBGPU_HD double IdealSum(LambdaRank const& params, RankOrder const& order, float const* labels,
                           double const* discounts, std::uint32_t part) {
   std::uint32_t const end = params.has_top && params.pairs < order.rows ? params.pairs : order.rows;
@@ -364,7 +364,7 @@ XGBGPU_HD double IdealSum(LambdaRank const& params, RankOrder const& order, floa
 /// Returns the factor of changes of discounted gains: 0 if no row has a gain.
 XGBGPU_HD double InverseOf(double ideal) { return ideal == 0.0 ? 0.0 : 1.0 / ideal; }
 
-/// Calls visit(sum of own, sum of other) with what a pair of rows with different labels adds to either.
+/// Calls visit(term of own, term of other) for a pair of rows with different labels.
 template <typename WeightOf, typename Terms, typename Visit>
 XGBGPU_HD void VisitPair(RankRow const& own, RankRow const& other, WeightOf const& weight_of, Terms const& terms,
                          Visit const& visit) {

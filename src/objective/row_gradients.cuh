@@ -10,8 +10,8 @@
 
 namespace xgbgpu::cuda {
 
-/// Computes the gradients of one Loss (VisitLoss). The caller passes margins, which are in another place for every
-/// tree. All arrays are aligned to 16 bytes.
+/// Computes the gradients of one Loss (VisitLoss). The caller passes margins: their address changes from tree to tree.
+/// All arrays are aligned to 16 bytes.
 template <typename Loss>
 struct RowGradients {
   Loss loss;

@@ -9,7 +9,7 @@
 
 namespace xgbgpu {
 
-/// Returns the labels of an output, [rows]: all outputs have the same, or each has its own.
+/// Returns the labels [rows] of an output. All outputs share one column of labels, or each has its own column.
 inline OutputView<float const> LabelsOf(ObjectiveParams const& params, TargetView const& targets, std::uint64_t rows,
                                         std::uint32_t output) {
   bool const is_shared = HasAlphas(params.kind) || targets.labels == nullptr;  // no rows have no labels
@@ -19,7 +19,7 @@ inline OutputView<float const> LabelsOf(ObjectiveParams const& params, TargetVie
 
 namespace host {
 
-/// Returns [outputs] the scale of each output, of the rows of all shards, which all call it at the same time.
+/// Returns [outputs] the scale of each output, from the rows of all shards. All shards call it at the same time.
 ///
 /// In      an objective with HasScale; as host::ComputeGradients
 /// Cost    two passes over margins and labels; a maximum and a sum over the shards

@@ -25,7 +25,7 @@ struct SmoothScratch {
   void ReserveFor(std::uint32_t outputs);
 };
 
-/// Enqueues host::ScalesOfLoss for the rows of `devices`, which all call it at the same time, each for its own rows.
+/// Enqueues host::ScalesOfLoss for the rows of all `devices`. Each device passes its own rows, all at the same time.
 /// Returns [outputs] scales on the device, valid until the next call with this scratch.
 /// Throws  InvalidArgument if scratch is nullptr
 float const* ScalesOfLoss(ObjectiveParams const& params, TargetView const& targets, OutputView<float const> margins,

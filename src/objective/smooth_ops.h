@@ -33,8 +33,8 @@ XGBGPU_HD double TermOf(float margin, float label, float weight) {
   return TermOf(term <= FLT_MAX ? static_cast<double>(term) : static_cast<double>(weight) * root);
 }
 
-/// Returns the exponent of a term as its bits have it: one more for twice the term, and 0 for 0. Terms are 0 or at least
-/// 2^-149, and below 2^192.
+/// Returns the exponent of a term as its bits have it: one more for twice the term, and 0 for 0. Terms are 0 or at
+/// least 2^-149, and below 2^192.
 XGBGPU_HD std::uint32_t ExponentOf(double term) { return static_cast<std::uint32_t>(detail::ToBits(term) >> 52); }
 
 /// Returns the shift for terms whose largest has this exponent.

@@ -11,8 +11,8 @@
 
 namespace xgbgpu::host {
 
-/// Rows of a matrix in pages. Each row's position is its node, or outside the sample the node's complement. Rows
-/// outside the sample are divided, too, so that no further visit has to find their leaves.
+/// Rows of a matrix in pages. A row's position is its node. A row outside the sample has the node's complement. Rows
+/// outside the sample are divided, too: no further visit has to find their leaves.
 ///
 /// Memory  8 bytes for each row of a page
 class PagedRows final : public NodeRows {

@@ -46,7 +46,7 @@ class PagedRowsWorkspace {
 
   /// Makes room for the families of a step.
   void Reserve(std::size_t families);
-  /// Makes room for samples whose chances depend on gradients.
+  /// Makes room for samples with chances that depend on gradients.
   void ReserveWeighed() { workspace_->Reserve(&weighed_, "rows of a page", page_rows_); }
   /// `matrix`: a page has its shape.
   PagedRowsView View(DeviceMatrixView const& matrix, NodeIndex* nodes, GradientPair const* gradients,

@@ -16,8 +16,8 @@ struct PartitionPolicy {
   /// Most tiles of matrices whose rows keep their place and carry a path (row_paths.h) in device-driven growth. With
   /// more tiles a second copy of the rows is not worth its memory.
   std::uint32_t most_path_tiles{4};
-  /// Most tiles of copies of columns whose rows carry a path. Trees copy columns only if there is memory for the copy and
-  /// its moves.
+  /// Most tiles of copies of columns whose rows carry a path. Trees copy columns only if there is memory for the copy
+  /// and its moves.
   std::uint32_t most_copied_path_tiles{16};
   /// Most levels of a tree by paths: more levels have no numbers for all paths.
   int most_path_levels{40};

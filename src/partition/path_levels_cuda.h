@@ -30,7 +30,7 @@ class PathLevels {
   void EndSum();
 
   PathSums sums() const { return SumsAt(level_); }
-  /// Returns what the level's plan needs to know of later levels.
+  /// Returns the facts about later levels that the level's plan needs.
   PathStep step() const;
   RowPaths const& paths() const { return paths_; }
   int level() const { return level_; }

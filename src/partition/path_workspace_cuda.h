@@ -21,9 +21,9 @@ class PathWorkspace {
   /// `all_rows`: rows of all devices; the matrix has some or all of them.
   PathWorkspace(DeviceMatrix const& matrix, std::uint64_t all_rows, ClearedWorkspace* workspace);
 
-  /// Makes room for such trees on `matrix`: the whole, or a copy of columns or of a sample. sampled: some rows are not in
-  /// it, and all rows walk in the whole matrix. may_move: moves may save time. Without it rows are moved only
-  /// in trees of more levels than kMostLevelsWithoutMoves, where paths need it.
+  /// Makes room for trees of this shape on `matrix`: the whole, or a copy of columns or of a sample. sampled: `matrix`
+  /// lacks some rows, and all rows walk in the whole matrix. may_move: moves may save time. Without it rows are moved
+  /// only in trees of more levels than kMostLevelsWithoutMoves: their paths need moves.
   void Reserve(TreeShape const& shape, DeviceMatrixView const& matrix, bool sampled, bool may_move);
   /// Sets if later calls of Reserve make room for moved gradients of the wide format.
   void SetMoveWide(bool moves) { move_wide_ = moves; }

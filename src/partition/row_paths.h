@@ -32,7 +32,7 @@ struct PathSplit {
   FeatureIndex column;         ///< kNoColumn: the node stays a leaf
   std::uint16_t bin;           ///< first symbol that goes right
   std::uint16_t missing_left;  ///< symbol that goes left although it is not smaller, or kNoSymbol
-  std::uint32_t family;        ///< | kByCategories: a split by a set, whose number is in the two members above
+  std::uint32_t family;        ///< | kByCategories: a split by a set; the two members above have its number
 };
 constexpr std::uint32_t kByCategories = 0x80000000U;
 constexpr FeatureIndex kNoColumn = 0xFFFFFFFFU;
@@ -94,7 +94,7 @@ struct RowPaths {
   /// [rows] group of each row of the matrix after the first move; kDeadPath: none. nullptr: not recorded
   std::uint8_t* start;
   NodeIndex* start_nodes;  ///< [groups] nodes of the groups in `start`
-  /// Rows walk in the whole matrix, whose columns are the features, and not in the copy of columns that the tree has.
+  /// Rows walk in the whole matrix, not in the tree's copy. Columns of the whole matrix are the features.
   bool walk_whole;
 };
 

@@ -46,12 +46,12 @@
 
 namespace xgbgpu {
 
-/// A chunk of paths has at most so many weights: 16 KiB.
+/// The most weights of a chunk of paths: 16 KiB.
 constexpr std::uint32_t kChunkEntries = 512;
 
 /// A forest, the means of its nodes, and its paths from root to leaf. A tree of L leaves with D features a path takes
 /// 16 L D bytes; a tree of one leaf has no path. With splits on categories an element takes 8 bytes more, and each
-/// child of such a split has a set: of those categories that all tests of the feature from the root to it let pass.
+/// child of such a split has a set: the categories that pass all tests of the feature from the root to the child.
 class PathForest {
  public:
   /// Adds a tree, as Forest::Add, with its weight for good; sum_hess [nodes]. Of a node with sum_hess 0 each child has
@@ -80,9 +80,9 @@ class PathForest {
   std::vector<std::uint32_t> const& set_words() const { return set_words_; }
 
  private:
-  /// Adds a path whose elements are the last `count` of elements_ already.
+  /// Adds a path. Its elements are the last `count` of elements_ already.
   void AddPath(std::uint32_t count, float value, bool first_of_tree);
-  /// Number of the first group of the rule for paths of so many elements.
+  /// Returns the number of the first group of the rule for paths of `elements` elements.
   std::uint32_t RuleFor(std::uint32_t elements);
 
   Forest forest_;

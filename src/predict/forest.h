@@ -1,11 +1,11 @@
 /// Stage 9 for whole models: forests on raw feature values → margins, leaves. Contract of the host's side.
 ///
-/// In      rows as a RowSource gives them: no value, or a stored NaN, is "missing"; of a feature that a row has twice
-///         the last one counts; a feature beyond the source's is missing in every row. Infinite values are allowed.
+/// In      rows as a RowSource gives them: no value, or a stored NaN, is "missing"; the last of several values of a
+///         feature in a row counts; a feature beyond the source's is missing in every row. Infinite values are allowed.
 /// Order   margin = margin + leaf value, in float, tree after tree, from the margin that is there: XGBoost's predictors
 ///         on the CPU round in the same places. A model gives their bits.
-/// Sets    a value of a split on categories is truncated to its category; it goes right if the split lists it. Others,
-///         those that are no category (below 0, or from 2^24 on) among them, go left, as in XGBoost.
+/// Sets    a value of a split on categories is truncated to its category; it goes right if the split lists it. All
+///         other values go left, also values that are no category (below 0, or from 2^24 on), as in XGBoost.
 /// Same    bit-equal on every backend
 /// Cost    depth look-ups a row and tree; two more words where a split is on categories
 /// From    XGBoost (the meaning of a tree); Breiman's trees otherwise
@@ -26,7 +26,7 @@
 
 namespace xgbgpu {
 
-/// All trees of a model, or those added since, as they are copied to a device: breadth first, so that the upper levels
+/// All trees of a model, or the trees added since, in the order of a copy to a device: breadth first. The upper levels
 /// lie together, and the children of a node side by side.
 class Forest {
  public:
@@ -35,9 +35,9 @@ class Forest {
   /// output from 2^30 on, feature from 2^31 on; words of categories that do not exist). The forest is then as before.
   void Add(TreeArrays const& tree, std::uint32_t output, float weight = 1);
 
-  /// The weight of a tree in margins, as DART has it: not 1, and (0 + value) · weight, rounded once, is added in place
-  /// of a leaf's value; that is what XGBoost adds. (For a weight of 1, too, its DART adds 0 first: a margin of -0 may
-  /// become +0 there.) A tree of weight 0 adds nothing: one that DART has dropped. The tree itself stays as it is.
+  /// Sets the weight of a tree in margins, as in DART. If the weight is not 1, (0 + value) · weight, rounded once, is
+  /// added in place of a leaf's value, as in XGBoost. (XGBoost's DART adds 0 first for a weight of 1, too: a margin of
+  /// -0 may become +0 there.) A tree of weight 0, dropped by DART, adds nothing. The tree itself stays unchanged.
   /// Throws InvalidArgument (no such tree).
   void SetWeight(std::size_t tree, float weight);
 
@@ -50,14 +50,14 @@ class Forest {
 
   /// Weights of all trees.
   Span<float const> weights() const { return weights_; }
-  /// Is any weight not 1?
+  /// Returns true if a weight is not 1.
   bool weighted() const;
 
   /// The nodes of tree i.
   ForestWord const* words(std::size_t i) const { return words_.data() + trees_[i].first; }
-  /// Numbers that the nodes of tree i had when it was added; that of node n is at [n · words of a node].
+  /// Numbers of the nodes of tree i when it was added. The number of node n is at [n · words of a node].
   NodeIndex const* ids(std::size_t i) const { return ids_.data() + trees_[i].first; }
-  /// Does any tree split on categories?
+  /// Returns true if a tree splits on categories.
   bool categorical() const { return !set_words_.empty(); }
   /// Where the sets of tree i begin, among the words of all sets. For i = the number of trees: where they end.
   std::uint64_t first_set(std::size_t i) const { return set_ptr_[i]; }
@@ -84,9 +84,9 @@ void CheckMargins(OutputView<float> const& margins, std::uint64_t rows, std::uin
 
 namespace host {
 
-/// Does margins(row, output of the tree) += value of the row's leaf, for trees first … last - 1 in order. This is the
-/// plain way, which says what the bits are. A row of entries is scattered into an array of all features, and a row of an
-/// array is read in place.
+/// Does margins(row, output of the tree) += value of the row's leaf, for trees first … last - 1 in order. This plain
+/// way defines the bits. A row of entries is scattered into an array of all features, and a row of an array is read in
+/// place.
 void PredictMargins(RowSource const& source, Forest const& forest, std::size_t first, std::size_t last,
                     OutputView<float> margins, int threads);
 

@@ -28,8 +28,8 @@ struct alignas(16) ForestTree {
   static constexpr std::uint32_t kMostOutputs = 1U << 30;
 
   XGBGPU_HD bool wide() const { return (kind & kWide) != 0; }
-  /// Returns true if each row's leaf has the place that it has in the tree before. A tree of vectors becomes such
-  /// trees, and so do neighbours of one leaf.
+  /// Returns true if each row's leaf has the place that it has in the tree before. A tree of vectors becomes twins.
+  /// Neighbouring trees of one leaf are twins, too.
   XGBGPU_HD bool twin() const { return (kind & kTwin) != 0; }
   /// Returns the output that the tree's leaves are added to.
   XGBGPU_HD std::uint32_t output() const { return kind & (kMostOutputs - 1); }

@@ -13,8 +13,8 @@ struct ForestPolicy {
   /// Most bytes of a chunk of trees in shared memory: four trees of 511 nodes. One of two buffers is filled during the
   /// walk through the other. A larger tree stays in device memory.
   std::size_t chunk_bytes{16 << 10};
-  /// Least number of blocks of one multiprocessor, while there is a choice: one computes while the other waits for its
-  /// rows.
+  /// Least number of blocks of one multiprocessor, while there is a choice: one block computes while another waits for
+  /// its rows.
   std::size_t resident{2};
   /// Shared memory that the system takes for each block.
   std::size_t block_overhead{1 << 10};

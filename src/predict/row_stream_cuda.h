@@ -45,7 +45,7 @@ class RowJob {
   int threads_;
 };
 
-/// A job whose results are the rows of a row-major array on the host.
+/// A job with rows of a row-major host array as results.
 class RowMajorJob : public RowJob {
  public:
   /// out: [rows of the source, results]

@@ -1,5 +1,5 @@
-/// Who makes a prediction: sizes from which the engine, or a device, is faster than stock code. Margins and leaves have
-/// the same bits either way; contributions and interactions differ by rounding.
+/// The choice of predictor: sizes from which the engine, or a device, is faster than stock code. Margins and leaves
+/// have the same bits either way; contributions and interactions differ by rounding.
 #ifndef XGBGPU_PREDICTION_PREDICTION_POLICY_H_
 #define XGBGPU_PREDICTION_PREDICTION_POLICY_H_
 
@@ -14,17 +14,16 @@ struct PredictionPolicy {
   /// the model. 16 threads of the host take 3 ns for a row and a tree of depth 8; a device takes a quarter of a
   /// millisecond for the call.
   std::uint64_t device_work{std::uint64_t{1} << 18};
-  /// Work, in the same unit, that reading one tree of the model to the device takes: 23 µs. Work that the host did for
-  /// a model is added up, so that a model is read once the host has predicted as much.
+  /// The cost of reading one tree of the model to the device, 23 µs, in the unit of device_work. The host's work for a
+  /// model is added up: a model is read after the host has done enough.
   std::uint64_t read_tree{std::uint64_t{1} << 13};
-  /// Work from which a process that uses no device yet begins to use one. The driver takes some 0.3 s, once. And a
-  /// process that only predicts may fork, but not once it uses CUDA.
+  /// Work from which a process that uses no device begins to use a device. The driver takes about 0.3 s, once. A
+  /// process that only predicts may fork, but not after it has used CUDA.
   std::uint64_t first_use{std::uint64_t{1} << 24};
-  /// Margins and leaves: work of each device from which several of them are worth while. With 100 trees and 28 columns
-  /// one takes 3 ms for it, most of them for the way of its rows. The threads of the host that serve several are
-  /// started for the call, which takes some tenths of a millisecond. What the first call pays once, 23 µs a tree to
-  /// read the model again for devices that do not have it and some milliseconds to pin the memory that rows go through,
-  /// later ones soon have back. The number is an estimate from one device.
+  /// Margins and leaves: least work of each of several devices. With 100 trees and 28 columns a device takes 3 ms for
+  /// this work, mostly to transfer rows. Each call starts the host threads of several devices in some tenths of a
+  /// millisecond. The first call also reads the model for devices without it, 23 µs a tree, and pins the memory for
+  /// rows, some milliseconds; later calls soon make up for this. The number is an estimate from one device.
   std::uint64_t dealt_work{std::uint64_t{1} << 25};
   /// A QuantileDMatrix without missing values: rounds for each column from which a device is worth the time to make
   /// values from bins. One thread makes them in 7 ns each. Stock code's threads share 32 ns a value, and 50 ns a row
@@ -41,26 +40,28 @@ struct PredictionPolicy {
   /// Interactions: rows × rounds × columns from which a device is faster.
   std::uint64_t device_interactions{std::uint64_t{1} << 22};
 
-  /// Contributions and interactions: work of each device, in the unit of the two numbers above, from which several of
-  /// them are worth while. Every call brings the model to each, and pins memory there, in some 10 ms; a device takes at
-  /// most 40 ms for this work. The number is an estimate from one device.
+  /// Contributions and interactions: least work of each of several devices, in the unit of the two numbers above. Every
+  /// call brings the model to each device and pins memory, in some 10 ms. A device takes at most 40 ms for this work.
+  /// The number is an estimate from one device.
   std::uint64_t dealt_explanations{std::uint64_t{1} << 23};
 
   /// Symmetric trees on the host: rows from which the engine is faster, if it has read the model.
   std::uint64_t symmetric_rows{32};
-  /// Such rows for each thread, of one call or of several, for which a model is read whose first rounds are symmetric.
-  /// Stock code takes 10 to 50 ns for a row and a tree, and reading one takes 15 to 29 us.
+  /// Rows for each thread, in one call or several, from which a model is read if its first rounds are symmetric. Stock
+  /// code takes 10 to 50 ns for a row and a tree, and reading one takes 15 to 29 us.
   std::uint64_t read_rows{1 << 10};
-  /// Such rows, if it was never read: to look in vain, which happens once, is at most a third of that work more.
+  /// Rows for each thread from which a model is read for the first time. A reading in vain happens once, and takes at
+  /// most a third of this work.
   std::uint64_t look_rows{1 << 12};
 
-  /// Are margins or leaves for a device? work: rows × rounds × outputs. to_read: rounds × outputs that the device
-  /// does not have. turned_away: work of the same model that the host did. in_use: does the process use a device?
+  /// Returns true if a device should predict margins or leaves. work: rows × rounds × outputs. to_read: rounds ×
+  /// outputs that the device does not have. turned_away: work that the host did for this model. in_use: the process
+  /// uses a device.
   constexpr bool IsForDevice(std::uint64_t work, std::uint64_t to_read, std::uint64_t turned_away, bool in_use) const {
     std::uint64_t const wanted = in_use ? device_work : first_use;
     return work >= wanted && work + turned_away >= wanted + to_read * read_tree;
   }
-  /// How many of `allowed` devices, 1 or more, are worth while, if each has to have work of `least`?
+  /// Returns how many of `allowed` devices (1 or more) are worthwhile if each needs work of `least`.
   static constexpr int Devices(int allowed, std::uint64_t work, std::uint64_t least) {
     return static_cast<int>(std::clamp<std::uint64_t>(work / least, 1, static_cast<std::uint64_t>(allowed)));
   }

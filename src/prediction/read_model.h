@@ -9,8 +9,8 @@
 
 namespace xgbgpu {
 
-/// Reads all trees. With `rounding_bases`, [outputs] or [1] for all outputs, each leaf is rounded to what it adds to the number of
-/// its output: (base + leaf) - base.
+/// Reads all trees. With `rounding_bases`, [outputs] or [1] for all outputs, each leaf is rounded to (base + leaf) -
+/// base, with the base of its output.
 /// Throws InvalidArgument, as Forest::Add
 Forest ReadForest(ModelView const& model, Span<float const> rounding_bases = {});
 

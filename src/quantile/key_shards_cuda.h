@@ -1,4 +1,4 @@
-/// Columns of sort keys whose rows are divided among several devices. CUDA builds only.
+/// Columns of sort keys, divided by rows among several devices. CUDA builds only.
 #ifndef XGBGPU_QUANTILE_KEY_SHARDS_CUDA_H_
 #define XGBGPU_QUANTILE_KEY_SHARDS_CUDA_H_
 

@@ -48,7 +48,7 @@ struct ColumnCuts {
 ColumnCuts FindColumnCuts(RowSource const& source, ColumnRange const& columns, Span<std::uint64_t const> sizes,
                           CutsWanted const& wanted, BuildOptions const& options, DeviceArena* arena);
 
-/// The same for columns that lie on devices. Reads no value of `source`, which has the same rows.
+/// Finds the cuts of columns that lie on devices. Reads no value of `source`, which has their rows.
 /// Throws  OutOfDeviceMemory, DeviceError
 ColumnCuts FindColumnCuts(RowSource const& source, KeyShards const& shards, ColumnRange const& columns,
                           CutsWanted const& wanted, BuildOptions const& options, DeviceArena* arena);

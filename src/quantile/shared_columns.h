@@ -1,4 +1,4 @@
-/// Finds the cuts of columns whose values are in several shards of the rows.
+/// Finds the cuts of columns with values in several shards of the rows.
 #ifndef XGBGPU_QUANTILE_SHARED_COLUMNS_H_
 #define XGBGPU_QUANTILE_SHARED_COLUMNS_H_
 
@@ -19,8 +19,8 @@ struct ColumnKey {
   std::uint32_t key;
 };
 
-/// The sorted columns of one shard, in its own memory. They list the distinct keys of columns that have few: up to a
-/// number that suffices for the cuts that are asked for.
+/// The sorted columns of one shard, in its own memory. Columns of few distinct keys list them, up to a number that
+/// suffices for the wanted cuts.
 class ShardColumns {
  public:
   virtual ~ShardColumns() = default;

@@ -11,8 +11,8 @@
 
 namespace xgbgpu::cuda {
 
-/// Finds the cuts of the rows of all processes of `group`, which all call it at the same time. Each process sorts the
-/// columns of its own rows on its current device. A bisection on keys then finds the ranks of all rows
+/// Finds the cuts of the rows of all processes of `group`. All processes call it at the same time. Each process sorts
+/// the columns of its own rows on its current device. A bisection on keys then finds the ranks of all rows
 /// (quantile/shared_columns.h). Returns the same cuts in all processes, and the columns of the process's own rows.
 /// Returns nothing if the columns of a process do not fit its device at once.
 ///

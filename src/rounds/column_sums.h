@@ -10,8 +10,8 @@ namespace xgbgpu {
 
 /// Throws InvalidArgument unless there is one weight for each column.
 void CheckColumnWeights(std::size_t weights, std::size_t columns);
-/// A sum has columns with the weights `applied` and shall have `weights`: returns the first column that is to be added.
-/// 0 means that the sum has to begin anew from the base.
+/// Returns the first column to add to a sum of columns, so that their weights change from `applied` to `weights`. 0:
+/// the sum begins anew from the base.
 std::size_t FirstColumnToAdd(Span<float const> weights, Span<float const> applied);
 
 }  // namespace xgbgpu

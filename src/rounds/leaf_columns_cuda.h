@@ -12,8 +12,7 @@
 
 namespace xgbgpu::cuda {
 
-/// Does what LeafColumns promises, for margins that lie on the device, output-major. The device must be current in all
-/// calls.
+/// Does the work of LeafColumns for output-major margins on the device. The device must be current in all calls.
 class ColumnStore {
  public:
   /// Copies `base`, the margins of a model without trees, on `stream`. Every output begins at a multiple of 128 bytes
@@ -24,15 +23,15 @@ class ColumnStore {
   bool Reserve(std::size_t more);
   /// Adds the next column, filled with zeros on `stream`. The caller adds its leaf values there.
   float* Next(std::uint32_t output, cudaStream_t stream);
-  /// Weighs on `stream`, which must be behind all that filled columns. Returns false, and does nothing, if the margins
-  /// have these weights.
+  /// Weighs on `stream`, after all work that filled columns. Returns false, and does nothing, if the margins have
+  /// `weights` already.
   bool Weigh(Span<float const> weights, OutputView<float> margins, cudaStream_t stream);
 
  private:
   std::size_t room() const;
   float* column(std::size_t number) const;
   void AddBlock();
-  /// Adds columns first … of one output to `margins`, which are `from` before.
+  /// Sets `margins` to `from` plus columns first … of one output.
   void Add(std::size_t first, std::uint32_t output, float const* from, float* margins, cudaStream_t stream) const;
 
   DeviceArena* arena_;

@@ -54,13 +54,13 @@ struct TargetCopy {
 /// Arrays are output-major; every output begins at a multiple of 128 bytes, as kernels that read vectors need.
 class DeviceResidentRows : public xgbgpu::ResidentRows {
  public:
-  /// `arena`, `stream` and `timer` must outlive it; the arena's device is `limits.device`. If other streams read the
-  /// rows, wait_for_readers() waits for these: it is called before the rows are freed. `threads` is the most threads of
-  /// the host that copy at a time.
+  /// `arena`, `stream` and `timer` must outlive it; the arena's device is `limits.device`. wait_for_readers() waits for
+  /// other streams that read the rows. It is called before the rows are freed. `threads` is the most threads of the
+  /// host that copy at a time.
   DeviceResidentRows(std::uint64_t rows, std::uint32_t outputs, DeviceArena* arena, Stream const& stream,
                      DeviceLimits const& limits, StageTimer const* timer, int threads,
                      std::function<void()> wait_for_readers = {});
-  /// Makes rows of evaluation, whose values are copied to the device. `trees` must outlive them, too. Waits.
+  /// Makes rows of evaluation. Copies their values to the device. `trees` must outlive the rows, too. Waits.
   DeviceResidentRows(RowSource const& source, std::uint32_t outputs, KeptTrees const* trees, DeviceArena* arena,
                      Stream const& stream, DeviceLimits const& limits, StageTimer const* timer, int threads);
   ~DeviceResidentRows() override;
@@ -87,16 +87,16 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   bool ReserveShared(SharedRows const& shared) override;
   bool bounds_are_shared() const override { return bounds_are_shared_; }
 
-  /// Returns the array [rows] on the device to which the next tree, which is of this output, adds `leaf_values` on
-  /// `stream`: margins, or a new column.
+  /// Returns the array [rows] on the device for the leaf values of the next tree, a tree of this output: margins, or a
+  /// new column. The tree adds `leaf_values` on `stream`.
   float* LeafTarget(std::uint32_t output, Span<float const> leaf_values, cudaStream_t stream);
   /// Returns the margins of all outputs, for the leaf values of a tree of vectors.
   OutputView<float> VectorTarget(Span<float const> leaf_values);
-  /// Returns where a tree's leaf values may be added before anybody asks for that. That is nowhere if there are several
-  /// outputs, columns, or leaves that adapt, or no memory.
+  /// Returns the margins to which a tree's leaf values may be added ahead. Returns none for several outputs, columns,
+  /// adaptive leaves, or without memory.
   SpeculativeMargins BeginSpeculative();
-  /// The speculative margins, written since BeginSpeculative with `leaf_values`, become the margins. Returns false if
-  /// other margins have come meanwhile: these stay.
+  /// The speculative margins, written since BeginSpeculative with `leaf_values`, become the margins. Returns false, and
+  /// keeps the margins, if they have changed meanwhile.
   bool TakeSpeculative(Span<float const> leaf_values);
   /// Frees the memory that BeginSpeculative took, and takes none any more. Returns false if it had taken none. Waits.
   bool GiveUpSpeculative();
@@ -105,37 +105,37 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   DeviceGradients gradients(std::uint32_t output);
   /// Returns the gradients of all outputs, as gradients() does of one.
   VectorGradients vector_gradients() { return {gradients(0).pairs, rows_, stride(), outputs_}; }
-  /// Returns what a tree computes gradients with, until EndLosses. It is nothing if the gradients of all rows are
-  /// there, or must be, since the tree would compute those of a sample only. If margins or targets change before,
-  /// gradients() will still be theirs.
+  /// Returns the losses from which a tree computes gradients until EndLosses. Returns nothing if the gradients of all
+  /// rows exist, or must exist because the tree would compute gradients of a sample only. If margins or targets change
+  /// before EndLosses, gradients() still returns gradients of the old ones.
   std::optional<RowLosses> losses(bool of_sample);
   /// Says that the tree will compute no more gradients.
   void EndLosses() {
     if (state_ == Gradients::kLent) state_ = Gradients::kSpent;
   }
-  /// cuda::QuantileLeaves, with the residuals of the margins that the gradients were computed of. Throws
-  /// InvalidArgument if those are of an objective without adaptive leaves. On `stream`, which must be waited for before
-  /// the next call.
+  /// Calls cuda::QuantileLeaves on `stream`, with the residuals of the margins that the gradients were computed from.
+  /// Throws InvalidArgument if the gradients are of an objective without adaptive leaves. Wait for `stream` before the
+  /// next call.
   void QuantileLeaves(std::uint32_t output, NodeIndex const* positions, float* node_values, std::size_t nodes,
                       cudaStream_t stream);
 
-  // For rows of several processes, which all make each call at the same time. (rows_between_processes_cuda.cc)
+  // For rows of several processes. All processes make each call at the same time. (rows_between_processes_cuda.cc)
 
   /// From now on ComputeGradients of an objective with HasScale, and QuantileLeaves, are of the rows of all `devices`.
   /// All processes make each of the two calls at the same time. With QuantileLeaves no process has weights.
   void JoinDevices(DeviceCollective* devices) { devices_ = devices; }
   /// Replaces bounds of margins, labels and weights by the largest of all processes.
   void ShareBoundsOver(Collective* group);
-  /// Does what EvaluateInGroup does. `gather` combines words of the devices of all processes.
+  /// Does the work of EvaluateInGroup. `gather` combines words of the devices of all processes.
   std::vector<double> EvaluateOver(ObjectiveParams const& objective, Span<MetricParams const> metrics,
                                    TargetView const& targets, Collective* group, GatherWords const& gather,
                                    Span<SharedRows* const> shared);
 
-  // For rows on several devices, of which one has all and each a part. (rows_between_devices_cuda.cc)
+  // For rows on several devices. One device has all rows, each device has a part. (rows_between_devices_cuda.cc)
 
-  /// Takes over whatever is larger of the other's bounds of margins, labels and weights.
+  /// Raises the bounds of margins, labels and weights to the bounds of `other`, if they are larger.
   void RaiseLargest(DeviceResidentRows const& other);
-  /// Appends labels, weights and bounds, which have no groups. Waits.
+  /// Appends labels, weights and bounds to `copy`. The targets have no groups. Waits.
   void AppendTargets(TargetCopy* copy) const;
   /// A number that changes with the margins.
   std::uint64_t version() const { return version_; }
@@ -143,8 +143,8 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   void TakeMargins(DeviceResidentRows* part, std::uint64_t first);
   /// Overwrites gradients with the gradients of `whole` from row `first` on. Enqueued; `whole` changes them later.
   void TakeGradients(DeviceResidentRows* whole, std::uint64_t first);
-  /// Does what QuantileLeaves does for all rows, whose residuals and positions the parts have: positions[p] of part p,
-  /// on its device, computed on streams[p]. `node_values` are on the host. Waits.
+  /// Does the work of QuantileLeaves for all rows. The parts have residuals and positions: positions[p] are on the
+  /// device of part p, computed on streams[p]. `node_values` are on the host. Waits.
   void QuantileLeavesOf(std::vector<std::unique_ptr<DeviceResidentRows>> const& parts, std::uint32_t output,
                         std::vector<NodeIndex const*> const& positions, std::vector<cudaStream_t> const& streams,
                         Span<float> node_values);
@@ -180,8 +180,8 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   void ForgetMargins();
   /// Tells whether gradients may be left to trees.
   bool CanDefer(ObjectiveParams const& objective) const;
-  /// Tells whether gradients are finite in all rows for sure. Where a tree needs few of them, nobody looks at the
-  /// others.
+  /// Tells whether gradients are certainly finite in all rows. If a tree needs few gradients, all others stay
+  /// unchecked.
   bool AreFinite(ObjectiveParams const& objective) const;
   void ReserveGradientPairs();
   /// Returns the predictions that the objective makes of the margins, on the device.
@@ -207,7 +207,7 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   DeviceBuffer<float> labels_, weights_, lower_, upper_;
   DeviceBuffer<std::uint32_t> group_ptr_;
   TargetView targets_;  ///< on the device
-  // None of these is larger; infinite if one is NaN, or nobody knows.
+  // Upper bounds of magnitudes; infinite if a value is NaN, or no bound is known.
   double most_margin_{0}, most_label_{0}, most_weight_{0};
   bool bounds_are_shared_{false};
   Gradients state_{Gradients::kComputed};
@@ -221,7 +221,7 @@ class DeviceResidentRows : public xgbgpu::ResidentRows {
   MetricScratch metrics_;
   ObjectiveScratch scratch_;
   DeviceBuffer<float> residuals_;  ///< of the gradients, if their objective has adaptive leaves; else empty
-  std::vector<float> alphas_;      ///< of these residuals: [outputs]
+  std::vector<float> alphas_;      ///< of the residuals: [outputs]
   LeafQuantileScratch quantiles_;
   DeviceCollective* devices_{NoOtherDevices::Instance()};
 };

@@ -15,8 +15,8 @@ constexpr std::uint32_t kRecordWords = 8;  ///< of the largest record
 
 /// The columns of one tile of a copy, and where a thread finds their symbols in its words.
 ///
-/// A thread loads the records of its row in kTiles tiles of the page together: a batch. The tiles of a batch need not be
-/// neighbours.
+/// A thread loads the records of its row in kTiles tiles of the page together: a batch. The tiles of a batch need not
+/// be neighbours.
 struct TilePlan {
   static constexpr std::uint32_t kTiles = 4, kColumns = 4 * kRecordWords;
 
@@ -48,8 +48,8 @@ struct TilePlan {
   }
 };
 
-/// Loads the records of a row in the tiles of a batch to a thread's words, which are kThreads words apart. All loads are
-/// in flight before the first is stored.
+/// Loads the records of a row in the tiles of a batch to a thread's words, which are kThreads words apart. All loads
+/// are in flight before the first is stored.
 __device__ void LoadBatch(DeviceMatrixView const& page, TilePlan const& plan, std::uint32_t batch, std::uint64_t row,
                           std::uint32_t* words) {
   std::uint32_t const bytes = page.record_bytes();

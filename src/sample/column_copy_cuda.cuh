@@ -1,4 +1,4 @@
-/// What kernels that copy columns share.
+/// Shared code of kernels that copy columns.
 #ifndef XGBGPU_SAMPLE_COLUMN_COPY_CUDA_CUH_
 #define XGBGPU_SAMPLE_COLUMN_COPY_CUDA_CUH_
 

@@ -13,10 +13,10 @@
 
 namespace xgbgpu::cuda {
 
-/// A matrix without categories is copied. Features keep their numbers and their bins; only their columns are others
-/// (DeviceMatrixView::copied). A copy is dense. Of a dense matrix it has the symbols for "missing", too. The layout is a
-/// function of the number of columns: trees with equally many columns have the same, whichever they are. Columns of a
-/// sparse matrix are copied from lists, which the first tree of all makes.
+/// A matrix without categories is copied. Features keep their numbers and their bins; only their columns change
+/// (DeviceMatrixView::copied). A copy is dense. A copy of a dense matrix has its symbols for "missing", too. The layout
+/// is a function of the number of columns, whichever columns are copied. Columns of a sparse matrix are copied from
+/// lists. The first tree of all makes the lists.
 class ColumnCopy {
  public:
   /// The arguments must outlive this object.

@@ -1,4 +1,4 @@
-/// The values of a sparse matrix by columns on a CUDA device, from which columns are copied side by side.
+/// The values of a sparse matrix by columns on a CUDA device. Columns are copied side by side from them.
 /// docs/adr/0042-columns-of-a-tree.md
 #ifndef XGBGPU_SAMPLE_COLUMN_LISTS_CUDA_H_
 #define XGBGPU_SAMPLE_COLUMN_LISTS_CUDA_H_
@@ -10,7 +10,7 @@
 
 namespace xgbgpu::cuda {
 
-constexpr std::uint32_t kListRows = 1024;  ///< rows of a chunk, whose records fit a block's shared memory
+constexpr std::uint32_t kListRows = 1024;  ///< rows of a chunk: their records fit a block's shared memory
 
 /// A value: its row in its chunk, and its bin.
 struct ListedValue {
@@ -32,8 +32,8 @@ class ColumnLists {
 
   /// Returns the bytes that Make takes at most; 0 once the lists are made.
   std::uint64_t BytesToMake() const;
-  /// Makes the lists, the first time. Features must have at most 2^16 bins, and the matrix less than 2^32 values. Waits.
-  /// Cost  two passes over the matrix, with a search in the cuts and an atomic addition for each value
+  /// Makes the lists, the first time. Features must have at most 2^16 bins, and the matrix less than 2^32 values.
+  /// Waits. Cost  two passes over the matrix, with a search in the cuts and an atomic addition for each value
   void Make(Stream const& stream);
   ColumnListsView View() const { return {matrix_.view.features, begin_.data(), values_.data()}; }
 

@@ -22,7 +22,7 @@ struct FeatureSetsView {
   std::uint32_t* of_nodes;
   float const* weights;  ///< [features] if of_nodes are chosen by weights, else nullptr
   std::uint32_t words;
-  std::uint32_t apart;  ///< words from one of of_nodes to the next; 0: there is one, which the host has told
+  std::uint32_t apart;  ///< words from one set of of_nodes to the next; 0: one set, copied by the host
 
   bool are_chosen() const { return of_nodes != nullptr && apart != 0; }  ///< ChooseFeatures has to make of_nodes
   bool operator==(FeatureSetsView const& other) const {
@@ -50,8 +50,8 @@ class DeviceFeatureSets {
   /// `arena` must outlive this object.
   DeviceFeatureSets(FeatureIndex features, DeviceArena* arena) : features_{features}, arena_{arena} {}
 
-  /// Copies the next tree's set, and makes room for the sets of `nodes` nodes, which kernels choose. `weights`: of the
-  /// features, or empty. Returns true if the memory has moved.
+  /// Copies the next tree's set, and makes room for the sets of `nodes` nodes. Kernels choose these sets. `weights`: of
+  /// the features, or empty. Returns true if the memory has moved.
   bool Set(FeatureSampler const& sampler, std::vector<float> const& weights, std::size_t nodes, Stream const& stream);
   /// Copies the next tree's set and the sets of its levels. Nodes have the set of their level. Returns true if the
   /// memory has moved.

@@ -1,4 +1,4 @@
-/// The order of the columns of trees whose levels sample features. docs/adr/0042-columns-of-a-tree.md
+/// The order of the columns of trees with features sampled by level. docs/adr/0042-columns-of-a-tree.md
 #ifndef XGBGPU_SAMPLE_LEVEL_COLUMNS_H_
 #define XGBGPU_SAMPLE_LEVEL_COLUMNS_H_
 
@@ -10,19 +10,19 @@
 
 namespace xgbgpu {
 
-/// A level needs the features that its nodes, or nodes of levels below it, may be split by: a sibling is subtracted from
-/// its parent. Features of the last levels come first, so that each level needs the first columns. Trees alike have
-/// columns and levels of the same sizes, which most trees do not fill.
+/// A level needs the features that its nodes, or nodes of levels below it, may be split by: a sibling is subtracted
+/// from its parent. Features of the last levels come first, so that each level needs the first columns. Trees alike
+/// have equal numbers of columns, and of columns of each level. Most trees do not fill them.
 class LevelColumns {
  public:
-  /// Sizes are about what trees of `params` with `levels` levels need.
+  /// Sizes are the approximate needs of trees of `params` with `levels` levels.
   LevelColumns(TrainParams const& params, FeatureIndex features, int levels);
 
   /// Tells whether both are of trees alike.
   bool IsLike(LevelColumns const& other) const {
     return of_tree_ == other.of_tree_ && of_level_ == other.of_level_ && expected_ == other.expected_;
   }
-  /// Takes the features of a tree. Sizes grow to what it needs. Returns true if they have grown.
+  /// Takes the features of a tree. Sizes grow to the needs of the tree. Returns true if they have grown.
   /// Cost  a draw for each feature and level
   bool Take(FeatureSampler const& sampler);
   /// The number of columns.

@@ -42,7 +42,7 @@ std::size_t SampleRows(TrainParams const& params, std::uint32_t tree, Span<Gradi
                        Span<std::size_t> counts, Span<RowRecord> rows, Span<GradientPair> sampled, int threads,
                        Shard const& shard);
 
-/// Draws the same sample, and marks its rows instead of listing them.
+/// Draws the sample of SampleRows, and marks its rows instead of listing them.
 ///
 /// Out     positions [n], 0 for rows in the sample, ~0 for rows outside; sampled as above. Returns the number of
 ///         sampled rows

@@ -10,7 +10,7 @@ namespace xgbgpu {
 
 struct SamplePolicy {
   /// Room for a sample beyond its expected rows, in square roots of the expected number, each more than a standard
-  /// deviation. A tree whose sample is larger, one of 30,000 at most, is grown again with more room.
+  /// deviation. A tree with a larger sample, one of 30,000 at most, is grown again with more room.
   double deviations{4};
 };
 

@@ -16,8 +16,8 @@ class SampleWorkspace {
   /// Rows are sampled from `matrix`. It and `arena` must outlive this object.
   SampleWorkspace(DeviceMatrixView const& matrix, DeviceArena* arena) : whole_{matrix}, copy_{matrix}, arena_{arena} {}
 
-  /// Makes room for samples of at most `copied` contiguous rows, or, with 0, of any size, listed elsewhere. `layout`: of
-  /// the copy. weighted: gradients decide on chances, and are divided by them. Returns true if the memory has moved.
+  /// Makes room for samples of at most `copied` contiguous rows, or, with 0, of any size, listed elsewhere. `layout`:
+  /// of the copy. weighted: gradients decide on chances, and are divided by them. Returns true if the memory has moved.
   bool Reserve(std::uint32_t copied, DeviceMatrixView const& layout, bool weighted, Stream const& stream);
   /// Makes room for samples of any size by marks (MarkRows). Returns true if the memory has moved.
   bool ReserveMarks(bool weighted, Stream const& stream);
@@ -26,8 +26,8 @@ class SampleWorkspace {
   DeviceMatrixView const& copy() const { return copy_; }
   /// Returns the gradients of copied rows, contiguous, or, if weighted, by row of the matrix.
   GradientPair* gradients() const { return gradients_.data(); }
-  /// Returns a view with the members whose memory is in this object. Listed rows without copies, paths, early gradients
-  /// and the state are elsewhere.
+  /// Returns a view with the members that have memory in this object. Listed rows without copies, paths, early
+  /// gradients and the state are elsewhere.
   SampleView View() const;
 
  private:

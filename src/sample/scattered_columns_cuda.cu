@@ -27,8 +27,8 @@ struct StagePlan {
   alignas(16)
       std::uint32_t offset[kMostColumns];  ///< [columns] bytes from a row's first staged word to the column's symbol
 
-  /// Takes as many tiles from `from` on as fit with at most `room` staged tiles. One warp calls it: a lane takes a column
-  /// of a tile, and a staged tile.
+  /// Takes as many tiles from `from` on as fit with at most `room` staged tiles. One warp calls it: a lane takes a
+  /// column of a tile, and a staged tile.
   __device__ void Make(DeviceMatrixView const& page, DeviceMatrixView const& copy, std::uint32_t from,
                        std::uint32_t room) {
     std::uint32_t const lane = threadIdx.x;
@@ -65,8 +65,8 @@ struct StagePlan {
   }
 };
 
-/// Stages this thread's part of the tiles of a row in its words, which are kRows words apart. Loads of several tiles are
-/// in flight before the first is stored.
+/// Stages this thread's part of the tiles of a row in its words, which are kRows words apart. Loads of several tiles
+/// are in flight before the first is stored.
 __device__ void StageRow(DeviceMatrixView const& page, StagePlan const& plan, std::uint64_t row, std::uint32_t* words) {
   constexpr std::uint32_t kBatch = 4;  // tiles
   std::uint32_t const bytes = page.record_bytes(), part = threadIdx.x / kRows;

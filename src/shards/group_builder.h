@@ -1,5 +1,4 @@
-/// Trees on a matrix whose rows lie on the devices of several processes. CUDA builds only.
-/// docs/adr/0021-several-devices.md
+/// Trees on a matrix with rows on the devices of several processes. CUDA builds only. docs/adr/0021-several-devices.md
 #ifndef XGBGPU_SHARDS_GROUP_BUILDER_H_
 #define XGBGPU_SHARDS_GROUP_BUILDER_H_
 
@@ -29,8 +28,8 @@ class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
 
   Tree Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) override;
   bool lost() const override { return devices->failed(); }
-  /// Null if the devices are of different kinds. What they exchange depends on where a tree computes its gradients,
-  /// which depends on the shared memory of a device.
+  /// Null if the devices are of different kinds. The shared memory of a device decides where a tree computes its
+  /// gradients, and so the data that devices exchange.
   ResidentRounds* rounds() override { return are_alike_ ? this : nullptr; }
 
   using CudaTreeBuilder::MakeResidentRows;

@@ -27,8 +27,8 @@ class GroupDevices {
   /// The group has ended, and no exchange is under way.
   virtual void End() noexcept = 0;
 
-  /// Returns the GPUs of the group, which all trainings of the group share. The first call connects them, and so does
-  /// the first call after a failure: on one host through memory that all can write to, else with NCCL. All processes
+  /// Returns the GPUs of the group. All trainings of the group share them. The first call, and the first call after a
+  /// failure, connects the GPUs: on one host through memory that all can write to, otherwise with NCCL. All processes
   /// call this at the same time, each for its own device. Either all get the GPUs or none. If they cannot be connected,
   /// later calls throw at once.
   ///
@@ -36,7 +36,7 @@ class GroupDevices {
   static std::shared_ptr<GroupDevices> Of(Collective* group, int device);
   /// xgbgpu::PlaceOfWorker (xgbgpu/process_devices.h)
   static WorkerPlace PlaceOf(Collective* group, int devices);
-  /// The group has ended: what connects its GPUs is torn down. Trainings that are left cannot go on.
+  /// Closes the connections of the GPUs of a group that has ended. Remaining trainings cannot go on.
   static void Forget(Collective const* group);
 };
 

@@ -1,4 +1,4 @@
-/// Trees on a matrix whose rows lie on several CUDA devices of this process. CUDA builds only.
+/// Trees on a matrix with rows on several CUDA devices of this process. CUDA builds only.
 /// docs/adr/0021-several-devices.md
 #ifndef XGBGPU_SHARDS_SHARDED_BUILDER_H_
 #define XGBGPU_SHARDS_SHARDED_BUILDER_H_

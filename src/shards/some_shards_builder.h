@@ -18,7 +18,7 @@ namespace xgbgpu {
 /// all throw. A shard that stands by throws OtherShardFailed, with the number and the words of the failed shard.
 ///
 /// Memory  a shard that stands by holds nothing
-/// Cost    beside the own builder's: what SomeShards costs for each of its calls; ToWords of the tree, twice, up and
+/// Cost    beside the own builder's: the cost of SomeShards for each of its calls; ToWords of the tree, twice, up and
 ///         down the tree of workers
 class SomeShardsBuilder final : public TreeBuilder {
  public:

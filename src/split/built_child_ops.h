@@ -1,4 +1,4 @@
-/// Chooses the child whose histogram is summed; its sibling's histogram is the difference to the parent's.
+/// Chooses the built child. The histogram of its sibling is the difference to the parent's.
 #ifndef XGBGPU_SPLIT_BUILT_CHILD_OPS_H_
 #define XGBGPU_SPLIT_BUILT_CHILD_OPS_H_
 

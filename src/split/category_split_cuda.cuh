@@ -300,8 +300,8 @@ __device__ void BestOfCategories(SplitView const& view, SplitParams const& param
   __syncthreads();  // the next call reuses the shared words
 }
 
-/// Writes set `number`: the categories that go right by `split`, whose `bin` is no set yet. sort() returns the sorted
-/// keys of its feature. The whole block calls it.
+/// Writes set `number`: the categories that go right by `split`. The `bin` of `split` is not a set yet. sort() returns
+/// the sorted keys of its feature. The whole block calls it.
 template <typename Sort>
 __device__ void WriteSet(DeviceMatrixView const& m, DeviceCategories const& categories, SplitParams const& params,
                          SplitCandidate const& split, std::uint32_t number, Sort&& sort) {

@@ -54,8 +54,8 @@ class LevelScores {
   /// Sorts the categories of a feature by G / (H + lambda) of `sums` [categories] over all rows of the tree.
   /// Thread-safe for different features.
   void SortCategories(FeatureIndex feature, Span<GradientSum const> sums);
-  /// Sorts the categories of a feature in a tree of vectors: by VectorCategoryKeys of the root, and as above if there is
-  /// one output. `total`: [outputs]. `sums`: [outputs][categories].
+  /// Sorts the categories of a feature in a tree of vectors: by VectorCategoryKeys of the root, and as above if there
+  /// is one output. `total`: [outputs]. `sums`: [outputs][categories].
   void SortCategories(FeatureIndex feature, LevelParams const& params, GradientSum const* total,
                       Span<GradientSum const* const> sums);
   /// Returns the categories of a feature: ordered at both ends, where splits are tried; any between.

@@ -34,7 +34,7 @@ XGBGPU_HD std::uint32_t LevelSearchBlocks(std::uint64_t bins) {
 /// The search for the split of a level, beside SplitView. Arrays are on the device. Every bin has candidates of two
 /// kinds, as in LevelScores. Without missing values the second kind is left out.
 struct LevelSearchView {
-  LevelNode* nodes;               ///< [nodes of the tree] without the root, which is made from its sums
+  LevelNode* nodes;               ///< [nodes of the tree] without the root: LevelNodeOf makes it from its sum
   double* gains;                  ///< [nodes of a chunk, kinds, bins] gains of dividing a node
   double* scores;                 ///< [kinds, bins] over earlier chunks
   LevelBest* bests;               ///< [blocks] best of a part of the candidates, then the level's best
@@ -62,7 +62,7 @@ XGBGPU_HD LevelNode LevelNodeOf(GrowingTree const& tree, LevelNode const* nodes,
 void FindLevelSplit(SplitView const& view, LevelSearchView const& search, LevelBounds const& bounds,
                     std::uint32_t chunk, DeviceLimits const& limits, cudaStream_t stream);
 
-/// Owns what the search needs for one growing tree.
+/// Owns the memory of the search for one growing tree.
 class LevelSearchWorkspace {
  public:
   /// Both must outlive it.

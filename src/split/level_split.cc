@@ -41,8 +41,8 @@ class SideOfNumbers {
   GradientSum sum_;
 };
 
-/// The rows of a node on one side of a division, bin by bin, where leaves are vectors. A bin has a cell for each output.
-/// From one output's cell to the next output's are `cells` cells.
+/// The rows of a node on one side of a division, bin by bin, where leaves are vectors. A bin has a cell for each
+/// output. From one output's cell to the next output's are `cells` cells.
 template <bool kMonotone>
 class SideOfVectors {
  public:

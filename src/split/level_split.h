@@ -33,7 +33,7 @@ class LevelSplitFinder {
   /// `matrix` has the cuts and cells of all pages and shards.
   LevelSplitFinder(QuantisedMatrix const& matrix, int threads);
 
-  /// Drops the last tree. What `params` points to, `constraints` and `blocks` must outlive the next tree.
+  /// Drops the last tree. The data that `params` points to, `constraints` and `blocks` must outlive the next tree.
   void Begin(LevelParams const& params, Constraints const& constraints, std::vector<FeatureBlock> const& blocks);
   /// Drops the last level. `features` of the next level ascend.
   void BeginLevel(std::vector<FeatureIndex> features) { scores_.BeginLevel(std::move(features)); }

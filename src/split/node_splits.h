@@ -22,7 +22,7 @@ struct SplitJob {
   SplitCandidate best;                                ///< output
 };
 
-/// The children of one node, first the child whose rows were summed, or a root alone.
+/// The children of one node, the built child first; or a root alone.
 struct SplitFamily {
   std::vector<SplitJob> jobs;
   /// The second child's `sums` are still the parent's. Subtracting the first child's sums leaves its own.

@@ -104,8 +104,8 @@ XGBGPU_HD float RunScoreBound(ScoreUnits const& units, GradientSum left, Gradien
   return ScoreBound(units, wide_left, wide_right);
 }
 
-/// Returns the least ScoreBound of a split whose gain may reach `known`. The result is not above 0, or NaN, if no bound
-/// exists: no ScoreBound is below it.
+/// Returns the least ScoreBound of a split with a gain that may reach `known`. The result is not above 0, or NaN, if no
+/// bound exists: no ScoreBound is below it.
 XGBGPU_HD float LeastScore(ScoreUnits const& units, double node_gain, float known) {
   constexpr float kSlack = 1.0f - 0x1p-18f;
   double const margin = (known + (node_gain < 0.0 ? -node_gain : node_gain)) * 0x1p-20;

@@ -35,8 +35,8 @@ XGBGPU_HD double NodeWeight(SplitParams const& p, LossSum s) {
   return w > p.max_delta_step ? p.max_delta_step : (w < -p.max_delta_step ? -p.max_delta_step : w);
 }
 
-/// Returns twice the reduction of the loss by the output `w` of a node, which limits have chosen. The output's L1 penalty
-/// counts in Regularisation::kOf3_4.
+/// Returns twice the reduction of the loss by a node's output `w`. Limits have chosen `w`. Its L1 penalty counts in
+/// Regularisation::kOf3_4.
 XGBGPU_HD double LimitedGain(SplitParams const& p, LossSum s, double w) {
   double loss = 2.0 * s.grad * w + (s.hess + p.reg_lambda) * (w * w);
   if (p.is_of_3_4) loss += 2.0 * p.reg_alpha * (w < 0.0 ? -w : w);

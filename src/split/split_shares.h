@@ -20,12 +20,12 @@ struct SplitShares {
 };
 
 /// Divides the tiles of a dense matrix among `devices` devices: neighbouring tiles, with about equal numbers of cells,
-/// at least one tile each. A tile's cells are not in the order of its features, so tiles stay whole. `groups` are what
-/// MakeSplitGroups makes of the three arguments before.
+/// at least one tile each. A tile's cells are not in the order of its features, so tiles stay whole. `groups` are the
+/// result of MakeSplitGroups for the first three arguments.
 ///
 /// There are no shares (every device searches all features) in five cases: one device, or more than CellShares::kMost;
-/// histograms smaller than LeastSharedBytes(least_bytes, devices); sparse matrices, whose rows lie where their values
-/// do; categorical features, whose sets are written by the device with all sums; fewer tiles than devices.
+/// histograms smaller than LeastSharedBytes(least_bytes, devices); sparse matrices (their rows lie where their values
+/// do); categorical features (the device with all sums writes their sets); fewer tiles than devices.
 ///
 /// Same    on all devices: a function of the common layout and the number of devices
 SplitShares MakeSplitShares(DeviceMatrixView const& view, std::vector<DeviceTile> const& tiles, Cuts const& cuts,

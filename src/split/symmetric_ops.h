@@ -112,7 +112,7 @@ XGBGPU_HD LevelChildren MakeLevelChildren(SplitParams const& p, NodeSum left, No
   return children;
 }
 
-/// Parameters of a tree whose nodes have a number for each output.
+/// Parameters of a tree. A node has a number for each output.
 struct LevelParams {
   SplitParams const* of_outputs;  ///< [outputs] with the units of each
   std::uint32_t outputs;
@@ -148,14 +148,14 @@ XGBGPU_HD NodeSum SumOfOutput(LevelParams const& p, std::uint32_t k, GradientSum
   return {sum, ToLoss(p.of_outputs[k], sum), has_own_weights};
 }
 
-/// The gain of a division of a node, to which outputs are added in their order. One pass over them suffices for sides
-/// with weights of their own, as nearly all sides are.
+/// The gain of a division of a node. Outputs are added in their order. One pass over the outputs suffices for sides
+/// with weights of their own, and nearly all sides have them.
 template <bool kMonotone>
 struct DivisionOfOutputs {
   double gain{0.0};
   double hessians_left{0.0}, hessians_right{0.0};
 
-  /// Adds output `k`, whose sums are `left` and `right`. In the first pass both sides have weights of their own.
+  /// Adds output `k` with the sums `left` and `right`. In the first pass both sides have weights of their own.
   XGBGPU_HD void Add(LevelParams const& p, std::uint32_t k, GradientSum left, GradientSum right, LevelSides sides,
                      LevelNode const& node, int direction) {
     NodeSum const l = SumOfOutput(p, k, left, sides.left_has_own_weight);

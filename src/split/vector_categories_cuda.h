@@ -11,11 +11,11 @@
 
 namespace xgbgpu::cuda {
 
-/// Returns the most blocks of the kernels below, each of which has room of its own in VectorCategories::ends, and in
+/// Returns the most blocks of the kernels below. Each block has its own room in VectorCategories::ends and in
 /// DeviceCategories::sort_workspace.
 std::uint32_t CategoryBlocks(DeviceLimits const& limits);
 
-/// Enqueues the search of the categorical features for `children` children, whose histograms have been accumulated. A
+/// Enqueues the search of the categorical features for `children` children. Their histograms have been accumulated. A
 /// block takes a child and a feature.
 void FindVectorCategories(VectorSplitView const& view, std::uint32_t children, DeviceLimits const& limits,
                           cudaStream_t stream);

@@ -11,8 +11,8 @@
 
 namespace xgbgpu::cuda {
 
-/// The i-th cell of a histogram that a feature has, where there is one: in a dense tile of fewer columns than others,
-/// cells are counted without the columns that it lacks.
+/// Cell i of a histogram, if it exists: a feature may have fewer bins. In a dense tile with fewer columns than others,
+/// i does not count cells of absent columns.
 struct CellPlace {
   FeatureIndex feature;
   BinIndex bin;
@@ -36,7 +36,7 @@ struct CellPlace {
   }
 };
 
-/// The sums of one feature's bins in a node's histogram, whose cells are sums over the bins up to each.
+/// The sums of one feature's bins in a node's histogram. A cell is the sum over the bins up to its own.
 struct VectorBins {
   VectorCells const& cells;
   std::int64_t const* sums;

@@ -1,7 +1,7 @@
-/// The formulas of trees of vectors: those of each output, summed. docs/adr/0043-vector-leaves.md
+/// The formulas of trees of vectors: sums of the formulas of each output. docs/adr/0043-vector-leaves.md
 ///
-/// From  Zhang & Jung, "GBDT-MO: Gradient-Boosted Decision Trees for Multiple Outputs", IEEE TNNLS 2021; how
-///       regularisation and constraints count are XGBoost 3.4's hist
+/// From  Zhang & Jung, "GBDT-MO: Gradient-Boosted Decision Trees for Multiple Outputs", IEEE TNNLS 2021; the rules of
+///       regularisation and constraints are those of XGBoost 3.4's hist
 #ifndef XGBGPU_SPLIT_VECTOR_OPS_H_
 #define XGBGPU_SPLIT_VECTOR_OPS_H_
 
@@ -53,8 +53,8 @@ XGBGPU_HD double PartOfProduct(SplitParams const& p, float own, GradientSum of_c
   return static_cast<double>(own * BestOutput(p, of_category));
 }
 
-/// Returns the sort key of a category whose parts sum to `product`, in the order of outputs. NaN is sorted as 0, because
-/// backends make different ones.
+/// Returns the sort key of a category whose parts sum to `product`, in the order of outputs. NaN is sorted as 0,
+/// because backends make different ones.
 XGBGPU_HD std::uint64_t CategoryKeyOfProduct(double product, BinIndex category) {
   auto const rounded = static_cast<float>(product);
   return (std::uint64_t{AscendingKey(rounded == rounded ? rounded : 0.0f)} << 32) | category;

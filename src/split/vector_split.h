@@ -1,4 +1,4 @@
-/// Stage 7 for trees whose leaves are vectors.
+/// Stage 7 for trees of vectors.
 #ifndef XGBGPU_SPLIT_VECTOR_SPLIT_H_
 #define XGBGPU_SPLIT_VECTOR_SPLIT_H_
 
@@ -16,15 +16,15 @@
 
 namespace xgbgpu::host {
 
-/// Returns the sort keys of categories, ascending. The upper half is the dot product, over the outputs, of the weight of
-/// the category's rows and the weight of the node. The lower half is the category. `params` and `total` (of the node) are
-/// [outputs], `sums` are [outputs][categories].
+/// Returns the sort keys of categories, ascending. The upper half is the dot product, over the outputs, of the weight
+/// of the category's rows and the weight of the node. The lower half is the category. `params` and `total` (of the
+/// node) are [outputs], `sums` are [outputs][categories].
 std::vector<std::uint64_t> VectorCategoryKeys(Span<SplitParams const> params, GradientSum const* total,
                                               Span<GradientSum const* const> sums, BinIndex categories);
 
-/// Finds splits whose gain is the sum of the gains of all outputs, and keeps the sums and weights of nodes, which have
-/// a number for each output. Scans and the order of candidates are EvaluateSplits's. Categories are sorted by the
-/// product of the best outputs of their rows and those of the node, a dot product over the outputs, as in XGBoost 3.4.
+/// Finds splits. The gain of a split is the sum of the gains of all outputs. Keeps the sums and weights of nodes, a
+/// number for each output. Scans and the order of candidates are EvaluateSplits's. Categories are sorted by a dot
+/// product over the outputs: the best outputs of their rows times the best outputs of the node, as in XGBoost 3.4.
 ///
 /// The sums of a SplitCandidate, and the total of a job, only tell which child has fewer rows: their hessians are sums
 /// over outputs, in units that may differ.

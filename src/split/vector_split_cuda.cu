@@ -32,10 +32,10 @@ struct ChainParts {
   std::int64_t of_warp[kSegments][32];
 };
 
-/// Turns the cells of a chain into sums over the bins up to each. Where `other` is set, its cells, which are the parent's
-/// sums of that form, lose these: they become the sibling's. A warp takes kSegmentBins bins of each lane's chain. The
-/// block calls it. Returns the sum over all bins. kStride: chain.stride, if it is the usual one, or 0: addresses of a
-/// known stride take no registers.
+/// Turns the cells of a chain into sums over the bins up to each. Where `other` is set, its cells, which are the
+/// parent's sums of that form, lose these: they become the sibling's. A warp takes kSegmentBins bins of each lane's
+/// chain. The block calls it. Returns the sum over all bins. kStride: chain.stride, if it is the usual one, or 0:
+/// addresses of a known stride take no registers.
 template <int kStride>
 __device__ std::int64_t Accumulate(Chain const& chain, std::int64_t* own, std::int64_t* other, ChainParts* parts) {
   std::uint32_t const lane = threadIdx.x % 32, warp = threadIdx.x / 32, most = WarpMax(chain.bins);

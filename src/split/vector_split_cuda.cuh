@@ -1,4 +1,4 @@
-/// What the searches of trees of vectors on a device share: the work for a node, and the gain of a division.
+/// Shared code of the searches of trees of vectors on a device: the work for a node, and the gain of a division.
 #ifndef XGBGPU_SPLIT_VECTOR_SPLIT_CUDA_CUH_
 #define XGBGPU_SPLIT_VECTOR_SPLIT_CUDA_CUH_
 
@@ -13,7 +13,7 @@ namespace xgbgpu::cuda {
 struct VectorChild {
   NodeIndex node;
   std::int64_t* sums;
-  bool subtracts;                ///< `sums` are the parent's, from which the built child's are to be subtracted
+  bool subtracts;                ///< `sums` are the parent's: the built child's must be subtracted
   std::uint32_t const* allowed;  ///< features; nullptr: all
 };
 
@@ -97,7 +97,7 @@ struct OfBest {
   }
 };
 
-/// Writes the best split of a child, whose key this is. hessians: of the two sides, in no unit. One thread calls it.
+/// Writes the best split of a child from its key. hessians: of the two sides, in no unit. One thread calls it.
 __device__ inline void WriteBest(VectorSplitView const& view, NodeIndex node, unsigned long long key,
                                  SplitCandidate best, unsigned long long const* hessians) {
   best.gain = GainOf(key);

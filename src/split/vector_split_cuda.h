@@ -1,4 +1,4 @@
-/// Stage 7 on a CUDA device for trees whose leaves are vectors: equal to host::VectorSplitFinder.
+/// Stage 7 on a CUDA device for trees of vectors: equal to host::VectorSplitFinder.
 #ifndef XGBGPU_SPLIT_VECTOR_SPLIT_CUDA_H_
 #define XGBGPU_SPLIT_VECTOR_SPLIT_CUDA_H_
 
@@ -11,13 +11,13 @@
 
 namespace xgbgpu::cuda {
 
-/// What nodes have beside Node: arrays [nodes, outputs] on the device.
+/// The data of nodes beside Node: arrays [nodes, outputs] on the device.
 struct VectorNodes {
   GradientSum* sums;
   GradientSum* left;  ///< sums of the rows that go left by the best split
   float* weights;
   WeightBounds* bounds;  ///< nullptr without monotone constraints
-  double* gain;          ///< [nodes] gain of the node's own weights, which all its splits share
+  double* gain;          ///< [nodes] gain of the node's own weights, common to all its splits
 };
 
 /// The units of the integers of an output.
@@ -49,12 +49,13 @@ struct VectorSplitView {
   VectorCategories categories;
 };
 
-/// Enqueues sums, weights and bounds of the root, whose sums are there.
+/// Enqueues weights, bounds and gain of the root, from its sums.
 void StartVectorRoot(VectorSplitView const& view, cudaStream_t stream);
-/// Enqueues the same for the children of `families` families, from the best splits of their parents.
+/// Enqueues sums, weights, bounds and gains of the children of `families` families, from the best splits of their
+/// parents.
 void MakeVectorChildren(VectorSplitView const& view, std::uint32_t families, cudaStream_t stream);
-/// Enqueues the histograms of `families` families, of one root or of two children each: they become sums over the bins
-/// up to a bin, in which form siblings are made by subtraction. At most 65,535 families.
+/// Enqueues the accumulation of the histograms of `families` families, of one root or of two children each: a cell
+/// becomes the sum over the bins up to its own. Siblings are made by subtraction in this form. At most 65,535 families.
 void AccumulateVectors(VectorSplitView const& view, std::uint32_t families, bool root, cudaStream_t stream);
 /// Enqueues the search of the families: AccumulateVectors, then the best split of each child.
 void FindVectorSplits(VectorSplitView const& view, std::uint32_t families, bool root, DeviceLimits const& limits,

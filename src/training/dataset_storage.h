@@ -14,8 +14,8 @@ struct Dataset::Impl {
   TrainingMatrix matrix;
 };
 
-/// Returns the matrix of a dataset in the form `Form`, one of those of TrainingMatrix. Throws std::bad_variant_access if
-/// it has another form.
+/// Returns the matrix of a dataset in the form `Form`, one of the forms of TrainingMatrix. Throws
+/// std::bad_variant_access if it has another form.
 template <typename Form>
 Form const& MatrixOf(Dataset const& data) {
   return std::get<Form>(data.impl().matrix.form);

@@ -11,7 +11,7 @@ namespace xgbgpu::cuda {
 
 /// A view of the sets. All pointers are null if no feature is categorical.
 struct DeviceCategories {
-  /// [nodes, words] Set n belongs to the split of node n, whose `bin` is n. Bit s: rows with symbol s go right. Missing
+  /// [nodes, words] Set n belongs to the split of node n; its `bin` is n. Bit s: rows with symbol s go right. Missing
   /// values have a symbol, too: tile.bins in dense layouts.
   std::uint32_t* sets;
   std::uint32_t words;

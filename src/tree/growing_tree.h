@@ -16,7 +16,7 @@ struct LevelState {
   std::uint32_t rows;         ///< rows of the root
   GradientSum sum;            ///< sum over the rows of the root
   std::uint32_t nodes;        ///< nodes so far
-  std::uint32_t level_first;  ///< first node of the level whose splits were found last
+  std::uint32_t level_first;  ///< first node of the level that was searched last
   std::uint32_t leaves;
   std::uint32_t families;  ///< 0: the tree has ended
   std::uint32_t move_jobs;
@@ -29,7 +29,7 @@ struct LevelState {
   std::uint32_t no_room;     ///< paths: see RowPaths::next_wide
   std::uint32_t ordered;     ///< with an order: number of nodes in it
   std::uint32_t free_slots;  ///< with an order: number of slots freed so far
-  int depth;                 ///< with an order: depth of the children of the level whose splits were found last
+  int depth;                 ///< with an order: depth of the children of the level that was searched last
 };
 
 /// A growing tree: nodes in the order of their making, splits in progress, counts. All arrays are on the device.
@@ -51,7 +51,7 @@ struct DeviceHistograms {
 struct LevelBounds {
   std::uint64_t families;
   std::uint32_t symbols;      ///< symbols of the largest tile
-  bool keeps{true};           ///< a level may follow whose siblings are subtracted from this level's histograms
+  bool keeps{true};           ///< the next level may subtract siblings from this level's histograms
   std::uint64_t siblings{0};  ///< siblings that are summed over rows, because their parents' histograms are gone
   /// The tree is grown again after DeviceCollective::SumsOverflowed, and has memory for the most nodes of wrong sums.
   bool may_overflow{false};

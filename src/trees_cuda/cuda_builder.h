@@ -70,8 +70,8 @@ class CudaBuilder : public TreeBuilder, public ResidentRounds {
   DeviceArena const& arena() const { return arena_; }
 
  protected:
-  /// Makes a builder for a matrix of this shape. The device is current until a derived constructor ends with
-  /// EndConstruction(), and again after Close(), with which a derived destructor begins: members own memory of the
+  /// Makes a builder for a matrix of this shape. The device is current until EndConstruction(), the last call of a
+  /// derived constructor, and again after Close(), the first call of a derived destructor: members own memory of the
   /// device. `arena_text`: the arguments of the DeviceArena.
   template <typename... ArenaText>
   CudaBuilder(int device, std::uint64_t rows, FeatureIndex features, int threads, ArenaText&&... arena_text)
@@ -129,8 +129,8 @@ class CudaBuilder : public TreeBuilder, public ResidentRounds {
   virtual NodeIndex const* positions() const = 0;
   /// The stream on which positions() were computed, and on which their uses are enqueued.
   virtual Stream const& tree_stream() const { return stream_; }
-  /// Enqueues a copy to the device, which is valid until the next call. The source must stay until the stream gets
-  /// there.
+  /// Enqueues a copy to the device. The copy is valid until the next call. The source must stay until the stream has
+  /// read it.
   virtual float* UploadNodeValues(Span<float const> node_values) = 0;
   /// The stream of rows that are evaluated and of the trees kept for them.
   virtual Stream const& evaluation_stream() const { return stream_; }

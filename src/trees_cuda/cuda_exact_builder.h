@@ -9,7 +9,7 @@
 
 namespace xgbgpu {
 
-/// Makes a builder of exact trees (exact/exact.h) on a device, to which it copies the columns. `threads` are for the
+/// Makes a builder of exact trees (exact/exact.h) on a device. Copies the columns to the device. `threads` are for the
 /// host's part.
 std::unique_ptr<TreeBuilder> MakeCudaExactBuilder(std::shared_ptr<SortedMatrix const> matrix, int device, int threads);
 

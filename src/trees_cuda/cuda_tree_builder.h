@@ -1,4 +1,4 @@
-/// Trees of histograms on a CUDA device, for rounds whose gradients and margins are there.
+/// Trees of histograms on a CUDA device, for rounds with gradients and margins on the device.
 #ifndef XGBGPU_TREES_CUDA_CUDA_TREE_BUILDER_H_
 #define XGBGPU_TREES_CUDA_CUDA_TREE_BUILDER_H_
 
@@ -47,7 +47,7 @@ class CudaTreeBuilder : public CudaBuilder {
 
   /// cuda::HistTree::deals_features
   bool deals_features() const { return lanes_[0]->tree().deals_features(); }
-  /// Times what the first lane's tree does from now on, as cuda::HistTree::SetTimeline says.
+  /// Times the tree of the first lane from now on, as cuda::HistTree::SetTimeline says.
   void SetTimeline(Timeline* timeline) override {
     lanes_[0]->tree().SetTimeline(timeline);
     if (vectors_) vectors_->SetTimeline(timeline);
@@ -112,7 +112,8 @@ class CudaTreeBuilder : public CudaBuilder {
   TrainParams train_;
 };
 
-/// Makes a builder on the matrix's device. `threads` are for the host's part. A DeviceError names the sizes of the data.
+/// Makes a builder on the matrix's device. `threads` are for the host's part. A DeviceError names the sizes of the
+/// data.
 std::unique_ptr<TreeBuilder> MakeCudaTreeBuilder(std::shared_ptr<DeviceMatrix const> matrix, int threads);
 
 }  // namespace xgbgpu

@@ -17,7 +17,7 @@
 
 namespace xgbgpu::cuda {
 
-/// Returns what a recorded tree depends on: if anything differs, the tree is recorded again. `levels`: enqueued.
+/// Returns the key of a recorded tree: if the key differs, the tree is recorded again. `levels`: enqueued.
 inline auto MakeGraphKey(TreeParts const& parts, TreeLeaves const& leaves, TreeShape const& shape, int levels) {
   std::uint32_t const open = shape.open ? 1 + shape.most_splits : 0;
   return std::tuple_cat(parts.RecordingKey(), leaves.RecordingKey(), std::tuple{levels, shape.ordered, open});
@@ -25,10 +25,10 @@ inline auto MakeGraphKey(TreeParts const& parts, TreeLeaves const& leaves, TreeS
 using GraphKey = decltype(MakeGraphKey(std::declval<TreeParts const&>(), std::declval<TreeLeaves const&>(),
                                        std::declval<TreeShape const&>(), 0));
 
-/// The number of levels that are enqueued in one go, for open trees (TreeShape::open): as the trees before needed.
+/// The number of levels that are enqueued in one go, for open trees (TreeShape::open): the need of earlier trees.
 class LevelForecast {
  public:
-  /// Forgets the trees before: trees of other limits begin.
+  /// Forgets earlier trees, because trees with other limits begin.
   void Forget() {
     likely_ = 0;
     too_deep_ = false;
@@ -38,13 +38,13 @@ class LevelForecast {
   void Raise(int levels);
   /// A tree is finished, and needed `used` levels.
   void Learn(int used);
-  /// A tree was deeper than device-driven trees go. The trees to come may be, too.
+  /// A tree was deeper than device-driven trees go. Later trees may be, too.
   void SetTooDeep() { too_deep_ = true; }
   bool too_deep() const { return too_deep_; }
 
  private:
   int likely_{0};   ///< 0: there was no tree yet
-  int shallow_{0};  ///< trees in a row that would have done with fewer: see GrowthPolicy
+  int shallow_{0};  ///< consecutive trees that needed fewer levels: see GrowthPolicy
   bool too_deep_{false};
 };
 
@@ -91,7 +91,7 @@ class DeviceDrivenTree : public TreeGrowth {
   LevelForecast forecast_;
   int enqueued_levels_{0};
   RecordedGraph graph_;
-  std::optional<GraphKey> recorded_;  ///< what graph_ depends on
+  std::optional<GraphKey> recorded_;  ///< key of the tree in graph_
   Event returned_;                    ///< the tree is back on the host
   mutable AnswerFor has_memory_;      ///< of CanCopyPages
 };

@@ -24,13 +24,13 @@ struct BatchSizes {
 /// Enqueues one batch of nodes of a host-driven tree. `batch` is its number, 0 for the root.
 void EnqueueBatch(TreeParts const& parts, BatchSizes const& sizes, int batch);
 
-// A tree in pages (parts.in_pages()) grows in steps: BeginStep, VisitPage for every page, EndStep. Several trees may take
-// their steps together, so that a page comes once for all of them.
+// A tree in pages (parts.in_pages()) grows in steps: BeginStep, VisitPage for every page, EndStep. Several trees may
+// take their steps together, so that a page comes once for all of them.
 
 /// Makes the children of the batch. Step 0 makes the root. `evaluates`: the new nodes may be split. Otherwise pages
 /// only divide their rows.
 PageStep BeginStep(TreeParts const& parts, BatchSizes const& sizes, int number, bool evaluates);
-/// Clears the sums of a step whose children have been made elsewhere.
+/// Clears the sums of a step. Its children have been made elsewhere.
 void ClearStep(TreeParts const& parts, PageStep const& step);
 /// Sends the rows of the page to the children, and sums the rows of the built children.
 void VisitPage(TreeParts const& parts, PageStep const& step, Page<DeviceMatrixView> const& page, int number);

@@ -59,7 +59,7 @@ class HistTree {
   /// Returns the constraints that the tree is grown under.
   Constraints const& constraints() const { return parts_.splits.constraints(); }
 
-  /// Tells whether each device searches a share of the features, in trees whose nodes are searched one by one.
+  /// Tells whether each device searches a share of the features, in trees with a search for each node.
   bool deals_features() const { return parts_.splits.deals_features(); }
   /// Tells whether a tree of `params` would be device-driven.
   bool CanGrowDeviceDriven(TrainParams const& params) const;
@@ -97,7 +97,7 @@ class HistTree {
   HostDrivenSymmetricTree symmetric_;
   TreeGrowth* growth_{&device_driven_};  ///< of the tree that grows now, or has grown last
   int processors_;                       ///< number of processors of the whole device
-  std::optional<TrainParams> before_;    ///< parameters of the last tree, which no memory was short for
+  std::optional<TrainParams> before_;    ///< parameters of the last tree, if its memory was reserved
   SpeculativeMargins speculative_;
   bool together_{false};
 };

@@ -20,7 +20,7 @@ class HostDrivenTree : public TreeGrowth {
   void Reserve(SpeculativeMargins const& speculative) override;
   void SetFeatures() override;
   GrowthLimits limits() const override;
-  /// Enqueues what is before the root's histogram.
+  /// Enqueues all work before the root's histogram.
   void Start() override;
   /// Waits many times.
   void Grow() override;
@@ -43,8 +43,8 @@ class HostDrivenTree : public TreeGrowth {
   std::size_t batch_{0};  ///< families of one batch at most
   BatchGrowth growth_;
   std::vector<Family> families_;        ///< of the batch that is under way
-  std::size_t first_{0};                ///< the first node that it makes
-  PageStep step_{};                     ///< what it does in pages
+  std::size_t first_{0};                ///< the first node that the batch makes
+  PageStep step_{};                     ///< the work of the batch in pages
   PinnedBuffer<Family> host_families_;  ///< families of a batch
 };
 

@@ -14,8 +14,8 @@ struct LanePolicy {
   std::uint64_t most_rows{std::uint64_t{8} << 20};
   /// A lane is made while at least this part of the device's memory is free.
   double least_free{0.5};
-  /// The kernels of one of n lanes are fitted to this many n-ths of the device, if that is not more than all of it.
-  /// Lanes are seldom at the same kernel; with fewer blocks there are fewer partial histograms to be merged.
+  /// The kernels of one of n lanes are fitted to share / n of the device, at most to the whole device. Lanes are seldom
+  /// at the same kernel. Fewer blocks leave fewer partial histograms to merge.
   double share{2};
 };
 

@@ -17,7 +17,7 @@ class LevelSlots {
   /// Returns the slots that a tree of `levels` levels takes, if a level has at most `rows` nodes.
   static std::uint64_t Wanted(int levels, std::uint64_t rows);
 
-  /// Begins a tree, whose root has the first of `slots` slots of `bytes` each.
+  /// Begins a tree. Its root has the first of `slots` slots of `bytes` each.
   void Begin(SymmetricTree const& tree, std::uint32_t slots, std::uint64_t bytes);
   /// Returns the slots of the nodes of the last level that can be divided, in their order.
   std::vector<std::int32_t> const& of_nodes() const { return slots_; }

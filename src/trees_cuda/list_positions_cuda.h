@@ -1,4 +1,4 @@
-/// The positions of rows in lists, in a tree whose nodes the host has chosen.
+/// The positions of rows in lists, in a host-driven tree.
 #ifndef XGBGPU_TREES_CUDA_LIST_POSITIONS_CUDA_H_
 #define XGBGPU_TREES_CUDA_LIST_POSITIONS_CUDA_H_
 

@@ -12,7 +12,7 @@ namespace xgbgpu::cuda {
 /// Keeps the tree on the host while it grows, or replays it when it has grown.
 class SymmetricNodes {
  public:
-  /// Begins the tree of the parts, whose root has this sum.
+  /// Begins the tree of the parts with this sum of the root.
   void Begin(TreeParts const& parts, GradientSum root, GradientFormat const& format);
   /// Begins a tree of vectors. `params` [outputs] are in the units of each; `root`: [outputs].
   void Begin(TrainParams const& train, std::vector<SplitParams> params, FeatureSampler const& features,

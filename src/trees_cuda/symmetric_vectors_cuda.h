@@ -19,8 +19,8 @@
 
 namespace xgbgpu::cuda {
 
-/// Grows what VectorTrees has begun: formats are chosen, and the gradients and the root are there. Waits twice a level,
-/// as HostDrivenSymmetricTree does. The histograms of all nodes of a level are on the device at the same time.
+/// Grows trees that VectorTrees has begun: it has chosen formats, and made the gradients and the root. Waits twice a
+/// level, as HostDrivenSymmetricTree does. The histograms of all nodes of a level are on the device at the same time.
 ///
 /// Same  bit-equal to host::SymmetricGrowth of vectors
 class SymmetricVectors {

@@ -13,7 +13,7 @@ namespace xgbgpu::cuda {
 
 /// Where the work of a tree is enqueued.
 struct TreeDevice {
-  /// `arena`, `queue` and what `own` refers to must outlive this object.
+  /// `arena`, `queue` and the targets of `own` must outlive this object.
   TreeDevice(DeviceShard const& own, DeviceArena* arena, Stream const& queue)
       : shard{own}, stream{queue}, workspace{arena, queue} {}
 
@@ -33,7 +33,7 @@ struct TreeDevice {
   /// devices, so this work must not wait for this device.
   void WaitUntilAllHaveMemory() const { AnyDevice(false); }
 
-  /// Returns what a recorded tree depends on.
+  /// Returns the values that a recorded tree depends on.
   auto RecordingKey() const { return std::tuple{workspace.version(), limits.processors, limits.shared}; }
 };
 

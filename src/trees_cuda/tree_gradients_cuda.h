@@ -36,7 +36,7 @@ class TreeGradients {
     losses_.reset();
   }
 
-  /// Reserves the maxima of the tree before, by which a format is foreseen.
+  /// Reserves the maxima of the last tree. A format is predicted from them.
   void Reserve() { device_.workspace.Reserve(&maxima_before_, "state", 1); }
 
   DeviceGradients const& all_rows() const { return gradients_; }
@@ -53,7 +53,7 @@ class TreeGradients {
   /// on the way (LossRows::paths).
   void EnqueueFormat(TreeDraw const* draw, std::uint8_t* paths, NarrowGradient* narrow, GradientState* state) const;
 
-  /// Returns what a recorded tree depends on.
+  /// Returns the values that a recorded tree depends on.
   auto RecordingKey() const {
     return std::tuple{gradients_.pairs,
                       gradients_.maxima,

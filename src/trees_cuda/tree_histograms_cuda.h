@@ -17,8 +17,8 @@ namespace xgbgpu::cuda {
 /// Sums of gradients, in slots that nodes use in turn.
 class TreeHistograms {
  public:
-  /// `device` and `memory` must outlive this object. `cells`: of one histogram of all features. `budget`: the most bytes of all, the
-  /// same on all devices.
+  /// `device` and `memory` must outlive this object. `cells`: of one histogram of all features. `budget`: the most
+  /// bytes of all, the same on all devices.
   TreeHistograms(std::uint64_t cells, std::size_t budget, TreeDevice* device, TreeMemory const& memory)
       : device_{*device}, memory_{memory}, workspace_{cells, budget, &device->workspace} {}
 
@@ -41,7 +41,7 @@ class TreeHistograms {
   /// all cells. A device that is alone enqueues nothing.
   void SumOverDevices(CellShares const* shares, LevelBounds const& bounds, int level) const;
 
-  /// Returns what a recorded tree depends on.
+  /// Returns the values that a recorded tree depends on.
   auto RecordingKey() const { return std::tuple{slots()}; }
 
  private:

@@ -11,7 +11,7 @@
 
 namespace xgbgpu {
 
-/// Returns the bytes that the histograms of one tree may take, by what is free now on the current device.
+/// Returns the bytes that the histograms of one tree may take, from the free memory of the current device.
 std::size_t HistogramBudget();
 
 /// Owns the stream and the memory of one growing tree. The device must be current.
@@ -36,10 +36,10 @@ class TreeLane {
   void GrowLevels();
   cuda::DeviceGradients const& gradients() const { return gradients_; }  ///< gradients of the last tree
 
-  /// Enqueues a copy to the device, which is good until the next call.
+  /// Enqueues a copy to the device. The copy is valid until the next call.
   float* UploadNodeValues(Span<float const> node_values);
-  /// margins[i * stride] += node_values[leaf of row i in the tree of `leaves`, on this stream], enqueued; margins are on
-  /// the device. If `order` is not null: after its last Record, and recorded there.
+  /// margins[i * stride] += node_values[leaf of row i in the tree of `leaves`, on this stream], enqueued; margins are
+  /// on the device. If `order` is not null: after its last Record, and recorded there.
   void AddLeafValues(cuda::TreeLeaves const& leaves, Span<float const> node_values, float* margins, std::size_t stride,
                      DeviceLimits const& limits, Event const* order);
 

@@ -31,7 +31,7 @@ class TreeLeaves {
   bool margins_are_speculative() const { return margins_are_speculative_; }
   /// [nodes] on the device: the leaf values that speculative margins add. Null if no margins are speculative.
   float* leaf_values() const { return margins_are_speculative_ ? leaf_values_.data() : nullptr; }
-  /// Tells whether leaves are written when they are asked for. They may never be: margins are advanced on the way.
+  /// Tells whether leaves are written only on request. They may never be written: margins are advanced on the way.
   bool WalksLate() const {
     TreeRows const& rows = parts_.rows;
     return rows.by_paths() && (rows.copies_sample() || !rows.in_core() || margins_are_speculative_);
@@ -41,9 +41,9 @@ class TreeLeaves {
 
   /// Enqueues the walk of the rows that can walk now, behind the first `levels` levels of a device-driven tree.
   void EnqueueWalk(int levels);
-  /// Enqueues the walk of all rows through the nodes as they were made, if the tree was grown in lists of copied rows:
-  /// such rows have written positions by their places in the copy. Call it behind a finished device-driven tree, before
-  /// it is cut out.
+  /// If the tree was grown in lists of copied rows, enqueues the walk of all rows through the nodes as they were made.
+  /// Copied rows have written positions by their places in the copy. Call it behind a finished device-driven tree,
+  /// before the tree is cut out.
   void FindUncopied() const;
   /// Returns the nodes of the tree. The host cuts a loss-guided tree out of the nodes that the device has `returned`,
   /// unless the device has done so. Positions follow.
@@ -51,8 +51,8 @@ class TreeLeaves {
   /// The host has cut the tree out of the nodes that the device made, if its shape says so. `leaf`: see
   /// BatchGrowth::LeafNumbers. Positions follow.
   void Cut(std::vector<NodeIndex> leaf);
-  /// Enqueues the walk of the rows outside the sample through `nodes`, which are on the device. Call it behind the
-  /// growth of a tree whose rows are in lists.
+  /// Enqueues the walk of the rows outside the sample through `nodes`, on the device. Call it behind the growth of a
+  /// tree with rows in lists.
   void FindUnsampled(Node const* nodes) const;
 
   /// Finds the leaves of all rows, behind the growth of a host-driven tree. `made`: the nodes as the device made them.
@@ -66,11 +66,11 @@ class TreeLeaves {
   /// `limits`.
   void AddLeafValues(float const* node_values, float* margins, std::size_t stride, DeviceLimits const& limits) const;
 
-  /// Returns what a recorded tree depends on.
+  /// Returns the values that a recorded tree depends on.
   auto RecordingKey() const { return std::tuple{margins_are_speculative_}; }
 
  private:
-  /// Tells whether the host cuts the tree out, so that walks and positions have the numbers of nodes as they were made.
+  /// Tells whether the host cuts the tree out. Walks and positions then have the numbers of nodes as they were made.
   bool IsCutLate() const { return shape_.cut && !shape_.ordered; }
   WalkTree Walk() const;
   void WriteLeaves() const;

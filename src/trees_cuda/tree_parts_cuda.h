@@ -23,9 +23,9 @@ namespace xgbgpu::cuda {
 
 /// Brings the parts together: each part knows the parts above it.
 struct TreeParts {
-  /// `arena`, `stream`, `pages`, `lists` and what `shard` refers to must outlive this object. Histograms get at most
+  /// `arena`, `stream`, `pages`, `lists` and the targets of `shard` must outlive this object. Histograms get at most
   /// `histogram_budget` bytes, the same on all devices. `pages`: of the matrix, visited on this stream; null: the
-  /// matrix is in core. `lists`: of the matrix, used by the trees of all streams. `outputs`: of trees of vectors, whose
+  /// matrix is in core. `lists`: of the matrix, used by the trees of all streams. `outputs`: of trees of vectors. Their
   /// histograms have the cells of each output.
   TreeParts(DeviceMatrix const& matrix, PageStream* pages, ColumnLists* lists, DeviceShard const& shard,
             DeviceArena* arena, Stream const& stream, std::size_t histogram_budget, std::uint32_t outputs = 1);
@@ -36,7 +36,7 @@ struct TreeParts {
   TreeDevice device;
   TreeRequest request;
   TreeMemory memory;         ///< nodes, settings
-  GrowOrderWorkspace order;  ///< in which a loss-guided tree splits its nodes
+  GrowOrderWorkspace order;  ///< of the splits of a loss-guided tree
   TreeGradients gradients;
   TreeRows rows;
   TreeHistograms histograms;
@@ -53,8 +53,8 @@ struct TreeParts {
   GrowthView Growth(RowPaths const& paths = {}) const {
     return {memory.settings(), splits.PlanReduces(), rows.Lists(), paths, order.View(), splits.level_nodes()};
   }
-  /// Enqueues what comes before the histogram of the root: settings, the sample, gradients in fixed point, the root
-  /// with its rows. Clears the histograms of `clear_slots` slots.
+  /// Enqueues all work before the histogram of the root: settings, the sample, gradients in fixed point, the root with
+  /// its rows. Clears the histograms of `clear_slots` slots.
   void EnqueueStart(std::size_t clear_slots) const {
     memory.Begin(histograms.View(), clear_slots * histograms.View().cells, device.limits);
     rows.EnqueueRoot(Partition(rows.matrix()));
@@ -62,7 +62,7 @@ struct TreeParts {
 
   /// Tells whether a tree can be recorded as a graph. A sample that is copied out of pages cannot.
   bool CanRecord() const { return device.CanRecord() && rows.in_core(); }
-  /// Returns what a recorded tree depends on.
+  /// Returns the values that a recorded tree depends on.
   auto RecordingKey() const {
     return std::tuple_cat(device.RecordingKey(), request.RecordingKey(), gradients.RecordingKey(), rows.RecordingKey(),
                           histograms.RecordingKey(), splits.RecordingKey());

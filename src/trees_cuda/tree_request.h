@@ -23,7 +23,7 @@ struct TreeRequest {
   /// row.
   bool weighted() const { return sampled() && params.sampling_method != SamplingMethod::kUniform; }
 
-  /// Returns what a recorded tree depends on.
+  /// Returns the values that a recorded tree depends on.
   auto RecordingKey() const { return std::tuple{params.max_depth, sampled(), weighted(), symmetric()}; }
 };
 

@@ -91,8 +91,8 @@ bool TreeRows::AllDevicesHave(std::uint64_t bytes) const {
   return !device_.AnyDevice(bytes > (pages_ != nullptr ? pages_->room() : in_core()));
 }
 
-/// Tells whether rows may be moved by paths. Moves take memory that pages can have: a page that stays on the device saves
-/// more time than moves do.
+/// Tells whether rows may be moved by paths. Moves take memory that pages can have: a page that stays on the device
+/// saves more time than moves do.
 bool TreeRows::MayMove(DeviceMatrixView const& layout, TrainParams const& params, TreeShape const& shape) const {
   bool const all_rows_of_pages = pages_ != nullptr && layout.copied.columns != 0 && !params.SamplesRows();
   return !all_rows_of_pages || shape.levels > kMostLevelsWithoutMoves;
@@ -168,8 +168,8 @@ DeviceMatrixView TreeRows::AtLevel(DeviceMatrixView page, int level) const {
   return page;
 }
 
-/// Reserves a sample of `rows` rows, if the sample is copied. Otherwise lists have memory for all rows. In pages a sample
-/// is marked, which takes none.
+/// Reserves a sample of `rows` rows, if the sample is copied. Otherwise lists have memory for all rows. In pages a
+/// sample is marked, which takes none.
 void TreeRows::ReserveSampleOf(std::uint32_t rows) {
   bool const weighted = request_.weighted();
   device_.workspace.Note([&] {

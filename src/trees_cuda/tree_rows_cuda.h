@@ -42,23 +42,24 @@ class TreeRows {
   bool CopiesColumns(TrainParams const& params) const;
   /// Tells whether the rows of device-driven trees of `params` can go by paths. All devices call this at the same time.
   bool CanUsePaths(TrainParams const& params) const;
-  /// Returns about how many bytes are taken by the copy of a tree of `params`, and by what tells where its rows are.
+  /// Returns the approximate bytes of a tree of `params`, for its copy and for the lists or paths of its rows.
   std::uint64_t BytesOfCopy(TrainParams const& params) const;
   /// Tells whether all devices have `bytes`, beside their pages or in core. All devices call this at the same time.
   bool AllDevicesHave(std::uint64_t bytes) const;
 
-  /// The next tree is device-driven: takes the features of its levels, if they are copied. Returns true if it needs a
-  /// larger copy than trees alike before it: memory that no device has reserved. All devices call this at the same time.
+  /// The next tree is device-driven: takes the features of its levels, if they are copied. Returns true if the tree
+  /// needs a larger copy than earlier trees alike. No device has reserved that memory. All devices call this at the
+  /// same time.
   bool TakeLevels();
-  /// Chooses how the rows of the next tree go, and reserves its copy. TakeLevels has been called.
+  /// Chooses lists or paths for the rows of the next tree, and reserves its copy. Call it after TakeLevels.
   void ReserveCopy();
   /// Tells the device the columns of the next tree, if they are copied. Enqueued.
   void TellColumns();
-  /// Reserves what its rows take in levels of this shape.
+  /// Reserves the memory of its rows for levels of this shape.
   void ReserveLevels(TreeShape const& shape);
   /// The next tree is host-driven, with at most `families` families at a time: its rows go in lists, or are in pages.
   void ReserveBatches(std::size_t families);
-  /// Reserves lists of all rows, which `jobs` jobs divide.
+  /// Reserves lists of all rows. `jobs` jobs divide the rows.
   void ReserveMoves(std::size_t jobs) { lists_.Reserve(matrix_.view.rows, jobs, 0); }
   /// From now on pages stay on the device, as far as its memory allows beside `spared` bytes. In core it does nothing.
   void KeepPages(std::size_t spared) {
@@ -105,12 +106,13 @@ class TreeRows {
   Pages<DeviceMatrixView> pages_of_all() const {
     return pages_ ? Pages<DeviceMatrixView>{*pages_} : Pages<DeviceMatrixView>{matrix_.view};
   }
-  /// Returns the pages in which all rows walk through a tree by paths: the tree's, if it has all rows.
+  /// Returns the pages in which all rows walk through a tree by paths: the tree's pages if it has all rows, else the
+  /// pages of all rows.
   Pages<DeviceMatrixView> walked_pages() const {
     return copies_columns_ && !copies_sample_ ? Pages<DeviceMatrixView>{matrix()} : pages_of_all();
   }
-  /// Returns [rows] on the device: the leaf of each row, where it has been written; in pages the node of each row. All
-  /// rows of pages that go by paths have no memory of their own for it, but what the grown tree has left.
+  /// Returns [rows] on the device: the leaf of each row, where it has been written; in pages the node of each row. If
+  /// all rows of pages go by paths, they reuse the memory of the grown tree's gradients.
   Span<NodeIndex> positions() const;
 
   SampleView Sample() const;
@@ -120,7 +122,7 @@ class TreeRows {
   RowPaths RootPaths() const;
   PathWorkspace const& paths() const { return paths_; }
 
-  /// Returns what a recorded tree depends on.
+  /// Returns the values that a recorded tree depends on.
   auto RecordingKey() const {
     return std::tuple{by_paths_, sample_.copied(), copies_columns_ ? columns_.columns() : 0, tiles_of_levels_};
   }

@@ -34,13 +34,13 @@ class TreeSplits {
   bool CanChoose(TrainParams const& params, std::size_t nodes) const;
   /// Returns how many families of a batch the host may choose, at least one: their candidates take memory.
   std::size_t MostFamilies() const;
-  /// The next tree is searched in the matrix that it is grown on, which has been reserved.
+  /// The next tree is searched in the matrix that it is grown on. This matrix has been reserved.
   void SearchTree();
   /// Returns the bytes that ReserveLevels takes for a tree of `params`, at most.
   std::uint64_t BytesFor(TrainParams const& params, std::size_t tree_nodes, std::uint64_t widest) const;
   /// Reserves the search of levels of at most `widest` nodes, in a device-driven tree of `tree_nodes` nodes.
   void ReserveLevels(std::size_t tree_nodes, std::size_t widest);
-  /// Reserves the search of batches of `nodes` nodes, in a host-driven tree whose memory has been reserved.
+  /// Reserves the search of batches of `nodes` nodes, in a host-driven tree. Reserve the tree's memory first.
   void ReserveBatches(std::size_t nodes) { workspace_.Reserve(nodes, memory_.node_capacity()); }
   /// Reserves sets of categories for `sets` splits; the first `kept` stay.
   void ReserveCategories(std::size_t sets, std::size_t kept) {
@@ -70,7 +70,7 @@ class TreeSplits {
   /// Copies the sets of categories of the first `nodes` nodes to the host, if any feature has categories. Waits.
   CategorySets ReadCategories(std::size_t nodes);
 
-  /// Tells whether each device searches a share of the features, in trees whose nodes are searched one by one.
+  /// Tells whether each device searches a share of the features, in trees with a search for each node.
   bool deals_features() const { return shares_of_whole_.used(); }
   /// Returns the cells that each device searches in the tree that grows now; null: all.
   CellShares const* shares() const { return searches_share() ? &shares_.cells : nullptr; }
@@ -81,7 +81,7 @@ class TreeSplits {
   /// GrowthView::level_nodes
   LevelNode const* level_nodes() const { return request_.symmetric() ? level_search_.View(0).nodes : nullptr; }
 
-  /// Returns what a recorded tree depends on.
+  /// Returns the values that a recorded tree depends on.
   auto RecordingKey() const {
     return std::tuple{level_search_.features(), workspace_.features().View(), workspace_.constraints().View()};
   }
@@ -98,7 +98,7 @@ class TreeSplits {
   DeviceMatrix const& matrix_;
   SplitWorkspace workspace_;
   SplitShares shares_of_whole_;
-  SplitShares shares_;  ///< of what the tree is grown on
+  SplitShares shares_;  ///< of the matrix that the tree is grown on
   LevelSearchWorkspace level_search_;
   std::vector<std::uint32_t> host_set_;  ///< source of a copy, until the stream has been waited for
 };

@@ -1,4 +1,4 @@
-/// Trees whose leaves are vectors on a CUDA device, one at a time, on a matrix in core. docs/adr/0043-vector-leaves.md
+/// Trees of vectors on a CUDA device, one at a time, on a matrix in core. docs/adr/0043-vector-leaves.md
 #ifndef XGBGPU_TREES_CUDA_VECTOR_TREES_CUDA_H_
 #define XGBGPU_TREES_CUDA_VECTOR_TREES_CUDA_H_
 
@@ -20,9 +20,9 @@
 
 namespace xgbgpu::cuda {
 
-/// Grows the tree in batches of nodes, which the host chooses by the splits that the device has found, as
-/// HostDrivenTree does. A symmetric tree grows level by level. Rows are in lists. Gradients, histograms and splits
-/// have all outputs.
+/// Grows the tree in batches of nodes. The host chooses the nodes by the splits that the device has found, as in
+/// HostDrivenTree. A symmetric tree grows level by level. Rows are in lists. Gradients, histograms and splits have all
+/// outputs.
 ///
 /// Same  bit-equal to host::VectorTrees
 class VectorTrees {

@@ -13,9 +13,9 @@
 
 namespace xgbgpu {
 
-/// `matrix` has the rows of `shard`, quantised together with those of the others. Every shard's builder grows the same
-/// trees, if all get the same calls with the gradients of their own rows; positions and margins are those of its own
-/// rows. What the arguments refer to must outlive it.
+/// `matrix` has the rows of `shard`, quantised together with the rows of all other shards. The builders of all shards
+/// grow the same trees, if all get the same calls with the gradients of their own rows. Positions and margins are of a
+/// builder's own rows. Everything that the arguments refer to must outlive the builder.
 ///
 /// Memory  37 bytes a row at most, 8 more where rows are sampled; `histogram_bytes`, or two histograms; scratch
 std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, Shard const& shard, int threads,
@@ -23,9 +23,9 @@ std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, 
 /// Makes a builder for a matrix that has all rows.
 std::unique_ptr<TreeBuilder> MakeHostTreeBuilder(QuantisedMatrix const& matrix, int threads);
 
-/// Does the same with a matrix in pages. Either no shard's matrix is in pages, or all are; working_bytes is the same in
-/// all. A tree whose sample fits half of what it leaves beside two histograms, in all shards, grows on a copy of the
-/// sample's rows, and visits the pages twice. Grow throws what PageStore throws, too, in all shards.
+/// Makes a builder for a matrix in pages. The matrices of all shards are in pages, or none. All shards have the same
+/// working_bytes. If the sample of a tree fits half of working_bytes less two histograms, in all shards, the tree grows
+/// on a copy of the sample's rows, and visits the pages twice. Grow also throws the errors of PageStore, in all shards.
 ///
 /// Memory  24 bytes a row at most, 8 more where rows are sampled; two pages, and 8 bytes for each row of one;
 ///         `working_bytes`, or two histograms; scratch

@@ -10,7 +10,8 @@ namespace xgbgpu {
 
 namespace {
 
-// Bytes of a row while a tree grows, with a sample and in whichever format of gradients takes more, or in both in turns.
+// Bytes of a row while a tree grows, with a sample and in whichever format of gradients takes more, or in both in
+// turns.
 constexpr std::size_t kPosition = 4, kGradients = 4 + 16, kSampled = 8 + 2, kLists = 2 * 8 + 1;
 constexpr std::size_t kRowInCore = kPosition + 16 + kSampled + kLists;
 constexpr std::size_t kRowInPages = kPosition + kGradients + kSampled;

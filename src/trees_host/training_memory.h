@@ -13,14 +13,14 @@
 
 namespace xgbgpu {
 
-/// What a training takes, in bytes but for `rows`.
+/// The memory needs of a training, in bytes except `rows`.
 struct TrainingNeeds {
   std::uint64_t rows;
   std::size_t bins;       ///< of all rows in core
-  std::size_t shared;     ///< of cuts and cells, which every page has, too
+  std::size_t shared;     ///< of cuts and cells; every page has them, too
   std::size_t histogram;  ///< of one node
-  std::size_t scratch;    ///< that threads sum in
-  std::size_t row_bins;   ///< of the row that takes most in a page
+  std::size_t scratch;    ///< of the tables that threads sum in
+  std::size_t row_bins;   ///< of the largest row in a page
 };
 TrainingNeeds NeedsOf(host::MatrixPlan const& plan, int threads);
 
@@ -30,16 +30,16 @@ struct TrainingMemory {
   std::size_t page_bytes{PagePolicy{}.page_bytes};
 };
 
-/// In core a training takes its bins, 47 bytes a row and two histograms; what the limit leaves is for more histograms.
-/// If that is more than `limit`, it is in pages: 34 bytes a row, two histograms, and three times what a page has, for
-/// two pages and the list of a page's rows. A quarter of what is left is for larger pages, the rest for histograms and
-/// samples.
+/// In core a training takes bins, cuts and cells, 47 bytes a row, two histograms and scratch. The rest of the limit is
+/// for more histograms. If `limit` is less, the training is in pages: 34 bytes a row, two histograms, scratch, and
+/// three times the bytes of a page, for two pages and the list of a page's rows. A quarter of the rest is for larger
+/// pages, three quarters for histograms and samples.
 ///
-/// All shards call this at the same time, each with its own needs and limit. If one of them is in pages, all are, and
-/// all have the same working_bytes.
+/// All shards call this at the same time, each with its own needs and limit. If one shard is in pages, all are. All get
+/// the same working_bytes.
 ///
 /// In      limit  MemoryLimits::training_bytes; 0: none
-/// Throws  InvalidArgument, in all shards, if a limit is less than the least that its shard takes
+/// Throws  InvalidArgument, in all shards, if a limit is less than the least memory of its shard
 TrainingMemory ChooseTrainingMemory(TrainingNeeds const& needs, std::uint64_t limit, Collective& collective);
 
 }  // namespace xgbgpu

@@ -1,5 +1,4 @@
-/// What trees of vectors need beside rows and a matrix: gradients, histograms, splits and nodes with a number for each
-/// output.
+/// Trees of vectors on given rows and a matrix: gradients, histograms, splits and nodes with a number for each output.
 #ifndef XGBGPU_TREES_HOST_VECTOR_TREES_H_
 #define XGBGPU_TREES_HOST_VECTOR_TREES_H_
 
@@ -26,9 +25,9 @@
 namespace xgbgpu::host {
 
 /// Grows one tree after the other, on the rows of a tree builder. A node's histogram has the cells of each output, one
-/// output after the other. The gradients of each output are integers of its own unit, so sums over rows are exact as those
-/// of any tree (docs/determinism.md). They are rounded to the narrow format if that of all outputs may be narrow, and
-/// are kept and summed in 64 bits in either format.
+/// output after the other. The gradients of each output are integers of its own unit, so sums over rows are exact, as
+/// in any tree (docs/determinism.md). Gradients are rounded to the narrow format if all outputs allow it. In either
+/// format they are kept and summed in 64 bits.
 ///
 /// Memory  16 bytes a row and output, and 12 a row; histograms as `histogram_bytes` says, or two
 class VectorTrees {
@@ -40,8 +39,8 @@ class VectorTrees {
   std::uint32_t outputs() const { return static_cast<std::uint32_t>(gradients_.size()); }
   std::size_t bytes() const;
 
-  /// Brings `gradients` [rows, outputs] to fixed point. `sample`: hessians of 0 mark rows outside the sample; empty: all
-  /// rows count. `tree`: its TreeNumber. `all_rows`: of the tree, in all shards. Throws as ChooseGradientFormat.
+  /// Brings `gradients` [rows, outputs] to fixed point. `sample`: hessians of 0 mark rows outside the sample; empty:
+  /// all rows count. `tree`: its TreeNumber. `all_rows`: of the tree, in all shards. Throws as ChooseGradientFormat.
   void Quantise(TrainParams const& params, Span<GradientPair const> gradients, Span<GradientPair const> sample,
                 std::uint32_t tree, std::size_t all_rows, Shard const& shard);
   /// Begins a tree whose root has the `sampled` rows. `features` must live until the tree is finished.
@@ -50,9 +49,9 @@ class VectorTrees {
   /// Sums the page's rows of each job's node, for each output.
   void Sum(Page<QuantisedMatrix> const& page, NodeRows* rows, Span<NodeHistogram const> jobs);
 
-  /// Returns what grows depth-wise and loss-guided trees.
+  /// Returns the growth of depth-wise and loss-guided trees.
   Growth& growth() { return growth_; }
-  /// Returns what grows symmetric trees.
+  /// Returns the growth of symmetric trees.
   SymmetricGrowth& symmetric() { return symmetric_; }
   VectorTree Make() const;
 
@@ -63,7 +62,7 @@ class VectorTrees {
   HistogramBuilder* histograms_;
   int threads_;
   Buffer<GradientPair> column_;          ///< gradients of one output
-  Buffer<NarrowGradient> narrow_;        ///< the same in the narrow format
+  Buffer<NarrowGradient> narrow_;        ///< column_ in the narrow format
   std::vector<GradientFormat> formats_;  ///< units; `narrow` is false
   std::vector<Buffer<GradientSum>> gradients_;
   HistogramSlots slots_;
@@ -74,7 +73,7 @@ class VectorTrees {
   TrainParams train_;                ///< of the tree
   std::vector<SplitParams> params_;  ///< [outputs] of a symmetric tree, with units
   Constraints constraints_;          ///< of splits
-  Constraints interactions_;         ///< without the monotone ones, whose bounds have a number for each output
+  Constraints interactions_;         ///< without monotone constraints: their bounds have a number for each output
 };
 
 }  // namespace xgbgpu::host
