@@ -16,7 +16,7 @@ import functools
 import inspect
 import os
 import weakref
-from typing import Any, Dict, MutableMapping, Tuple
+from typing import Any, Dict, Mapping, MutableMapping, Tuple
 
 from ._constraints import READERS, as_stock
 
@@ -124,16 +124,22 @@ def _of_booster(parameters: Dict[str, Any]) -> Dict[str, Any]:
     return {name: parameters[name] for name in names if parameters.get(name) is not None}
 
 
-def _with_every_parameter(state: Dict[str, Any], kind: type) -> Dict[str, Any]:
-    """Adds parameters that newer versions of XGBoost no longer have, so that their pickles can be used here."""
-    defaults = {
+@functools.lru_cache(maxsize=64)
+def _defaults_of(kind: type) -> Mapping[str, Any]:
+    """Returns the defaults of all parameters of an estimator's class, by name. They are kept, because XGBoost copies an
+    estimator at every `get_params`."""
+    return {
         name: parameter.default
         for one in kind.__mro__
         if one.__module__.startswith("xgboost.")
         for name, parameter in inspect.signature(one.__init__).parameters.items()
         if parameter.default is not parameter.empty
     }
-    return {**defaults, **state}
+
+
+def _with_every_parameter(state: Dict[str, Any], kind: type) -> Dict[str, Any]:
+    """Adds parameters that newer versions of XGBoost no longer have, so that their pickles can be used here."""
+    return {**_defaults_of(kind), **state}
 
 
 def write_for_stock() -> None:
