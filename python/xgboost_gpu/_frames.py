@@ -209,7 +209,7 @@ class Frames:
             return None
         else:
             stock._check_data_shape(data)
-            frame = ArrowFrame(self._library, data.__arrow_c_stream__)
+            frame = ArrowFrame(self._library, lambda: data.__arrow_c_stream__(None))  # polars 1.3 has no default
             frame.is_stream = hasattr(data, "__next__")  # one that goes on from where it is
         frame.is_nameless_if_numbers = _is_of(data, "pyarrow", "Dataset", "Table", "RecordBatch")
         return frame

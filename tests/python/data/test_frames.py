@@ -297,6 +297,17 @@ def test_a_column_on_its_own_is_no_table() -> None:
         xgb.DMatrix(Table({"a": numbers(Y)}, format="f"))
 
 
+def test_a_producer_that_has_to_be_told_a_schema() -> None:
+    """As polars 1.3."""
+
+    class Strict:
+        def __arrow_c_stream__(self, requested_schema: Any) -> Any:
+            assert requested_schema is None
+            return Table(batch(X)).__arrow_c_stream__()
+
+    assert xgb.DMatrix(Strict(), Y).num_row() == 700
+
+
 def test_a_stream_that_was_read_and_a_producer_that_fails() -> None:
     table = Table(batch(X))
     capsule = table.__arrow_c_stream__()
