@@ -114,7 +114,7 @@ NamedDevice ReadDevice(std::string const& value) {
   if (value == kCpu) return {false, -1};
   if ((kind != "cuda" && kind != "gpu") || (colon != std::string::npos && !is_number)) {
     throw InvalidArgument{"Parameter device is " + Quoted(value) +
-                          "; allowed with tree_method=gpu_hist or gpu_exact: cpu, cuda, or cuda:<number of a GPU>"};
+                          "; allowed with tree_method=gpu_hist or gpu_exact: cpu, cuda or gpu, and a GPU by its number as in cuda:1"};
   }
   return {true, ordinal.empty() ? -1 : std::stoi(ordinal)};
 }
