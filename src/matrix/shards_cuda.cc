@@ -21,6 +21,7 @@
 #include "quantile/categories.h"
 #include "quantile/columns.h"
 #include "quantile/feature_cuts.h"
+#include "quantile/fit_cuts.h"
 #include "quantile/key_shards_cuda.h"
 #include "quantile/quantile_policy.h"
 #include "quantile/shared_quantiles_cuda.h"
@@ -238,6 +239,7 @@ Cuts Build::FindCuts(CutsWanted const& wanted) {
   }
   Cuts cuts = JoinCuts(features);
   SetCategoryCuts(source_, threads_, &cuts);
+  CoverRowsWithoutWeight(source_, wanted.weights, threads_, NoOtherShards(), &cuts);
   return cuts;
 }
 

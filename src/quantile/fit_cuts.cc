@@ -1,14 +1,17 @@
-// Extends cuts by the extreme values and new categories of a source.
+// Extends cuts by the extreme values and new categories of rows.
 #include "quantile/fit_cuts.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <mutex>
 #include <vector>
 
+#include "base/float_bits.h"
 #include "base/message.h"
 #include "base/parallel.h"
+#include "core/row_values.h"
 #include "quantile/categories.h"
 #include "quantile/feature_cuts.h"
 #include "quantile/quantile_ops.h"
@@ -53,6 +56,29 @@ std::vector<Extremes> FindExtremes(RowSource const& source, int threads) {
   return all;
 }
 
+/// Returns [features] of the rows of weight 0.
+std::vector<Extremes> FindExtremesWithoutWeight(RowSource const& source, Span<float const> weights, int threads) {
+  constexpr std::size_t kGrain = 1 << 12;  // rows
+  FeatureIndex const features = source.features();
+  std::vector<std::vector<Extremes>> of_threads(static_cast<std::size_t>(threads), std::vector<Extremes>(features));
+  ForEachRow(source, threads, kGrain, [&](std::uint64_t r, auto const& row, int thread) {
+    if (weights[r] != 0) return;
+    auto& own = of_threads[static_cast<std::size_t>(thread)];
+    row.ForEach([&](FeatureIndex f, float value) { own[f].Add({value, value}); });
+  });
+  std::vector<Extremes> all(features);
+  for (auto const& own : of_threads) {
+    for (FeatureIndex f = 0; f < features; ++f) all[f].Add(own[f]);
+  }
+  return all;
+}
+
+/// Extends the bins of a feature, from `min_value` to the upper end `last`, to its extremes.
+void Extend(Extremes const& extremes, bool is_categorical, float* min_value, float* last) {
+  if (extremes.smallest <= *min_value) *min_value = BelowAll(extremes.smallest);
+  if (!is_categorical && extremes.largest >= *last) *last = AboveAll(extremes.largest);
+}
+
 }  // namespace
 
 Cuts FitCuts(Cuts const& cuts, RowSource const& source, int threads) {
@@ -71,14 +97,31 @@ Cuts FitCuts(Cuts const& cuts, RowSource const& source, int threads) {
   for (FeatureIndex f = 0; f < cuts.features(); ++f) {
     Cuts const& from = cuts.IsCategorical(f) && own.bins(f) > cuts.bins(f) ? own : cuts;
     fitting[f].values.assign(from.values.begin() + from.ptr[f], from.values.begin() + from.ptr[f + 1]);
-    auto const [smallest, largest] = extremes[f];
-    fitting[f].min_value = smallest > cuts.min_values[f] ? cuts.min_values[f] : BelowAll(smallest);
-    float& last = fitting[f].values.back();
-    if (!cuts.IsCategorical(f) && largest >= last) last = AboveAll(largest);
+    fitting[f].min_value = cuts.min_values[f];
+    Extend(extremes[f], cuts.IsCategorical(f), &fitting[f].min_value, &fitting[f].values.back());
   }
   Cuts joined = JoinCuts(fitting);
   joined.categorical = cuts.categorical;
   return joined;
+}
+
+void CoverRowsWithoutWeight(RowSource const& source, Span<float const> weights, int threads, Collective& collective,
+                            Cuts* cuts) {
+  if (!collective.AnyOf(std::find(weights.begin(), weights.end(), 0.0f) != weights.end())) return;
+  std::vector<Extremes> extremes(cuts->features());
+  if (!weights.empty()) extremes = FindExtremesWithoutWeight(source, weights, threads);
+  std::vector<std::int64_t> keys;
+  for (auto const& [smallest, largest] : extremes) {
+    keys.push_back(-static_cast<std::int64_t>(AscendingKey(smallest)));
+    keys.push_back(AscendingKey(largest));
+  }
+  collective.Max(Span<std::int64_t>{keys});
+  for (FeatureIndex f = 0; f < cuts->features(); ++f) {
+    if (cuts->IsCategorical(f)) continue;  // it has a bin for each category of all rows
+    Extremes const all{ValueOfKey(static_cast<std::uint32_t>(-keys[2 * f])),
+                       ValueOfKey(static_cast<std::uint32_t>(keys[2 * f + 1]))};
+    Extend(all, false, &cuts->min_values[f], &cuts->values[cuts->ptr[f + 1] - 1]);
+  }
 }
 
 }  // namespace xgbgpu

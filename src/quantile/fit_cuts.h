@@ -1,9 +1,11 @@
-/// Extends the cuts of one matrix for the rows of another.
+/// Extends cuts for rows that they were not made of.
 #ifndef XGBGPU_QUANTILE_FIT_CUTS_H_
 #define XGBGPU_QUANTILE_FIT_CUTS_H_
 
+#include "xgbgpu/collective.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/rows.h"
+#include "xgbgpu/span.h"
 
 namespace xgbgpu {
 
@@ -14,6 +16,15 @@ namespace xgbgpu {
 /// Cost    a pass over the values by `threads` threads
 /// Throws  InvalidArgument (other features, or other categorical features; an infinite value; a category out of range)
 Cuts FitCuts(Cuts const& cuts, RowSource const& source, int threads);
+
+/// Extends cuts in place for the rows of weight 0, which quantiles skip, as FitCuts does for all rows. Gradients may look
+/// at these rows, and a training must send each row where the model sends it.
+///
+/// In      source   one shard's rows; all shards make the call at the same time, and get equal cuts
+///         weights  [rows], or empty: no row has the weight 0
+/// Cost    a pass over the rows of weight 0; a message, and one more if there are such rows
+void CoverRowsWithoutWeight(RowSource const& source, Span<float const> weights, int threads, Collective& collective,
+                            Cuts* cuts);
 
 }  // namespace xgbgpu
 

@@ -14,8 +14,8 @@ namespace xgbgpu::host {
 /// Finds cut points at weighted quantiles of every column, at most max_bin bins a feature.
 ///
 /// The ranks are those of XGBoost's last pruning step on an exactly sorted column. A column of few distinct values gets
-/// one bin for each. Rows of weight 0 are skipped. A column without values gets one empty bin, a categorical column a
-/// bin for each category (categories.h).
+/// one bin for each. Rows of weight 0 move no quantile. They count for min_values and for the last cut of a feature
+/// (fit_cuts.h). A column without values gets one empty bin, a categorical column a bin for each category (categories.h).
 ///
 /// In      source   read once, and at most twice more for every kColumnBufferValues values; as an array if it is one
 ///         weights  [rows] or empty
@@ -43,7 +43,8 @@ Cuts CutsFromBinEdges(RowSource const& source, int threads, Collective& collecti
 /// In      memory_bytes  of counters, at least 32 KB; the smallest of the shards' limits holds
 ///         source        read three times if `memory_bytes` suffice for all columns: first with 4096 counters a column,
 ///                       then twice with 1024 for each rank. A counter takes 4 bytes, with weights 8. Otherwise
-///                       columns, or ranks, wait for another pass. Read once more if a feature is categorical
+///                       columns, or ranks, wait for another pass. Read once more if a feature is categorical, and
+///                       once more if a row has the weight 0
 /// Cost    key_counter_host.h
 /// Same    the cuts of ComputeCuts, bit for bit
 /// Throws  as ComputeCuts

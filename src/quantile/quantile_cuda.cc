@@ -12,6 +12,7 @@
 #include "quantile/columns.h"
 #include "quantile/counted_columns_cuda.h"
 #include "quantile/feature_cuts.h"
+#include "quantile/fit_cuts.h"
 #include "quantile/pack.h"
 #include "quantile/pair_upload_cuda.h"
 #include "quantile/quantile.h"
@@ -330,6 +331,7 @@ Quantiles FindQuantiles(RowSource const& source, CutsWanted const& wanted, Build
   ColumnCuts found = search.Finish();
   Cuts cuts = JoinCuts(found.features);
   SetCategoryCuts(source, options.threads, &cuts);
+  CoverRowsWithoutWeight(source, wanted.weights, options.threads, NoOtherShards(), &cuts);
   return {std::move(cuts), std::move(found.present), search.TakeColumns()};
 }
 

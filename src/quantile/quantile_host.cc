@@ -13,6 +13,7 @@
 #include "quantile/columns.h"
 #include "quantile/counted_columns.h"
 #include "quantile/feature_cuts.h"
+#include "quantile/fit_cuts.h"
 #include "quantile/gather_columns.h"
 #include "quantile/key_counter_host.h"
 #include "quantile/quantile.h"
@@ -63,6 +64,7 @@ Cuts SortCuts(RowSource const& source, RowWeights const& weights, int threads, C
   }
   Cuts cuts = JoinCuts(features);
   SetCategoryCuts(source, threads, collective, &cuts);
+  CoverRowsWithoutWeight(source, weights.of_rows, threads, collective, &cuts);
   return cuts;
 }
 
@@ -73,6 +75,7 @@ Cuts CountCuts(RowSource const& source, RowWeights const& weights, int max_bin, 
   ColumnRange const columns{0, source.features(), source.features()};
   Cuts cuts = JoinCuts(FindCutsByCounting(columns, max_bin, threads, counter.get(), collective).features);
   SetCategoryCuts(source, threads, collective, &cuts);
+  CoverRowsWithoutWeight(source, weights.of_rows, threads, collective, &cuts);
   return cuts;
 }
 

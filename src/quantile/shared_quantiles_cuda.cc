@@ -8,6 +8,7 @@
 
 #include "quantile/categories.h"
 #include "quantile/feature_cuts.h"
+#include "quantile/fit_cuts.h"
 #include "quantile/pair_upload_cuda.h"
 #include "quantile/quantile_policy.h"
 #include "quantile/shared_columns.h"
@@ -216,6 +217,7 @@ std::optional<Quantiles> FindSharedQuantiles(RowSource const& source, CutsWanted
   }
   Quantiles quantiles{JoinCuts(cuts), own->present(), own->TakeColumns()};
   SetCategoryCuts(source, options.threads, *group, &quantiles.cuts);
+  CoverRowsWithoutWeight(source, wanted.weights, options.threads, *group, &quantiles.cuts);
   return quantiles;
 }
 

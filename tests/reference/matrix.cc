@@ -100,6 +100,18 @@ Cuts MakeCuts(Values const& values, std::vector<float> const& weights, int max_b
     }
     cuts.values.push_back(static_cast<float>(largest + (std::fabs(largest) + static_cast<double>(1e-5f))));
     cuts.ptr.push_back(static_cast<BinIndex>(cuts.values.size()));
+    // The ends lie outside the values of all rows, also of rows that have no weight.
+    float low = cuts.min_values[f], high = cuts.values.back();
+    for (std::size_t r = 0; r < values.rows; ++r) {
+      low = std::fmin(low, values(r, f));  // NaN is ignored
+      high = std::fmax(high, values(r, f));
+    }
+    bool const is_below = low<cuts.min_values[f], is_above = high> cuts.values.back();
+    if (is_below)
+      cuts.min_values[f] = static_cast<float>(static_cast<double>(low) - std::fabs(low) - static_cast<double>(1e-5f));
+    if (is_above)
+      cuts.values.back() =
+          static_cast<float>(high + (std::fabs(static_cast<double>(high)) + static_cast<double>(1e-5f)));
   }
   return cuts;
 }

@@ -194,10 +194,26 @@ TEST(QuantilePropertyTest, RowsOfTheLeastWeightCount) {
   for (float const heavy : {0x1p30f, 0x1p46f, 0x1p100f}) EXPECT_EQ(cuts_of_light(heavy), expected) << heavy;
 }
 
-TEST(QuantilePropertyTest, NoWeightAtAllLeavesEmptyColumns) {
+TEST(QuantilePropertyTest, NoWeightAtAllLeavesOneBinForAllValues) {
   auto const values = RandomValues({10, 2}, 40);
   Cuts const cuts = EngineCuts(values, std::vector<float>(10, 0.0f), 32);
   EXPECT_EQ(cuts.bins(), 2U);
+  EXPECT_EQ(FitCuts(cuts, MemorySource{values}, 2), cuts);
+}
+
+TEST(QuantilePropertyTest, TheEndsOfAFeatureHoldRowsOfWeight0) {
+  Values values{5, 2};
+  values.at = {-8.0f, 5.0f, 1.0f, 6.0f, 2.0f, 7.0f, 3.0f, 100.0f, reference::kMissing, 8.0f};
+  std::vector<float> const weights{0, 1, 1, 0, 1}, of_the_others{1, 1, 1};
+  Values others{3, 2};
+  others.at = {1.0f, 6.0f, 2.0f, 7.0f, reference::kMissing, 8.0f};
+  Cuts const cuts = EngineCuts(values, weights, 16), of_others = EngineCuts(others, of_the_others, 16);
+  EXPECT_EQ(cuts.ptr, of_others.ptr) << "no bin of its own for a row of weight 0";
+  EXPECT_EQ(std::vector<float>(cuts.values.begin(), cuts.values.end() - 1),
+            std::vector<float>(of_others.values.begin(), of_others.values.end() - 1));
+  EXPECT_LT(cuts.min_values[0], -8.0f);
+  EXPECT_GT(cuts.values.back(), 100.0f);
+  EXPECT_EQ(FitCuts(cuts, MemorySource{values}, 2), cuts);
 }
 
 TEST(QuantileErrorTest, InfiniteValuesAreNamed) {

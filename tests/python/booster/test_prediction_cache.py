@@ -362,3 +362,33 @@ def test_another_beginning_before_the_first_round(change: str) -> None:
     assert booster.eval(data) == booster.eval(other)
     if change != "objective":  # 0.5 is the prediction of either, and XGBoost keeps the metric
         assert not np.array_equal(booster.predict(data), before[0]) and booster.eval(data) != before[1]
+
+
+@only_ours
+@pytest.mark.parametrize("grow_policy", ["depthwise", "lossguide", "symmetric"])
+@pytest.mark.parametrize("kind", [xgb.DMatrix, xgb.QuantileDMatrix])
+@pytest.mark.parametrize("weighted", ["half", "no value of a column"])
+def test_rows_of_weight_0_lie_where_the_model_sends_them(weighted: str, kind: type, grow_policy: str) -> None:
+    """Labels depend on which values are missing, and the extreme values of each column have the weight 0."""
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(80, 3)).astype(np.float32)
+    x[rng.random(x.shape) < 0.5] = np.nan
+    weight = (rng.random(80) < 0.5).astype(np.float32)
+    x[weight == 0] *= 5
+    y = np.isnan(x) @ np.array([3.0, 5.0, 7.0])
+    if weighted != "half":
+        x[weight != 0, 2] = np.nan
+
+    def errors(margins: np.ndarray, rows: xgb.DMatrix) -> tuple:
+        """Gradients of the user's own, in which weights do not count."""
+        return np.ravel(margins) - y, np.ones(80)
+
+    how = params(max_depth=3, grow_policy=grow_policy, base_score=0.5)
+    data = kind(x, y, weight=weight)
+    booster = xgb.train(how, data, 4, obj=errors)
+    assert np.array_equal(booster.predict(data), fresh(booster).predict(xgb.DMatrix(x)))
+    round_by_round = None
+    for _ in range(4):
+        round_by_round = xgb.train(how, kind(x, y, weight=weight), 1, obj=errors, xgb_model=round_by_round)
+    assert_same_trees(booster, round_by_round)
+    assert np.abs(booster.predict(data) - y).mean() < np.abs(y).mean() / 2
