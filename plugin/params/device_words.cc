@@ -113,8 +113,9 @@ NamedDevice ReadDevice(std::string const& value) {
       !ordinal.empty() && ordinal.size() <= kMostDigits && ordinal.find_first_not_of("0123456789") == std::string::npos;
   if (value == kCpu) return {false, -1};
   if ((kind != "cuda" && kind != "gpu") || (colon != std::string::npos && !is_number)) {
-    throw InvalidArgument{"Parameter device is " + Quoted(value) +
-                          "; allowed with tree_method=gpu_hist or gpu_exact: cpu, cuda or gpu, and a GPU by its number as in cuda:1"};
+    throw InvalidArgument{
+        "Parameter device is " + Quoted(value) +
+        "; allowed with tree_method=gpu_hist or gpu_exact: cpu, cuda or gpu, and a GPU by its number as in cuda:1"};
   }
   return {true, ordinal.empty() ? -1 : std::stoi(ordinal)};
 }
