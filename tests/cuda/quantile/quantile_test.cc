@@ -13,6 +13,7 @@
 #include "base/float_bits.h"
 #include "quantile/columns.h"
 #include "quantile/counted_columns_cuda.h"
+#include "quantile/fit_cuts.h"
 #include "quantile/key_counter_host.h"
 #include "quantile/quantile_cuda.h"
 #include "support/grow.h"
