@@ -116,8 +116,7 @@ namespace host {
 /// Returns the metric of predictions in host memory.
 ///
 /// In      `predictions`, as host::Transform makes them of margins (probabilities, for example). `shared`: filled in
-/// all
-///         shards or in none; null: as if it were empty.
+///         all shards or in none; null: as if it were empty.
 ///         Shards: if one shard has ranking groups, all shards with rows have groups; no group is in two shards
 /// Cost    shards: sums over rows and groups gather up to 4,095 terms of each shard, and 24 bytes for each 2,048 rows.
 ///         auc and aucpr without groups, cox-nloglik, and pre, ndcg and map without groups gather predictions, labels

@@ -174,9 +174,8 @@ namespace host {
 ///         infinite or NaN are left out, and their rows' gradients are NaN. Weights that add up to less than 1e-6 give
 ///         the scale 0, and kSmoothQuantile then gradients and hessians of 0. Weights are not negative
 /// Cost    one pass; HasScale three; kCox five, and a sort unless `by_time` is given; kSoftmax two reads and two
-/// writes,
-///         and one e^x for each margin; kExpectile with n outputs n (n + 1) / 2 additions a row, and two e^x and a
-///         logarithm for each margin. No memory, but for kCox (16 bytes a row) and ranking.
+///         writes, and one e^x for each margin; kExpectile with n outputs n (n + 1) / 2 additions a row, and two e^x
+///         and a logarithm for each margin. No memory, but for kCox (16 bytes a row) and ranking.
 ///         Ranking: one sort of each group by labels, and one by margins for kRankNdcg and kRankMap; parallel over
 ///         groups; memory of 56 bytes for each row of the largest group of a thread.
 ///         Shards: kCox, and ranking without groups, gather labels, weights and margins of all rows in every shard,
