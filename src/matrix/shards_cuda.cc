@@ -18,7 +18,6 @@
 #include "matrix/matrix_cuda.h"
 #include "matrix/paged_builder_cuda.h"
 #include "page/memory_policy.h"
-#include "quantile/categories.h"
 #include "quantile/columns.h"
 #include "quantile/feature_cuts.h"
 #include "quantile/fit_cuts.h"
@@ -237,10 +236,7 @@ Cuts Build::FindCuts(CutsWanted const& wanted) {
       present_.insert(present_.end(), share.present.begin(), share.present.end());
     }
   }
-  Cuts cuts = JoinCuts(features);
-  SetCategoryCuts(source_, threads_, &cuts);
-  CoverRowsWithoutWeight(source_, wanted.weights, threads_, NoOtherShards(), &cuts);
-  return cuts;
+  return CutsOfAllRows(features, source_, wanted.weights, threads_, NoOtherShards());
 }
 
 void Build::CountValues() {

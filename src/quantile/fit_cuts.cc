@@ -5,12 +5,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <mutex>
 #include <vector>
 
 #include "base/float_bits.h"
 #include "base/message.h"
-#include "base/parallel.h"
 #include "core/row_values.h"
 #include "quantile/categories.h"
 #include "quantile/feature_cuts.h"
@@ -33,38 +31,19 @@ struct Extremes {
   }
 };
 
-/// Returns [features].
-std::vector<Extremes> FindExtremes(RowSource const& source, int threads) {
-  constexpr std::size_t kGrain = 1 << 12;  // rows
-  FeatureIndex const features = source.features();
-  std::vector<Extremes> all(features);
-  std::mutex mutex;
-  source.ForEachBatch([&](RowBatch const& batch) {
-    ParallelChunks(threads, batch.rows(), kGrain, [&](std::size_t begin, std::size_t end) {
-      std::vector<Extremes> own(features);
-      for (std::size_t i = begin; i < end; ++i) {
-        for (Entry const& e : batch.row(i)) {
-          if (std::isnan(e.value)) continue;
-          if (e.feature >= features || std::isinf(e.value)) ThrowBadValue(batch.first_row + i, e, features);
-          own[e.feature].Add({e.value, e.value});
-        }
-      }
-      std::lock_guard<std::mutex> const lock{mutex};
-      for (FeatureIndex f = 0; f < features; ++f) all[f].Add(own[f]);
-    });
-  });
-  return all;
-}
-
-/// Returns [features] of the rows of weight 0.
-std::vector<Extremes> FindExtremesWithoutWeight(RowSource const& source, Span<float const> weights, int threads) {
+/// Returns [features] of the rows for which takes(row) is true.
+template <typename Takes>
+std::vector<Extremes> FindExtremes(RowSource const& source, int threads, Takes&& takes) {
   constexpr std::size_t kGrain = 1 << 12;  // rows
   FeatureIndex const features = source.features();
   std::vector<std::vector<Extremes>> of_threads(static_cast<std::size_t>(threads), std::vector<Extremes>(features));
   ForEachRow(source, threads, kGrain, [&](std::uint64_t r, auto const& row, int thread) {
-    if (weights[r] != 0) return;
+    if (!takes(r)) return;
     auto& own = of_threads[static_cast<std::size_t>(thread)];
-    row.ForEach([&](FeatureIndex f, float value) { own[f].Add({value, value}); });
+    row.ForEach([&](FeatureIndex f, float value) {
+      if (f >= features || std::isinf(value)) ThrowBadValue(r, {f, value}, features);
+      own[f].Add({value, value});
+    });
   });
   std::vector<Extremes> all(features);
   for (auto const& own : of_threads) {
@@ -79,6 +58,28 @@ void Extend(Extremes const& extremes, bool is_categorical, float* min_value, flo
   if (!is_categorical && extremes.largest >= *last) *last = AboveAll(extremes.largest);
 }
 
+/// Extends numerical features to the extreme values of rows of weight 0 in all shards.
+void CoverRowsWithoutWeight(RowSource const& source, Span<float const> weights, int threads, Collective& collective,
+                            Cuts* cuts) {
+  if (!collective.AnyOf(std::find(weights.begin(), weights.end(), 0.0f) != weights.end())) return;
+  std::vector<Extremes> extremes;
+  AllOrNone(collective, [&] {
+    extremes = FindExtremes(source, threads, [&](std::uint64_t r) { return !weights.empty() && weights[r] == 0; });
+  });
+  std::vector<std::int64_t> keys;
+  for (auto const& [smallest, largest] : extremes) {
+    keys.push_back(-static_cast<std::int64_t>(AscendingKey(smallest)));
+    keys.push_back(AscendingKey(largest));
+  }
+  collective.Max(Span<std::int64_t>{keys});
+  for (FeatureIndex f = 0; f < cuts->features(); ++f) {
+    if (cuts->IsCategorical(f)) continue;  // it has a bin for each category of all rows
+    Extremes const all{ValueOfKey(static_cast<std::uint32_t>(-keys[2 * f])),
+                       ValueOfKey(static_cast<std::uint32_t>(keys[2 * f + 1]))};
+    Extend(all, false, &cuts->min_values[f], &cuts->values[cuts->ptr[f + 1] - 1]);
+  }
+}
+
 }  // namespace
 
 Cuts FitCuts(Cuts const& cuts, RowSource const& source, int threads) {
@@ -90,7 +91,7 @@ Cuts FitCuts(Cuts const& cuts, RowSource const& source, int threads) {
     Throw<InvalidArgument>("The data have ", source.features(), " columns, and those whose bins they share (ref) have ",
                            cuts.features(), "; allowed: as many, of which the same are categorical (feature_types)");
   }
-  auto const extremes = FindExtremes(source, threads);
+  auto const extremes = FindExtremes(source, threads, [](std::uint64_t) { return true; });
   Cuts own = cuts;
   SetCategoryCuts(source, threads, NoOtherShards(), &own);
   std::vector<FeatureCuts> fitting(cuts.features());
@@ -105,23 +106,12 @@ Cuts FitCuts(Cuts const& cuts, RowSource const& source, int threads) {
   return joined;
 }
 
-void CoverRowsWithoutWeight(RowSource const& source, Span<float const> weights, int threads, Collective& collective,
-                            Cuts* cuts) {
-  if (!collective.AnyOf(std::find(weights.begin(), weights.end(), 0.0f) != weights.end())) return;
-  std::vector<Extremes> extremes(cuts->features());
-  if (!weights.empty()) extremes = FindExtremesWithoutWeight(source, weights, threads);
-  std::vector<std::int64_t> keys;
-  for (auto const& [smallest, largest] : extremes) {
-    keys.push_back(-static_cast<std::int64_t>(AscendingKey(smallest)));
-    keys.push_back(AscendingKey(largest));
-  }
-  collective.Max(Span<std::int64_t>{keys});
-  for (FeatureIndex f = 0; f < cuts->features(); ++f) {
-    if (cuts->IsCategorical(f)) continue;  // it has a bin for each category of all rows
-    Extremes const all{ValueOfKey(static_cast<std::uint32_t>(-keys[2 * f])),
-                       ValueOfKey(static_cast<std::uint32_t>(keys[2 * f + 1]))};
-    Extend(all, false, &cuts->min_values[f], &cuts->values[cuts->ptr[f + 1] - 1]);
-  }
+Cuts CutsOfAllRows(std::vector<FeatureCuts> const& features, RowSource const& source, Span<float const> weights,
+                   int threads, Collective& collective) {
+  Cuts cuts = JoinCuts(features);
+  SetCategoryCuts(source, threads, collective, &cuts);
+  CoverRowsWithoutWeight(source, weights, threads, collective, &cuts);
+  return cuts;
 }
 
 }  // namespace xgbgpu

@@ -2,6 +2,9 @@
 #ifndef XGBGPU_QUANTILE_FIT_CUTS_H_
 #define XGBGPU_QUANTILE_FIT_CUTS_H_
 
+#include <vector>
+
+#include "quantile/feature_cuts.h"
 #include "xgbgpu/collective.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/rows.h"
@@ -17,14 +20,15 @@ namespace xgbgpu {
 /// Throws  InvalidArgument (other features, or other categorical features; an infinite value; a category out of range)
 Cuts FitCuts(Cuts const& cuts, RowSource const& source, int threads);
 
-/// Extends cuts in place for the rows of weight 0, which quantiles skip, as FitCuts does for all rows. Gradients may look
-/// at these rows, and a training must send each row where the model sends it.
+/// Joins the cuts of all features. The search has skipped rows of weight 0: `features` are extended to their categories
+/// and extreme values, as FitCuts extends them to all rows. Gradients may depend on a row of weight 0, and a training
+/// must send each row where the model sends it.
 ///
 /// In      source   one shard's rows; all shards make the call at the same time, and get equal cuts
 ///         weights  [rows], or empty: no row has the weight 0
-/// Cost    a pass over the rows of weight 0; a message, and one more if there are such rows
-void CoverRowsWithoutWeight(RowSource const& source, Span<float const> weights, int threads, Collective& collective,
-                            Cuts* cuts);
+/// Cost    a pass over the rows of weight 0, and SetCategoryCuts; a message, and two more if a row has the weight 0
+Cuts CutsOfAllRows(std::vector<FeatureCuts> const& features, RowSource const& source, Span<float const> weights,
+                   int threads, Collective& collective);
 
 }  // namespace xgbgpu
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/parallel.h"
-#include "quantile/categories.h"
 #include "quantile/columns.h"
 #include "quantile/counted_columns_cuda.h"
 #include "quantile/feature_cuts.h"
@@ -329,9 +328,7 @@ Quantiles FindQuantiles(RowSource const& source, CutsWanted const& wanted, Build
     search.SearchPairs(entries, {});
   }
   ColumnCuts found = search.Finish();
-  Cuts cuts = JoinCuts(found.features);
-  SetCategoryCuts(source, options.threads, &cuts);
-  CoverRowsWithoutWeight(source, wanted.weights, options.threads, NoOtherShards(), &cuts);
+  Cuts cuts = CutsOfAllRows(found.features, source, wanted.weights, options.threads, NoOtherShards());
   return {std::move(cuts), std::move(found.present), search.TakeColumns()};
 }
 

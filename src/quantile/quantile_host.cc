@@ -9,7 +9,6 @@
 #include "base/float_bits.h"
 #include "base/message.h"
 #include "core/row_values.h"
-#include "quantile/categories.h"
 #include "quantile/columns.h"
 #include "quantile/counted_columns.h"
 #include "quantile/feature_cuts.h"
@@ -62,10 +61,7 @@ Cuts SortCuts(RowSource const& source, RowWeights const& weights, int threads, C
         },
         workspace);
   }
-  Cuts cuts = JoinCuts(features);
-  SetCategoryCuts(source, threads, collective, &cuts);
-  CoverRowsWithoutWeight(source, weights.of_rows, threads, collective, &cuts);
-  return cuts;
+  return CutsOfAllRows(features, source, weights.of_rows, threads, collective);
 }
 
 /// Returns the cuts of every column, found with `memory_bytes` of counters. max_bin is 0 for bin edges.
@@ -73,10 +69,8 @@ Cuts CountCuts(RowSource const& source, RowWeights const& weights, int max_bin, 
                Collective& collective) {
   auto const counter = MakeKeyCounter(source, weights, threads, memory_bytes);
   ColumnRange const columns{0, source.features(), source.features()};
-  Cuts cuts = JoinCuts(FindCutsByCounting(columns, max_bin, threads, counter.get(), collective).features);
-  SetCategoryCuts(source, threads, collective, &cuts);
-  CoverRowsWithoutWeight(source, weights.of_rows, threads, collective, &cuts);
-  return cuts;
+  CountedCuts const found = FindCutsByCounting(columns, max_bin, threads, counter.get(), collective);
+  return CutsOfAllRows(found.features, source, weights.of_rows, threads, collective);
 }
 
 /// Returns the least memory limit of all shards, or 0 if no shard has one.

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "quantile/categories.h"
 #include "quantile/feature_cuts.h"
 #include "quantile/fit_cuts.h"
 #include "quantile/pair_upload_cuda.h"
@@ -215,10 +214,8 @@ std::optional<Quantiles> FindSharedQuantiles(RowSource const& source, CutsWanted
         wanted.max_bin == 0 ? shared.CutsAtEdges(first, last) : shared.CutsAtQuantiles(first, last, wanted.max_bin);
     cuts.insert(cuts.end(), found.begin(), found.end());
   }
-  Quantiles quantiles{JoinCuts(cuts), own->present(), own->TakeColumns()};
-  SetCategoryCuts(source, options.threads, *group, &quantiles.cuts);
-  CoverRowsWithoutWeight(source, wanted.weights, options.threads, *group, &quantiles.cuts);
-  return quantiles;
+  return Quantiles{CutsOfAllRows(cuts, source, wanted.weights, options.threads, *group), own->present(),
+                   own->TakeColumns()};
 }
 
 }  // namespace xgbgpu::cuda

@@ -222,10 +222,9 @@ TEST_P(CudaKeyCounterTest, CutsAreThoseOfSortedColumns) {
           auto const counter =
               cuda::MakeKeyCounter(source, {w, w.empty() ? 1.0 : WeightScale(w), as_rows, 2, 0, bytes}, &arena);
           CountedCuts const found = FindCutsByCounting({0, features, features}, max_bin, 2, counter.get());
-          Cuts cuts = JoinCuts(found.features);
-          CoverRowsWithoutWeight(source, w, 2, NoOtherShards(), &cuts);
-          ASSERT_EQ(Difference(cuts, expected), "") << "max_bin " << max_bin << (w.empty() ? "" : ", weights")
-                                                    << (as_rows ? ", rows, " : ", pairs, ") << bytes << " bytes";
+          ASSERT_EQ(Difference(CutsOfAllRows(found.features, source, w, 2, NoOtherShards()), expected), "")
+              << "max_bin " << max_bin << (w.empty() ? "" : ", weights") << (as_rows ? ", rows, " : ", pairs, ")
+              << bytes << " bytes";
           ASSERT_EQ(found.values, present);
         }
       }
@@ -252,9 +251,7 @@ TEST_P(CudaArrayQuantileTest, CountedKeysGiveTheHosts) {
         auto const counter =
             cuda::MakeKeyCounter(*source, {w, w.empty() ? 1.0 : WeightScale(w), true, 3, 0, bytes}, &arena);
         CountedCuts const found = FindCutsByCounting({0, features, features}, 64, 3, counter.get());
-        Cuts cuts = JoinCuts(found.features);
-        CoverRowsWithoutWeight(*source, w, 3, NoOtherShards(), &cuts);
-        ASSERT_EQ(Difference(cuts, expected), "")
+        ASSERT_EQ(Difference(CutsOfAllRows(found.features, *source, w, 3, NoOtherShards()), expected), "")
             << (w.empty() ? "" : "weights, ") << "device " << source->arrays()->device << ", " << bytes << " bytes";
       }
     }
