@@ -54,7 +54,7 @@ class Prediction {
   /// charge, the matrix has the values of a QuantileDMatrix: stock code of 3.0 and newer would read the bins.
   void ExplainByStock(xgboost::DMatrix* data, std::uint64_t values, StockCallOn const& explain) const;
 
-  /// Throws InvalidArgument unless the model has these rounds. Stock methods keep their own messages and results. A
+  /// Throws InvalidArgument unless the model has all `rounds`. Stock methods keep their own messages and results. A
   /// stock dart alone would read past its last round.
   void CheckRounds(RoundRange rounds) const;
   /// Throws Unsupported if stock code has to read rows for `what`, and the data hold bins alone.

@@ -21,7 +21,7 @@ struct DumpFeatures {
 /// The name as it stands in a string of JSON. An ordinary name is returned as it is. Quotes, backslashes and control
 /// characters become \u and four digits: XGBoost 2 and newer escape every other backslash once more. A byte that is not
 /// UTF-8 becomes the character of Latin-1. The brace of a word such as {left} is escaped, too: XGBoost's templates have
-/// these words, and XGBoost would put a number there.
+/// such words, and XGBoost would put a number there.
 std::string JsonName(std::string_view name);
 
 /// Replaces names by JsonName. Returns nothing if all of them stay as they are.

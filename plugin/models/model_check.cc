@@ -331,7 +331,7 @@ std::int64_t CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* la
   }
 
   // Trees as they grow: each pair of children lies behind its parent, and there are no other nodes. Then each node is
-  // reached once if there are as many parents as pairs. This check reads numbers in order, without branches to guess.
+  // reached once if there are as many parents as pairs. The comparison reads numbers in order, without branches to guess.
   // It takes a fraction of the time of a walk from the root.
   bool plain = size % 2 == 1 && !types;
   std::uint32_t differences = 0;

@@ -41,7 +41,8 @@ class LoadedModel {
   void CheckFeatures(std::uint64_t features) const;
   /// Throws InvalidArgument if trees are of outputs beyond the learner's number of outputs, or of too few outputs.
   void CheckOutputs(std::uint32_t outputs) const;
-  /// Throws InvalidArgument if the number of weights does not fit a learner with these features and outputs.
+  /// Throws InvalidArgument if the number of weights does not fit a learner with `features` features and `outputs`
+  /// outputs.
   void CheckWeightsFor(std::uint64_t features, std::uint32_t outputs) const;
 
  private:

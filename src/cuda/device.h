@@ -90,8 +90,8 @@ class DeviceArena {
     std::size_t bytes;
   };
 
-  /// `owner` begins the messages about memory, as in "Training on the GPU". `advice` is the first advice of these
-  /// messages.
+  /// `owner` begins the messages about memory, as in "Training on the GPU". `advice` is the first advice of each
+  /// message.
   explicit DeviceArena(std::string owner, std::string advice = "a smaller max_bin, max_depth or max_leaves")
       : owner_{std::move(owner)}, advice_{std::move(advice)} {}
   DeviceArena(DeviceArena const&) = delete;

@@ -141,8 +141,8 @@ struct DeviceLayout {
 /// Throws InvalidArgument if a shard has more rows than kernels count.
 DeviceLayout ChooseDeviceLayout(Cuts const& cuts, LayoutFacts const& facts);
 
-/// Gives the matrix this layout and these numbers of rows and values. Its cuts are set. Frees the data of an earlier
-/// layout. Pointers of the view become null, except the cuts.
+/// Sets layout and numbers of rows and values of a matrix that has its cuts. Frees the data of an earlier layout.
+/// Pointers of the view become null, except the cuts.
 void SetDeviceLayout(DeviceLayout layout, std::uint64_t rows, std::uint64_t stored, DeviceMatrix* matrix);
 
 /// Chooses and sets the layout for data on the current device. `missing` [features]: 1 if the feature misses values.

@@ -50,8 +50,8 @@ class DeviceFeatureSets {
   /// `arena` must outlive this object.
   DeviceFeatureSets(FeatureIndex features, DeviceArena* arena) : features_{features}, arena_{arena} {}
 
-  /// Copies the next tree's set, and makes room for the sets of `nodes` nodes. Kernels choose these sets. `weights`: of
-  /// the features, or empty. Returns true if the memory has moved.
+  /// Copies the next tree's set, and makes room for the sets of `nodes` nodes. Kernels choose the sets of nodes.
+  /// `weights`: of the features, or empty. Returns true if the memory has moved.
   bool Set(FeatureSampler const& sampler, std::vector<float> const& weights, std::size_t nodes, Stream const& stream);
   /// Copies the next tree's set and the sets of its levels. Nodes have the set of their level. Returns true if the
   /// memory has moved.
