@@ -27,6 +27,7 @@ Cuts FitCuts(Cuts const& cuts, RowSource const& source, int threads);
 /// In      source   one shard's rows; all shards make the call at the same time, and get equal cuts
 ///         weights  [rows], or empty: no row has the weight 0
 /// Cost    a pass over the rows of weight 0, and SetCategoryCuts; a message, and two more if a row has the weight 0
+/// Throws  as SetCategoryCuts; InvalidArgument (an infinite value)
 Cuts CutsOfAllRows(std::vector<FeatureCuts> const& features, RowSource const& source, Span<float const> weights,
                    int threads, Collective& collective);
 
