@@ -268,7 +268,8 @@ class CountingSource final : public RowSource {
   mutable std::atomic<bool> busy_{false};
 };
 
-// What is read once for cuts serves for bins: the devices give each other columns. A first pass counts entries.
+// What is read once for cuts serves for bins: the devices give each other columns. A first pass counts entries, and a
+// last one takes the extreme values of rows of weight 0.
 TEST_F(CudaShardsRuleTest, LongColumnsAreReadOnce) {
   MemorySource const source{RandomValues({200000, 5, 0.1}, 91), 30000};
   auto const weights = RandomWeights(200000, 92);
@@ -276,7 +277,7 @@ TEST_F(CudaShardsRuleTest, LongColumnsAreReadOnce) {
     for (int const n : {1, 2, 3}) {
       CountingSource const counting{source};
       cuda::BuildShards(counting, {256, w}, Deal(200000, n), {2});
-      EXPECT_EQ(counting.passes(), 1 + n);
+      EXPECT_EQ(counting.passes(), 1 + n + (w.empty() ? 0 : 1));
     }
   }
   CountingSource const counting{source};

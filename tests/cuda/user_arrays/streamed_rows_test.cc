@@ -187,7 +187,7 @@ TEST_P(StreamedRowsTest, CutsAndBinsAreThoseOfOneArray) {
     for (std::size_t const memory : {std::size_t{0}, std::size_t{1}}) {  // columns at once, or counted keys
       StreamedRows const rows = Streamed(&tables, 4096 * kRow);
       auto const found = cuda::BuildMatrix(rows, wanted, {0, 2, memory});
-      EXPECT_EQ(tables.passes(), memory == 0 ? 1 : 4);
+      EXPECT_EQ(tables.passes(), (memory == 0 ? 1 : 4) + (w.empty() ? 0 : 1));  // one more for rows of weight 0
       EXPECT_EQ(found->cuts, expected->cuts);
       EXPECT_EQ(ReadAll(LowerEnds{*found}), bins) << memory;
     }
