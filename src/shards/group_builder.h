@@ -18,8 +18,8 @@ struct HeldGroupDevices {
 
 /// The builder of this process. All processes grow the same trees at the same time. If one process fails, the other
 /// processes stop waiting for it. The rows of its rounds are the rows of this process: their calls concern no other
-/// process, except for Grow, GrowVectors, Start, ShareBounds, EvaluateInGroup, AdaptLeaves, and ComputeGradients of an
-/// objective with HasScale.
+/// process, except for Grow, GrowVectors, Start, Cancel, ShareBounds, EvaluateInGroup, AdaptLeaves, and
+/// ComputeGradients of an objective with HasScale.
 class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
  public:
   /// All processes make one at the same time. `place`: of this process among all.
@@ -31,6 +31,7 @@ class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
   /// Null if the devices are of different kinds. The shared memory of a device decides where a tree computes its
   /// gradients, and so the data that devices exchange.
   ResidentRounds* rounds() override { return are_alike_ ? this : nullptr; }
+  void EndWaits() noexcept override { devices->Abort(); }
 
   using CudaTreeBuilder::MakeResidentRows;
   std::unique_ptr<ResidentRows> MakeResidentRows(std::uint32_t outputs) override;
@@ -52,6 +53,8 @@ class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
 
   template <typename Work>
   decltype(auto) OrAbort(Work&& work);
+  template <typename Work>
+  decltype(auto) Exchange(Work&& work);
 
   Collective& group_;
   bool are_alike_{false};

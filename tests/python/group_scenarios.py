@@ -438,6 +438,34 @@ def labels_of_one_change(shares: List[float], in_one_process: bool = False) -> T
     return models(booster)
 
 
+def gives_up_what_is_ahead(shares: List[float], in_one_process: bool = False) -> Tuple[List[str], List[Any]]:
+    """Trains two boosters in turns. A GPU begins the next round of a booster ahead, unless the round before differed.
+    Between rounds the labels of the last worker change, and the learning rate of all. The last worker alone predicts.
+    Returns evaluations and models."""
+    scenario = dict(objective="binary:logistic", eval_metric=["auc", "logloss"])
+    data = Data(scenario)
+    begin, end = own_rows(data, None if in_one_process else shares)
+    matrix = data.matrix(begin, end)
+    last = data.borders(shares)[-2]
+    boosters = [xgb.Booster(settings(scenario), [matrix]) for _ in range(2)]
+    lines = []
+    for round_ in range(14):
+        if round_ == 4:
+            data.info["label"][last:] = 1 - data.info["label"][last:]
+            if end > last:
+                matrix.set_label(data.info["label"][begin:end])
+        if round_ == 7:
+            boosters[0].set_param("eta", 0.1)
+        if round_ == 12 and end > last:
+            boosters[0].predict(matrix, output_margin=True)
+        boosters[0].update(matrix, round_)
+        if round_ >= 8:
+            boosters[1].update(matrix, round_ - 8)
+        if round_ in (5, 6, 9, 10, 11):
+            lines += [booster.eval(matrix) for booster in boosters[: 2 if round_ >= 8 else 1]]
+    return lines, [models(booster) for booster in boosters]
+
+
 def goes_on_with_other_categories(shares: List[float]) -> str:
     """Returns what a training says that goes on from a model, with categories in another order on the last worker."""
     names = ["b", "d", "f"]
