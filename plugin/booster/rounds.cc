@@ -108,10 +108,10 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
     };
     Setup setup;
     Pending const* const gradients_on_device = on_device ? &pending : nullptr;
-    Training& training =
-        group != nullptr ? BeginInGroup(group, OwnerOf(data, *cache), gradients_on_device, decide, &setup)
-        : on_device      ? *pending.training
-                         : PrepareTraining(OwnerOf(data, *cache), kTrees);
+    Training& training = group != nullptr
+                             ? BeginInGroup(group, OwnerOf(data, *cache), gradients_on_device, decide, &setup)
+                         : on_device ? *pending.training
+                                     : PrepareTraining(OwnerOf(data, *cache), kTrees);
     if (group == nullptr) {
       setup = decide();
       setup.may_speculate = on_device && MaySpeculate(training, pending, setup.order.params);

@@ -778,6 +778,17 @@ def dies(shares: List[float], how: str) -> None:
         booster.eval(matrix)
 
 
+def dies_while_ahead(shares: List[float]) -> None:
+    """Worker 1 is killed as soon as a round has ended. The next round has begun, and takes its GPU a millisecond."""
+    data = Data(dict(rows=400_000))
+    matrix = wide_matrix(data, *own_rows(data, shares))
+    booster = xgb.Booster(settings(dict(max_depth=8)), [matrix])
+    for number in range(2000):
+        booster.update(matrix, number)
+        if number == 5 and collective.get_rank() == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
 def wide_matrix(data: Data, begin: int, end: int) -> xgb.DMatrix:
     """Few rows of 360 columns: a worker spends most of its time on long messages."""
     x = np.repeat(data.x[begin:end], 60, axis=1) * np.arange(1, 361, dtype=np.float32)
