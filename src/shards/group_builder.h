@@ -18,8 +18,8 @@ struct HeldGroupDevices {
 
 /// The builder of this process. All processes grow the same trees at the same time. If one process fails, the other
 /// processes stop waiting for it. The rows of its rounds are the rows of this process: their calls concern no other
-/// process, except for Grow, GrowVectors, Start, Cancel, ShareBounds, EvaluateInGroup, AdaptLeaves, and
-/// ComputeGradients of an objective with HasScale.
+/// process, except for Grow, GrowVectors, Start, ShareBounds, EvaluateInGroup, AdaptLeaves, and ComputeGradients of an
+/// objective with HasScale.
 class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
  public:
   /// All processes make one at the same time. `place`: of this process among all.
