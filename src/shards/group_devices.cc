@@ -1,7 +1,6 @@
 // Connects the GPUs of a process group, with memory that all can write to or with NCCL.
 #include "shards/group_devices.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,7 +19,6 @@
 #include "base/message.h"
 #include "collective/nccl_devices_cuda.h"
 #include "collective/peer_devices_cuda.h"
-#include "collective/process_watch.h"
 #include "xgbgpu/error.h"
 
 namespace xgbgpu {
@@ -157,32 +155,6 @@ std::shared_ptr<GroupDevices> TryToMake(Refusal* refusal, F&& make) {
   return nullptr;
 }
 
-/// Returns the other processes of the group that this process can watch: those of its machine, if it sees their numbers.
-std::vector<pid_t> ProcessesBeside(Collective* group) {
-  struct Process {
-    std::int64_t host;
-    std::uint64_t numbers;  ///< the namespace of process numbers; 0: unknown
-    std::int64_t number;
-  };
-  struct stat numbers {};
-  Process const own{HostNumber(), stat("/proc/self/ns/pid", &numbers) == 0 ? numbers.st_ino : 0, getpid()};
-  std::vector<pid_t> beside;
-  for (Process const& other : GatherAll(*group, Span<Process const>{&own, 1})) {
-    bool const is_beside = other.host == own.host && other.numbers == own.numbers && own.numbers != 0;
-    if (is_beside && other.number != own.number) beside.push_back(static_cast<pid_t>(other.number));
-  }
-  return beside;
-}
-
-/// GPUs whose waits end as soon as a process of this machine has ended.
-struct WatchedDevices {
-  WatchedDevices(std::shared_ptr<GroupDevices> made, std::vector<pid_t> const& processes)
-      : devices{std::move(made)}, watch{processes, [this] { devices->Abort(); }} {}
-
-  std::shared_ptr<GroupDevices> devices;
-  ProcessWatch watch;
-};
-
 /// Returns null if they cannot be made. All get the same `may_pass`.
 std::shared_ptr<GroupDevices> Make(Collective* group, int device, Refusal* refusal) {
   std::shared_ptr<GroupDevices> made;
@@ -190,12 +162,8 @@ std::shared_ptr<GroupDevices> Make(Collective* group, int device, Refusal* refus
     made = TryToMake(refusal, [&] { return std::make_shared<PeersOfOneHost>(group, device); });
   }
   if (made == nullptr) made = TryToMake(refusal, [&] { return std::make_shared<WithNccl>(group, device); });
-  if (made == nullptr) {
-    refusal->may_pass = group->AnyOf(refusal->may_pass);
-    return nullptr;
-  }
-  auto const watched = std::make_shared<WatchedDevices>(made, ProcessesBeside(group));
-  return {watched, made.get()};
+  if (made == nullptr) refusal->may_pass = group->AnyOf(refusal->may_pass);
+  return made;
 }
 
 /// The devices of all groups of this process.

@@ -619,7 +619,6 @@ def ended(group: Group) -> Iterator[Group]:
 @on_gpu
 @pytest.mark.parametrize("are_on_one_host", [True, False])
 def test_a_worker_that_is_killed_is_an_error_at_once(are_on_one_host: bool, tmp_path: Any) -> None:
-    """In a tree, most of the time."""
     if not are_on_one_host and (gpus() < 2 or not device_info()["nccl"]):
         pytest.skip("needs two GPUs and NCCL")
     with ended(Group(2, None if are_on_one_host else hosts("0", "1"))) as group, ThreadPoolExecutor(1) as pool:
@@ -633,7 +632,7 @@ def test_a_worker_that_is_killed_is_an_error_at_once(are_on_one_host: bool, tmp_
         answer = training.result()[0]
     assert time.monotonic() - killed < 40
     assert isinstance(answer, WorkerError)
-    assert any(words in str(answer) for words in ("A worker was lost", "does not reach the others", "Another GPU"))
+    assert any(words in str(answer) for words in ("A worker was lost", "does not reach the others any more"))
 
 
 @on_gpu
