@@ -34,6 +34,8 @@ class XGBGPU_API MarginBases {
   /// Notes that XGBoost itself uses the caches of data set `key`: it continues from cached margins, or begins with
   /// `base`.
   void LeaveToXGBoost(DataKey const& key, BaseMargins const& base, DataEpoch const& epoch);
+  /// Forgets the caches of data set `key`, because XGBoost itself puts margins there that it makes in another way.
+  void Forget(DataKey const& key);
   /// Forgets all caches, because no cached margins are the model's.
   void Forget() { begun_.clear(); }
 

@@ -7,6 +7,7 @@
 #include "call/info_epoch.h"
 #include "errors/boundary.h"
 #include "matrix/adapt_input.h"
+#include "matrix/held_bins.h"
 #include "xgb/owner.h"
 #include "xgbgpu/host_span.h"
 
@@ -34,7 +35,11 @@ void Margins::DropStale(xgboost::DMatrix* data, XgbCache* out, bool training) {
   DataKey const key = KeyOf(data, *out);
   BaseMargins const base = learner().BaseMarginsFor(data->Info());
   if (!config().InCharge()) {
-    bases_.LeaveToXGBoost(key, base, KnownEpoch());
+    if (AsHeldBins(data) != nullptr) {
+      bases_.Forget(key);  // a stock method predicts these rows from their bins, and gpu_hist from their values
+    } else {
+      bases_.LeaveToXGBoost(key, base, KnownEpoch());
+    }
     return;
   }
   auto const stale = bases_.Begin(key, base, KnownEpoch(), out);

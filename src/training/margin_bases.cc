@@ -29,4 +29,9 @@ void MarginBases::LeaveToXGBoost(DataKey const& key, BaseMargins const& base, Da
   begun_.erase(std::remove_if(begun_.begin(), begun_.end(), has_other), begun_.end());
 }
 
+void MarginBases::Forget(DataKey const& key) {
+  auto const is_of_key = [&](Begun& b) { return b.key == key; };
+  begun_.erase(std::remove_if(begun_.begin(), begun_.end(), is_of_key), begun_.end());
+}
+
 }  // namespace xgbgpu

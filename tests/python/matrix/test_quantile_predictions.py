@@ -350,6 +350,22 @@ def test_two_boosters_and_sets_that_die() -> None:
             assert_same_bits(booster.predict(valid), fresh(booster).predict(xgb.QuantileDMatrix(V, ref=train)))
 
 
+@pytest.mark.parametrize("look", ["predict", "eval", "update"])
+def test_margins_of_bins_go_with_the_stock_method_that_made_them(look: str) -> None:
+    """The rows lie in other bins than the threshold between 2 and 3 says."""
+    x = np.tile(np.arange(8, dtype=np.float32), 20)[:, np.newaxis]
+    rows = np.array([[3], [5]], np.float32)
+    trained, other = xgb.DMatrix(x, x[:, 0] > 2.5), xgb.QuantileDMatrix(rows, [1, 1])
+    booster = xgb.Booster(params(max_depth=1, base_score=0.5, eta=0.5), [trained, other])
+    booster.update(trained, 0)
+    booster.predict(other)
+    booster.update(trained, 1)
+    booster.set_param(stock_params())
+    {"predict": booster.predict, "eval": booster.eval, "update": lambda data: booster.update(data, 2)}[look](other)
+    booster.set_param(params())
+    assert np.array_equal(booster.predict(other), booster.predict(xgb.DMatrix(rows)))
+
+
 def test_dart_trains_on_bins() -> None:
     """Every round asks for margins of the training rows without the trees that are dropped."""
     settings = params(booster="dart", rate_drop=0.4, max_depth=3, seed=3)
