@@ -119,7 +119,12 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
     margins.BeginRound(&training, data, *cache, setup.host_sets_leaves, &setup.order);
     parts_.trace->Flush();
     auto const round = Begin(&training, std::move(setup), gradients_on_device);
-    GrowByStock(round.get(), on_device ? &training : nullptr, data, gradients, cache, objective);
+    try {
+      GrowByStock(round.get(), on_device ? &training : nullptr, data, gradients, cache, objective);
+    } catch (...) {
+      parts_.settings->RestoreLearningRate();
+      throw;
+    }
     round->End(learner().rounds());
     margins.EndRound(&training);
   });

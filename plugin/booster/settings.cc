@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 
+#include "base/message.h"
 #include "errors/notice.h"
 
 namespace xgbgpu::plugin {
@@ -76,6 +77,11 @@ void Settings::Load(xgboost::Json const& in) {
   shared_params_.clear();
   learner_.stock()->LoadConfig(translated);
   config_ = std::move(next);
+}
+
+void Settings::RestoreLearningRate() {
+  QuietScope quiet{config_.IsPlain()};
+  learner_.stock()->Configure({{"updater", config_.Sequence()}, {"eta", Message(config_.tree().learning_rate)}});
 }
 
 void Settings::Save(xgboost::Json* out) const {

@@ -26,6 +26,9 @@ class Settings {
   void Configure(xgboost::Args const& args, std::function<void()> const& forget_model);
   /// Replaces all parameters by a saved configuration.
   void Load(xgboost::Json const& in);
+  /// Gives the stock booster the learning rate again after a round of ours that failed. XGBoost 3 divides its own by the
+  /// trees of an output while they grow, and an error leaves it divided.
+  void RestoreLearningRate();
   /// Saves the stock booster's configuration with the user's words in it.
   void Save(xgboost::Json* out) const;
 

@@ -34,7 +34,7 @@ from round_scenarios import (
     valid,
     xgboosts_own_functions,
 )
-from support import BACKEND, LIBRARY, OURS, boost, only_ours, other_method, params, raw, run_python
+from support import BACKEND, LIBRARY, OURS, assert_same_trees, boost, make_data, only_ours, other_method, params, raw, run_python
 from xgboost.core import _LIB
 
 CORES = len(os.sched_getaffinity(0))
@@ -451,6 +451,22 @@ def test_an_error_in_a_round_leaves_the_booster_as_it_was() -> None:
     booster.update(train, 3)
     history = History()
     history.truth(booster, train, X)
+
+
+@pytest.mark.parametrize("eta", [{}, {"eta": 0.1}], ids=str)
+def test_an_error_in_a_round_of_a_forest_keeps_the_learning_rate(eta: Dict[str, float]) -> None:
+    x, y = make_data(200, 3)
+    data = xgb.DMatrix(x, y)
+    booster = xgb.Booster(params(max_depth=2, base_score=0.5, num_parallel_tree=4, **eta), [data])
+    config = booster.save_config()
+    for _ in range(2):
+        with pytest.raises(xgb.core.XGBoostError, match="must be finite"):
+            boost(booster, data, np.full(200, np.nan), np.ones(200))
+    assert booster.save_config() == config
+    copy = booster.copy()
+    for each in (booster, copy):
+        each.update(data, 0)
+    assert_same_trees(booster, copy)
 
 
 def test_labels_are_checked_after_an_evaluation() -> None:
