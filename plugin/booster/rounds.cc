@@ -311,10 +311,14 @@ Rounds::Setup Rounds::Decide(xgboost::MetaInfo const& info, XgbGradientMatrix co
   if (config().LetsObjectivesSetLeaves()) order.leaves = LeafRuleOf(objective);
   bool const changes_leaves = order.leaves != LeafRule::kSums;
   if (learner().grows_vector_leaves()) CheckVectorRound(info, changes_leaves);
-  if (changes_leaves) CheckLeafRule(order.params, info.weights_.Size() != 0);
+  bool const warns = group == nullptr || group->shard() == 0;
+  if (changes_leaves) {
+    CheckLeafRule(order.params, info.weights_.Size() != 0);
+    if (warns) WarnIfConstraintsMayBreak(order.params.monotone_constraints);
+  }
   if (order.leaves == LeafRule::kMedians) {
     CheckMediansAddUp(learner().is_dart(), learner().TreesPerOutput());
-    if (group == nullptr || group->shard() == 0) WarnIfEtaIsIgnored(order.params.learning_rate);
+    if (warns) WarnIfEtaIsIgnored(order.params.learning_rate);
   }
   if (order.leaves == LeafRule::kCaller) CheckStockSetsLeaves(*objective, info, View(gradients).size());
   setup.host_sets_leaves = changes_leaves && !on_device;

@@ -107,6 +107,17 @@ void WarnIfEtaIsIgnored(float eta) {
               "applies it."));
 }
 
+void WarnIfConstraintsMayBreak(std::vector<int> const& monotone_constraints) {
+  bool const has_any =
+      std::any_of(monotone_constraints.begin(), monotone_constraints.end(), [](int c) { return c != 0; });
+  if (!has_any) return;
+  WarnOnce(
+      "constraints of medians",
+      "parameter monotone_constraints is given, and predictions may break the constraints: with this objective each "
+      "leaf of gpu_hist becomes a median or quantile of its rows, whatever its neighbours are, as in hist. "
+      "tree_method=gpu_exact keeps to the constraints, and so does gpu_hist in XGBoost 3.4.");
+}
+
 void CheckGrows(bool updates, char const* tree_method) {
   if (!updates) return;
   Throw<InvalidArgument>("Parameter process_type is 'update', and ", tree_method,

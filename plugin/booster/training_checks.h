@@ -43,6 +43,9 @@ void CheckMediansAddUp(bool is_dart, std::int64_t trees_per_output);
 /// Warns once that leaves which are medians do not depend on eta, unless eta is 1.
 void WarnIfEtaIsIgnored(float eta);
 
+/// Warns once that leaves which are medians or quantiles do not keep to monotone constraints, if there are any.
+void WarnIfConstraintsMayBreak(std::vector<int> const& monotone_constraints);
+
 /// Throws InvalidArgument unless each row has a label, each row and output a margin, and all rows have weights or none.
 /// Stock code reads all three when `objective` sets leaves, and does not count them. `margins`: the number of margins.
 void CheckStockSetsLeaves(xgboost::ObjFunction const& objective, xgboost::MetaInfo const& info, std::size_t margins);

@@ -146,6 +146,22 @@ assert booster.get_dump(with_stats=True) == expected.get_dump(with_stats=True)
     assert in_silence or f"parameter {name} has no effect" in lines[0]
 
 
+@only_ours
+@pytest.mark.parametrize("method", ["gpu_hist", "gpu_exact"])
+@pytest.mark.parametrize("constraints", ["(1,0)", "(0,0)"])
+def test_medians_that_may_break_constraints_are_reported_once(method: str, constraints: str) -> None:
+    code = f"""
+import numpy as np, xgboost as xgb
+x = np.arange(80.).reshape(40, 2); data = xgb.DMatrix(x, np.sin(x[:, 0]))
+settings = {params(objective="reg:absoluteerror", eta=1, monotone_constraints=constraints)!r}
+for _ in range(2):
+    xgb.train({{**settings, "tree_method": "{method}"}}, data, 2)
+"""
+    done = run_python(code, library=LIBRARY)
+    may_break = method == "gpu_hist" and constraints == "(1,0)" and SERIES < 304
+    assert (done.stdout + done.stderr).count("predictions may break the constraints") == int(may_break)
+
+
 @pytest.mark.parametrize(
     "objective, settings",
     [("binary:logistic", {}), ("multi:softprob", {"num_class": 3})],
