@@ -80,6 +80,7 @@ void Settings::Load(xgboost::Json const& in) {
 }
 
 void Settings::RestoreLearningRate() {
+  if (kSeries < 300) return;
   QuietScope quiet{config_.IsPlain()};
   learner_.stock()->Configure({{"updater", config_.Sequence()}, {"eta", Message(config_.tree().learning_rate)}});
 }
