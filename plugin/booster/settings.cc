@@ -80,7 +80,7 @@ void Settings::Load(xgboost::Json const& in) {
 }
 
 void Settings::RestoreLearningRate() {
-  if (kSeries < 300) return;
+  if (kSeries < 300) return;  // 1.7 divides no rate of its own, and would forget all other parameters
   QuietScope quiet{config_.IsPlain()};
   learner_.stock()->Configure({{"updater", config_.Sequence()}, {"eta", Message(config_.tree().learning_rate)}});
 }
