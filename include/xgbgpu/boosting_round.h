@@ -110,8 +110,7 @@ class XGBGPU_API HostRound final : public BoostingRound {
 class XGBGPU_API ResidentRound final : public BoostingRound {
  public:
   /// `objective` and `targets` are of the gradients. If `may_speculate`, and the round before had the same plan, the
-  /// next round begins when the trees of this one have grown. Processes of a group give the same `may_speculate`: it is
-  /// true only if the round before had the same plan in all of them.
+  /// next round begins when the trees of this one have grown.
   ResidentRound(Training* training, RoundOrder order, ObjectiveParams const& objective, TargetMark const& targets,
                 bool may_speculate);
   void End(std::uint32_t rounds) override;

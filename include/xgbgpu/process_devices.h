@@ -24,12 +24,7 @@ XGBGPU_API WorkerPlace PlaceOfWorker(Collective* group, int devices);
 /// call it at the same time. If false, *why_not is the reason.
 XGBGPU_API bool DevicesCanMeet(Collective* group, int device, std::string* why_not);
 
-/// Ends every wait of this process's device for devices of other processes, because the processes of the group do not
-/// reach each other any more. A build without CUDA does nothing.
-XGBGPU_API void LoseDevices(Collective const* group) noexcept;
-
-/// Waits for the exchanges between the devices of a group that has ended, and closes their connections. A build without
-/// CUDA does nothing.
+/// Closes the connections between the devices of a group that has ended. A build without CUDA does nothing.
 XGBGPU_API void ForgetDevices(Collective const* group);
 
 /// Returns version and file of NCCL, for example "2.28.9 from /usr/lib/libnccl.so.2". Empty if it is not found or in a

@@ -132,12 +132,8 @@ class XGBGPU_API ResidentRounds {
   virtual void ForgetTrees() = 0;
   virtual std::size_t kept_trees() const = 0;
 
-  /// Cancels the trees that were started and not asked for, because their margins are about to change. A
-  /// process of a group that starts other trees instead does so together with all others.
+  /// Cancels the trees that were started and not asked for, because their margins are about to change.
   void Cancel() noexcept;
-  /// Must be called by a process of a group that does not start a tree which all have agreed to start. The other
-  /// processes stop waiting for it, and throw.
-  virtual void EndWaits() noexcept {}
 
  private:
   friend class ResidentRows;

@@ -126,16 +126,10 @@ struct XGBGPU_API Training {
   /// Sets the margins of own rows on a device to one value for each output, in a model of `rounds` rounds. `margins`:
   /// [outputs], or [1] for all outputs.
   void SetEqualMargins(Span<float const> margins, std::uint32_t outputs, std::uint32_t rounds);
-  /// Returns true if the round before was on a device and had this plan.
-  bool HadPlan(RoundPlan const& plan) const;
-  /// Returns true if speculation has the gradients that this objective makes of margins and targets.
-  bool IsAhead(ObjectiveParams const& objective, TargetMark const& mark) const;
-  /// Forgets the gradients and trees of speculation.
-  void GiveUpAhead() noexcept;
   /// Computes the gradients of the next round from the margins of own rows on a device, unless speculation has.
   void ComputeGradients(ObjectiveParams const& objective, TargetView const& targets, TargetMark const& mark);
   /// Enqueues gradients and first trees of the next round, while the host is busy with this one. Throws nothing: an
-  /// error repeats in the next round. Processes of a group make the call together.
+  /// error repeats in the next round.
   void Speculate(ObjectiveParams const& objective, TrainParams const& tree_params, std::uint32_t round,
                  std::size_t trees_per_output);
 

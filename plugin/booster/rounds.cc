@@ -107,18 +107,13 @@ void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* ca
                     [&] { return margins.OnHost(data, cache); });
     };
     Setup setup;
-    Pending const* const gradients_on_device = on_device ? &pending : nullptr;
-    Training& training = group != nullptr
-                             ? BeginInGroup(group, OwnerOf(data, *cache), gradients_on_device, decide, &setup)
-                         : on_device ? *pending.training
-                                     : PrepareTraining(OwnerOf(data, *cache), kTrees);
-    if (group == nullptr) {
-      setup = decide();
-      setup.may_speculate = on_device && MaySpeculate(training, pending, setup.order.params);
-    }
+    Training& training = group != nullptr ? BeginInGroup(group, OwnerOf(data, *cache), on_device, decide, &setup)
+                         : on_device      ? *pending.training
+                                          : PrepareTraining(OwnerOf(data, *cache), kTrees);
+    if (group == nullptr) setup = decide();
     margins.BeginRound(&training, data, *cache, setup.host_sets_leaves, &setup.order);
     parts_.trace->Flush();
-    auto const round = Begin(&training, std::move(setup), gradients_on_device);
+    auto const round = Begin(&training, std::move(setup), on_device ? &pending : nullptr);
     try {
       GrowByStock(round.get(), on_device ? &training : nullptr, data, gradients, cache, objective);
     } catch (...) {
@@ -250,38 +245,26 @@ Training* Rounds::GoOn(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> co
   return training;
 }
 
-/// Tells whether the next round may begin ahead, when the trees of this one have grown.
-bool Rounds::MaySpeculate(Training const& training, Pending const& pending, TrainParams const& params) const {
-  // A dart draws the trees that it drops between rounds.
-  return !learner().is_dart() && config().device().gpu_trace.empty() &&
-         training.HadPlan({pending.objective, pending.targets, params});
-}
-
 /// Returns the training on `data` and decides what the round is to do, once workers agree on both. `on_device`: the
-/// gradients, if they are on a device, else null.
-Training& Rounds::BeginInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& data,
-                               Pending const* on_device, std::function<Setup()> const& decide, Setup* setup) {
+/// gradients are there.
+Training& Rounds::BeginInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& data, bool on_device,
+                               std::function<Setup()> const& decide, Setup* setup) {
   bool const has_rows = data->Info().num_row_ != 0;
-  std::vector<Fact> const where{{"place of the gradients", on_device != nullptr ? "GPU" : "host"}};
-  auto const may_speculate = [&](Training const& training) {
-    return on_device != nullptr && MaySpeculate(training, *on_device, setup->order.params);
-  };
-  Training* const known = GoOn(group, data, kTrees, where, [&](Training* training) -> std::string {
+  std::vector<Fact> const where{{"place of the gradients", on_device ? "GPU" : "host"}};
+  Training* const known = GoOn(group, data, kTrees, where, [&](Training*) -> std::string {
     *setup = decide();
     std::vector<float>& weights = setup->order.params.feature_weights;
     auto const of_all = parts_.group->KnownFeatureWeights(has_rows, weights);
     if (!of_all) return {};
     weights = *of_all;
     std::string const bits{reinterpret_cast<char const*>(weights.data()), weights.size() * sizeof(float)};
-    setup->may_speculate = may_speculate(*training);
-    return "feature weights " + std::to_string(HashText(bits)) + (setup->may_speculate ? ", the next round ahead" : "");
+    return "feature weights " + std::to_string(HashText(bits));
   });
   if (known != nullptr) return *known;
   Training& training = PrepareTraining(data, kTrees);
   Agree(*group, where, [&] { *setup = decide(); });
   std::vector<float>& weights = setup->order.params.feature_weights;
   weights = parts_.group->AgreeOnFeatureWeights(group, has_rows, weights);
-  setup->may_speculate = !group->AnyOf(!may_speculate(training));
   return training;
 }
 
@@ -334,8 +317,11 @@ Rounds::Setup Rounds::Decide(xgboost::MetaInfo const& info, XgbGradientMatrix co
 /// Begins the engine's round: on the gradients `pending` on a device, or, if that is null, on XGBoost's.
 std::unique_ptr<BoostingRound> Rounds::Begin(Training* training, Setup setup, Pending const* pending) const {
   if (pending == nullptr) return std::make_unique<HostRound>(training, std::move(setup.order), setup.residuals);
+  // A dart draws the trees that it drops between rounds. Workers of a group begin no tree that one of them may give up.
+  bool const may_speculate =
+      !learner().is_dart() && config().device().gpu_trace.empty() && ProcessGroup::OfThisThread() == nullptr;
   return std::make_unique<ResidentRound>(training, std::move(setup.order), pending->objective, pending->targets,
-                                         setup.may_speculate);
+                                         may_speculate);
 }
 
 /// Has stock code make the round's trees, which asks our updater for each. `on_device`: the training, if gradients are
@@ -465,8 +451,7 @@ bool Rounds::ComputeInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatri
   Training* training = GoOn(group, owner, step, FactsOf(objective), [&](Training* found) -> std::string {
     if (StayOnDevice(*found, objective)) {
       targets = KnownOnDevice(found, objective, info);
-      if (!targets) return "";
-      return found->IsAhead(objective, targets->mark) ? "gradients ahead" : "margins on the GPU";
+      return targets ? "margins on the GPU" : "";
     }
     inputs = parts_.group->InputsOf(group, found, objective, info, margins);
     return inputs ? "inputs" : "";
@@ -515,7 +500,6 @@ std::optional<Rounds::Targets> Rounds::KnownOnDevice(Training* training, Objecti
 /// workers compute on their hosts. `training` remembers it, unless stock code has to refuse labels.
 bool Rounds::AgreeOnDevice(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
                            xgboost::MetaInfo const& info, XgbGradientMatrix* out) {
-  training->GiveUpAhead();  // another worker may have to
   if (!StayOnDevice(*training, objective)) return false;
   bool has_room = true;
   auto const try_to = [&](std::vector<Fact> const& facts, std::function<void()> const& work) {

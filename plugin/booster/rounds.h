@@ -71,7 +71,6 @@ class Rounds {
     RoundOrder order;
     HostRound::Residuals residuals;  ///< if leaves change on the host
     bool host_sets_leaves{false};
-    bool may_speculate{false};  ///< the same in all workers of a group
   };
 
   BoosterConfig const& config() const { return parts_.settings->config(); }
@@ -111,8 +110,7 @@ class Rounds {
   bool AgreeOnDevice(ProcessGroup* group, Training* training, ObjectiveParams const& objective,
                      xgboost::MetaInfo const& info, XgbGradientMatrix* out);
   void AddUpLosses(ProcessGroup* group);
-  bool MaySpeculate(Training const& training, Pending const& pending, TrainParams const& params) const;
-  Training& BeginInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& data, Pending const* on_device,
+  Training& BeginInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& data, bool on_device,
                          std::function<Setup()> const& decide, Setup* setup);
   std::unique_ptr<BoostingRound> Begin(Training* training, Setup setup, Pending const* pending) const;
   void GrowByStock(BoostingRound* round, Training const* on_device, xgboost::DMatrix* data, XgbGradients* gradients,

@@ -133,8 +133,6 @@ void ProcessGroup::Lose(std::string const& why) {
       " seconds; a worker with a stock tree_method, with another kind of matrix or with a metric of its own waits "
       "for other messages. " +
       why;
-  LoseDevices(this);
-  for (auto const& some : some_) LoseDevices(some.get());
   throw ShardsLost{failure_};
 }
 

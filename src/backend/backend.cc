@@ -78,10 +78,6 @@ bool DevicesCanMeet(Collective* group, int device, std::string* why_not) {
   return DeviceBackend::Get().CanMeet(group, device, why_not);
 }
 
-void LoseDevices(Collective const* group) noexcept {
-  if (DeviceBackend const* const cuda = DeviceBackend::OfBuild()) cuda->Lose(group);
-}
-
 void ForgetDevices(Collective const* group) {
   if (DeviceBackend const* const cuda = DeviceBackend::OfBuild()) cuda->Forget(group);
 }

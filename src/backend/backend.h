@@ -117,7 +117,6 @@ class DeviceBackend : public Backend {
 
   virtual WorkerPlace PlaceOf(Collective* group, int devices) const = 0;
   virtual bool CanMeet(Collective* group, int device, std::string* why_not) const = 0;
-  virtual void Lose(Collective const* group) const noexcept = 0;
   virtual void Forget(Collective const* group) const = 0;
   virtual std::string Nccl(std::string* why_not) const = 0;
 

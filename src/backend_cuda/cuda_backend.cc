@@ -142,7 +142,6 @@ class CudaBackend final : public DeviceBackend {
       return false;
     }
   }
-  void Lose(Collective const* group) const noexcept override { GroupDevices::Lose(group); }
   void Forget(Collective const* group) const override { GroupDevices::Forget(group); }
   std::string Nccl(std::string* why_not) const override {
     try {

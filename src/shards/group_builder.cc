@@ -35,17 +35,8 @@ decltype(auto) GroupBuilder::OrAbort(Work&& work) {
   }
 }
 
-/// Calls work(), which enqueues exchanges of the devices on stream().
-template <typename Work>
-decltype(auto) GroupBuilder::Exchange(Work&& work) {
-  return OrAbort([&]() -> decltype(auto) {
-    GroupDevices::Turn const turn{devices.get(), stream()};
-    return work();
-  });
-}
-
 Tree GroupBuilder::Grow(TrainParams const& params, Span<GradientPair const> gradients, TreeKey key) {
-  return Exchange([&] { return CudaTreeBuilder::Grow(params, gradients, key); });
+  return OrAbort([&] { return CudaTreeBuilder::Grow(params, gradients, key); });
 }
 
 std::unique_ptr<ResidentRows> GroupBuilder::MakeResidentRows(std::uint32_t outputs) {
@@ -56,31 +47,31 @@ std::unique_ptr<ResidentRows> GroupBuilder::MakeResidentRows(std::uint32_t outpu
 
 void GroupBuilder::ComputeGradients(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective) {
   if (!HasScale(objective.kind)) return CudaTreeBuilder::ComputeGradients(rows, objective);
-  Exchange([&] { CudaTreeBuilder::ComputeGradients(rows, objective); });
+  OrAbort([&] { CudaTreeBuilder::ComputeGradients(rows, objective); });
 }
 
 void GroupBuilder::AdaptLeaves(Tree* tree, cuda::DeviceResidentRows* rows, std::uint32_t output) {
-  Exchange([&] {
+  OrAbort([&] {
     CudaTreeBuilder::AdaptLeaves(tree, rows, output);
     devices->own()->Check();
   });
 }
 
 void GroupBuilder::Begin(TrainParams const& params, cuda::DeviceResidentRows* rows, std::vector<RoundTree> trees) {
-  Exchange([&] { CudaTreeBuilder::Begin(params, rows, std::move(trees)); });
+  OrAbort([&] { CudaTreeBuilder::Begin(params, rows, std::move(trees)); });
 }
 
 VectorTree GroupBuilder::GrowVectors(TrainParams const& params, Span<GradientPair const> gradients,
                                      std::uint32_t outputs, TreeKey key) {
-  return Exchange([&] { return CudaTreeBuilder::GrowVectors(params, gradients, outputs, key); });
+  return OrAbort([&] { return CudaTreeBuilder::GrowVectors(params, gradients, outputs, key); });
 }
 
 VectorTree GroupBuilder::GrowVectors(TrainParams const& params, cuda::DeviceResidentRows* rows, TreeKey key) {
-  return Exchange([&] { return CudaTreeBuilder::GrowVectors(params, rows, key); });
+  return OrAbort([&] { return CudaTreeBuilder::GrowVectors(params, rows, key); });
 }
 
 Tree GroupBuilder::FinishNext() {
-  return Exchange([&] { return CudaTreeBuilder::FinishNext(); });
+  return OrAbort([&] { return CudaTreeBuilder::FinishNext(); });
 }
 
 void GroupBuilder::ShareBounds(cuda::DeviceResidentRows* rows) { rows->ShareBoundsOver(&group_); }
@@ -89,7 +80,6 @@ std::vector<double> GroupBuilder::EvaluateInGroup(cuda::DeviceResidentRows* rows
                                                   Span<MetricParams const> metrics, TargetView const& targets,
                                                   int /*threads*/, Collective* group, Span<SharedRows* const> shared) {
   auto const gather = [&](std::uint32_t* words, std::uint64_t n, cudaStream_t stream) {
-    GroupDevices::Turn const turn{devices.get(), stream};
     // Pairs of words as one number: no sum of a word overflows into the next.
     devices->own()->Sum(reinterpret_cast<std::int64_t*>(words), n / 2, stream);
   };

@@ -31,7 +31,6 @@ class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
   /// Null if the devices are of different kinds. The shared memory of a device decides where a tree computes its
   /// gradients, and so the data that devices exchange.
   ResidentRounds* rounds() override { return are_alike_ ? this : nullptr; }
-  void EndWaits() noexcept override { devices->Abort(); }
 
   using CudaTreeBuilder::MakeResidentRows;
   std::unique_ptr<ResidentRows> MakeResidentRows(std::uint32_t outputs) override;
@@ -53,8 +52,6 @@ class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
 
   template <typename Work>
   decltype(auto) OrAbort(Work&& work);
-  template <typename Work>
-  decltype(auto) Exchange(Work&& work);
 
   Collective& group_;
   bool are_alike_{false};

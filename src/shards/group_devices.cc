@@ -31,17 +31,15 @@ constexpr double kPatience = 300;
 /// GPUs of one host, which write to each other's memory.
 class PeersOfOneHost final : public GroupDevices {
  public:
-  PeersOfOneHost(Collective* group, int device)
-      : GroupDevices{device}, peers_{group, device, kPatience}, shard_{group->shard()} {}
+  PeersOfOneHost(Collective* group, int device) : peers_{group, device, kPatience}, shard_{group->shard()} {}
 
   cuda::DeviceCollective* own() override { return peers_.of(shard_); }
   std::size_t least_shared_bytes() const override { return CollectivePolicy{}.least_shared_bytes; }
   void Abort() noexcept override { peers_.Abort(); }
+  void End() noexcept override {}  // a training that is left ends with its own memory
   bool failed() const override { return peers_.failed(); }
 
  private:
-  void End() noexcept override {}  // a training that is left ends with its own memory
-
   cuda::PeerDevices peers_;
   int shard_;
 };
@@ -64,18 +62,16 @@ std::string UuidOf(int device) {
 class WithNccl final : public GroupDevices {
  public:
   WithNccl(Collective* group, int device)
-      : GroupDevices{device},
-        devices_{Library(group), group, device, OwnUuid(group, device), Patience()},
+      : devices_{Library(group), group, device, OwnUuid(group, device), Patience()},
         least_shared_bytes_{devices_.MeasureLeastSharedBytes(group)} {}
 
   cuda::DeviceCollective* own() override { return &devices_; }
   std::size_t least_shared_bytes() const override { return least_shared_bytes_; }
   void Abort() noexcept override { devices_.Abort(); }
+  void End() noexcept override { devices_.End(); }
   bool failed() const override { return devices_.failed(); }
 
  private:
-  void End() noexcept override { devices_.End(); }
-
   static cuda::NcclLibrary const& Library(Collective* group) {
     cuda::NcclLibrary const* library = nullptr;
     AllOrNone(*group, [&] { library = &cuda::LoadNccl(); });
@@ -194,13 +190,6 @@ class AllGroups {
     return made;
   }
 
-  void Lose(Collective const* group) {
-    std::lock_guard<std::mutex> const lock{mutex_};
-    for (Slot const& slot : slots_) {
-      if (slot.group == group && slot.devices) slot.devices->Abort();
-    }
-  }
-
   /// Removes and returns what there is of a group.
   std::vector<std::shared_ptr<GroupDevices>> Take(Collective const* group) {
     std::lock_guard<std::mutex> const lock{mutex_};
@@ -237,24 +226,6 @@ class AllGroups {
 
 }  // namespace
 
-GroupDevices::GroupDevices(int device) : device_{device} {}
-GroupDevices::~GroupDevices() = default;
-
-GroupDevices::Turn::Turn(GroupDevices* devices, cudaStream_t stream) : devices_{*devices}, stream_{stream} {
-  DeviceScope const scope{devices_.device_};
-  if (devices_.last_ == nullptr) devices_.last_ = std::make_unique<Event>();
-  devices_.last_->HoldUp(stream_);
-}
-
-GroupDevices::Turn::~Turn() {
-  try {
-    DeviceScope const scope{devices_.device_};
-    devices_.last_->Record(stream_);
-  } catch (DeviceError const&) {
-    devices_.Abort();  // the next turn would not wait for this one
-  }
-}
-
 WorkerPlace GroupDevices::PlaceOf(Collective* group, int devices) {
   // A group is of one thread, and no address of a group comes twice. Some workers of a group are a group of their own:
   // who has asked for which, all of that one know.
@@ -272,17 +243,8 @@ std::shared_ptr<GroupDevices> GroupDevices::Of(Collective* group, int device) {
   return AllGroups::Instance().Get(group, device);
 }
 
-void GroupDevices::Lose(Collective const* group) noexcept { AllGroups::Instance().Lose(group); }
-
-void GroupDevices::Forget(Collective const* group) noexcept {
-  for (auto const& devices : AllGroups::Instance().Take(group)) {
-    try {
-      if (devices->last_ != nullptr) devices->last_->Wait("ending exchanges");
-    } catch (DeviceError const&) {
-      devices->Abort();  // the device has failed
-    }
-    devices->End();
-  }
+void GroupDevices::Forget(Collective const* group) {
+  for (auto const& devices : AllGroups::Instance().Take(group)) devices->End();
 }
 
 }  // namespace xgbgpu

@@ -164,19 +164,15 @@ ResidentRound::ResidentRound(Training* training, RoundOrder order, ObjectivePara
                              TargetMark const& targets, bool may_speculate)
     : BoostingRound{training, std::move(order)} {
   RoundPlan plan{objective, targets, order_.params};
-  speculates_ = may_speculate && training_.HadPlan(plan);
+  speculates_ = may_speculate && training_.last_plan &&
+                training_.last_plan->SameGradients(plan.objective, plan.targets) &&
+                training_.last_plan->params == plan.params;
   training_.last_plan = std::move(plan);
 }
 
 Tree ResidentRound::Make(Span<GradientPair const> /*gradients*/, std::size_t per_output) {
-  if (trees_ != 0) return std::move(grown_.at(trees_));
-  try {
-    GrowAll(per_output);
-  } catch (...) {
-    if (speculates_) trainer().rounds()->EndWaits();
-    throw;
-  }
-  return std::move(grown_.front());
+  if (trees_ == 0) GrowAll(per_output);
+  return std::move(grown_.at(trees_));
 }
 
 void ResidentRound::GrowAll(std::size_t per_output) {

@@ -93,24 +93,10 @@ void Training::SetEqualMargins(Span<float const> margins, std::uint32_t outputs,
   own.rounds = rounds;
 }
 
-bool Training::HadPlan(RoundPlan const& plan) const {
-  return last_plan && last_plan->SameGradients(plan.objective, plan.targets) && last_plan->params == plan.params;
-}
-
-bool Training::IsAhead(ObjectiveParams const& objective, TargetMark const& mark) const {
-  return has_speculative_gradients && last_plan && last_plan->SameGradients(objective, mark);
-}
-
-void Training::GiveUpAhead() noexcept {
-  has_speculative_gradients = false;
-  if (trainer->rounds() != nullptr) trainer->rounds()->Cancel();
-}
-
 void Training::ComputeGradients(ObjectiveParams const& objective, TargetView const& targets, TargetMark const& mark) {
   own.SetTargets(targets, mark);
-  bool const is_ahead = IsAhead(objective, mark);
-  has_speculative_gradients = false;
-  if (is_ahead) return;
+  bool const speculative = std::exchange(has_speculative_gradients, false);
+  if (speculative && last_plan && last_plan->SameGradients(objective, mark)) return;
   trainer->rounds()->Cancel();
   own.rows->ComputeGradients(objective);
 }
@@ -125,7 +111,6 @@ void Training::Speculate(ObjectiveParams const& objective, TrainParams const& tr
     has_speculative_gradients = true;
   } catch (std::exception const&) {
     has_speculative_gradients = false;
-    trainer->rounds()->EndWaits();
   }
 }
 

@@ -438,10 +438,9 @@ def labels_of_one_change(shares: List[float], in_one_process: bool = False) -> T
     return models(booster)
 
 
-def gives_up_what_is_ahead(shares: List[float], in_one_process: bool = False) -> Tuple[List[str], List[Any]]:
-    """Trains two boosters in turns. A GPU begins the next round of a booster ahead, unless the round before differed.
-    Between rounds the labels of the last worker change, and the learning rate of all. The last worker alone predicts.
-    Returns evaluations and models."""
+def trains_in_turns(shares: List[float], in_one_process: bool = False) -> Tuple[List[str], List[Any]]:
+    """Trains two boosters in turns. Between rounds the labels of the last worker change, and the learning rate of all.
+    The last worker alone predicts. Returns evaluations and models."""
     scenario = dict(objective="binary:logistic", eval_metric=["auc", "logloss"])
     data = Data(scenario)
     begin, end = own_rows(data, None if in_one_process else shares)
@@ -776,17 +775,6 @@ def dies(shares: List[float], how: str) -> None:
                 raise ValueError("enough")
         booster.update(matrix, number)
         booster.eval(matrix)
-
-
-def dies_while_ahead(shares: List[float]) -> None:
-    """Worker 1 is killed as soon as a round has ended. The next round has begun, and takes its GPU a millisecond."""
-    data = Data(dict(rows=400_000))
-    matrix = wide_matrix(data, *own_rows(data, shares))
-    booster = xgb.Booster(settings(dict(max_depth=8)), [matrix])
-    for number in range(2000):
-        booster.update(matrix, number)
-        if number == 5 and collective.get_rank() == 1:
-            os.kill(os.getpid(), signal.SIGKILL)
 
 
 def wide_matrix(data: Data, begin: int, end: int) -> xgb.DMatrix:

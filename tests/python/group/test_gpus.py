@@ -470,9 +470,9 @@ def test_evaluated_rows_that_one_worker_changes_on_gpus(groups: Dict[int, Group]
 
 
 @on_gpu
-def test_rounds_ahead_are_given_up_by_all_workers_on_gpus(groups: Dict[int, Group]) -> None:
-    expected = group_scenarios.gives_up_what_is_ahead(SHARES[2], in_one_process=True)
-    assert groups[2].results(group_scenarios.gives_up_what_is_ahead, SHARES[2]) == [expected] * 2
+def test_boosters_that_train_in_turns_on_gpus(groups: Dict[int, Group]) -> None:
+    expected = group_scenarios.trains_in_turns(SHARES[2], in_one_process=True)
+    assert groups[2].results(group_scenarios.trains_in_turns, SHARES[2]) == [expected] * 2
 
 
 @on_gpu
@@ -595,12 +595,6 @@ def test_a_booster_on_two_hosts_goes_on_after_a_round_that_failed(two_hosts: Gro
 
 
 @on_gpu
-def test_rounds_ahead_are_given_up_by_gpus_of_two_hosts(two_hosts: Group) -> None:
-    expected = group_scenarios.gives_up_what_is_ahead(SHARES[2], in_one_process=True)
-    assert two_hosts.results(group_scenarios.gives_up_what_is_ahead, SHARES[2]) == [expected] * 2
-
-
-@on_gpu
 def test_after_a_worker_of_another_host_has_failed_all_train_again(two_hosts: Group) -> None:
     answers = two_hosts.run(group_scenarios.dies, SHARES[2], "raises", silence=10)
     assert all(isinstance(answer, WorkerError) for answer in answers)
@@ -633,19 +627,6 @@ def test_a_worker_that_is_killed_is_an_error_at_once(are_on_one_host: bool, tmp_
     assert time.monotonic() - killed < 40
     assert isinstance(answer, WorkerError)
     assert any(words in str(answer) for words in ("A worker was lost", "does not reach the others any more"))
-
-
-@on_gpu
-@pytest.mark.parametrize("how", ["killed", "raises"])
-def test_a_worker_that_dies_between_rounds_is_an_error_at_once(how: str) -> None:
-    """The other GPU has begun the next round and waits for the GPU of the dead worker."""
-    with ended(Group(2)) as group:
-        if how == "killed":
-            answer = group.run(group_scenarios.dies_while_ahead, SHARES[2], silence=60)[0]
-        else:
-            answer = group.run(group_scenarios.dies, SHARES[2], how, silence=60)[0]
-        assert group.seconds[0] < 60
-    assert isinstance(answer, WorkerError) and "does not reach the others any more" in str(answer)
 
 
 @on_gpu

@@ -144,8 +144,8 @@ def test_several_trainings_on_one_matrix(groups: Dict[int, Group]) -> None:
 
 
 def test_boosters_that_train_in_turns(groups: Dict[int, Group]) -> None:
-    expected = group_scenarios.gives_up_what_is_ahead(SHARES[2], in_one_process=True)
-    assert groups[2].results(group_scenarios.gives_up_what_is_ahead, SHARES[2]) == [expected] * 2
+    expected = group_scenarios.trains_in_turns(SHARES[2], in_one_process=True)
+    assert groups[2].results(group_scenarios.trains_in_turns, SHARES[2]) == [expected] * 2
 
 
 def test_labels_that_one_worker_changes_and_all_evaluate(groups: Dict[int, Group]) -> None:
