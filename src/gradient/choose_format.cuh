@@ -16,6 +16,16 @@ __device__ inline void WriteFormat(std::uint64_t rows, GradientMaxima maxima, bo
   state->hess_scale = ScaleByPowerOfTwo(1.0, state->format.hess_shift);
 }
 
+/// Chooses the format from the sums over all `rows` rows, and writes it. `looked`: there are sums. One thread calls it.
+__device__ inline void WriteFormatFromSums(std::uint64_t rows, GradientMaxima maxima, bool looked,
+                                           FormatSums const& sums, float min_child_weight, GradientState* state) {
+  bool const narrow = looked && MayBeNarrow(sums, rows, min_child_weight, maxima);
+  WriteFormat(rows, maxima, narrow, state);
+  // The largest hessian is then 2^(bits - 1) units.
+  state->high_hessians =
+      looked && !narrow && WideBits(rows) > 32 && AreHessiansAlike(sums.coarse.hess, rows, maxima.hess);
+}
+
 /// Writes the predicted format and returns true if it is the format of `rows` early gradients. Returns false if it is
 /// wrong or uncertain: a kernel must then read the gradients. All threads of all blocks get the same result.
 __device__ inline bool WriteForeseen(std::uint64_t rows, EarlyGradients const& early, float min_child_weight,
@@ -56,7 +66,7 @@ __device__ void ChooseBySums(std::uint64_t rows, GradientMaxima maxima, bool alo
   if (!alone) return;
   if (IsLastBlock(&state->finished_blocks, gridDim.x) && threadIdx.x == 0) {
     state->maxima = maxima;
-    WriteFormat(rows, maxima, looked && MayBeNarrow(LoadFresh(&state->sums), rows, min_child_weight, maxima), state);
+    WriteFormatFromSums(rows, maxima, looked, LoadFresh(&state->sums), min_child_weight, state);
   }
 }
 

@@ -53,7 +53,7 @@ __global__ void FinishFormatKernel(std::uint64_t all_rows, std::int64_t const* r
   std::uint64_t const rows = rows_of_all != nullptr ? static_cast<std::uint64_t>(*rows_of_all) : all_rows;
   GradientMaxima const maxima = state->maxima;
   bool const looked = rows >= kNarrowMinRows && maxima.grad < kNotFiniteBits && maxima.hess < kNotFiniteBits;
-  WriteFormat(rows, maxima, looked && MayBeNarrow(state->sums, rows, draw->min_child_weight, maxima), state);
+  WriteFormatFromSums(rows, maxima, looked, state->sums, draw->min_child_weight, state);
 }
 
 __global__ void __launch_bounds__(kThreads)

@@ -61,6 +61,8 @@ struct GradientState {
   double grad_scale;      ///< 2^grad_shift
   double hess_scale;
   bool foreseen;  ///< the early gradients' format is the tree's, and narrow
+  /// The format is wide, and hessians are multiples of 2^32, as those of squared errors without weights.
+  bool high_hessians;
 };
 
 /// Fills *state from the gradients of all rows. Chooses like host::ChooseGradientFormat. *draw is on the device.

@@ -87,6 +87,14 @@ XGBGPU_HD bool MayBeNarrow(FormatSums const& sums, std::uint64_t rows, float min
   return MayBeNarrow(sums.coarse, rows) && (sums.vanishing == 0 || MayVanish(min_child_weight, maxima.hess));
 }
 
+/// Returns true only if the hessians of `rows` rows have one magnitude, a power of two. `coarse` is the sum of their
+/// CoarseMagnitude, `hess_max` the MagnitudeBits of the largest. A power of two is the least magnitude with its
+/// CoarseMagnitude.
+XGBGPU_HD bool AreHessiansAlike(std::int64_t coarse, std::uint64_t rows, std::uint32_t hess_max) {
+  bool const power_of_two = hess_max >= 0x00800000U && (hess_max & 0x007FFFFFU) == 0;
+  return power_of_two && coarse == static_cast<std::int64_t>(rows << 19);
+}
+
 /// Returns true if two maxima give the same scales, CoarseScale and the narrow format's. Maxima that are not finite or
 /// are 0, as before the first tree, equal no other maxima.
 XGBGPU_HD bool AreAlike(GradientMaxima a, GradientMaxima b) {

@@ -55,11 +55,15 @@ class RecordReader {
 
 template <typename Sums, typename Feed>
 __device__ typename Sums::Value ValueOf(Feed const& feed, RowIndex row, GradientState const* gradient) {
-  if constexpr (Sums::kPlanes == 2) {
+  if constexpr (std::is_same_v<Sums, NarrowSums>) {
     NarrowGradient const narrow = feed.Narrow(row);
     return {narrow.grad, narrow.hess};
   } else {
-    return QuantiseWide(feed.Wide(row), gradient->grad_scale, gradient->hess_scale);
+    GradientSum const wide = QuantiseWide(feed.Wide(row), gradient->grad_scale, gradient->hess_scale);
+    if constexpr (std::is_same_v<Sums, WideSums>)
+      return wide;
+    else
+      return {wide.grad, static_cast<std::uint32_t>(static_cast<std::uint64_t>(wide.hess) >> 32)};
   }
 }
 
@@ -213,6 +217,9 @@ __global__ void __launch_bounds__(kMostThreads, 1) SumTilesKernel(HistogramView 
   }
   if (view.gradient->format.narrow) {
     SumTiles<NarrowSums, kSymbolBytes, kRecordWords, Rows>(view, source, jobs, near, least_units, sum_words, shared);
+  } else if (view.gradient->high_hessians) {
+    SumTiles<HighHessianSums, kSymbolBytes, kRecordWords, Rows>(view, source, jobs, near, least_units, sum_words,
+                                                                shared);
   } else {
     SumTiles<WideSums, kSymbolBytes, kRecordWords, Rows>(view, source, jobs, near, least_units, sum_words, shared);
   }

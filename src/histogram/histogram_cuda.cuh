@@ -68,6 +68,41 @@ struct WideSums {
   }
 };
 
+/// WideSums where the low words of hessians are 0: three of four additions remain. The half of a warp that visits planes
+/// in the other order has a plane of its own for the high words of gradients.
+struct HighHessianSums {
+  static constexpr std::uint32_t kMaxRows = ~0U;
+  static constexpr int kPlanes = 4;  ///< low words of gradients, high words of hessians, high words of gradients twice
+  struct Value {
+    std::int64_t grad;
+    std::uint32_t hess;  ///< the high word
+  };
+
+  template <int kPlane>
+  static __device__ void Add(std::uint32_t* cell, Value v, bool swapped) {
+    auto const low = static_cast<std::uint32_t>(v.grad);
+    std::uint32_t *const first = cell + (swapped ? kPlane : 0), *const second = cell + (swapped ? 0 : kPlane);
+    std::uint32_t const before_first = atomicAdd(first, swapped ? v.hess : low);
+    std::uint32_t const before_second = atomicAdd(second, swapped ? low : v.hess);
+    std::uint32_t const carry = (swapped ? before_second : before_first) + low < low ? 1 : 0;
+    std::uint32_t const high = static_cast<std::uint32_t>(static_cast<std::uint64_t>(v.grad) >> 32) + carry;
+    if (high != 0) atomicAdd(first + 2 * kPlane, high);
+  }
+  template <int kPlane>
+  static __device__ std::int64_t Take(std::uint32_t* cell, std::uint32_t which) {
+    std::uint32_t* const word = cell + which * kPlane;
+    std::uint32_t low = *word, high = *word;
+    *word = 0;
+    if (which == 0) {
+      high = cell[2 * kPlane] + cell[3 * kPlane];
+      cell[2 * kPlane] = cell[3 * kPlane] = 0;
+    } else {
+      low = 0;
+    }
+    return static_cast<std::int64_t>(std::uint64_t{high} << 32 | low);
+  }
+};
+
 /// Returns bytes of a and b, numbered 0 to 3 and 4 to 7, by the digits of `selector`. A digit plus 8 selects eight
 /// copies of the byte's sign.
 __device__ inline std::uint32_t ChooseBytes(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {

@@ -5,6 +5,7 @@
 #include "cuda/launch.h"
 #include "gradient/choose_format.cuh"
 #include "gradient/early_narrow.cuh"
+#include "gradient/four_gradients.cuh"
 #include "objective/quantise_losses_cuda.h"
 #include "objective/row_gradients.cuh"
 
@@ -49,9 +50,7 @@ __global__ void __launch_bounds__(kThreads)
       largest.hess = max(largest.hess, MagnitudeBits(v[i].hess));
     }
     if (!narrow.on()) {
-      for (int i = 0; i < kLaneRows; ++i) {
-        if (first + i < rows) pairs[first + i] = v[i];
-      }
+      StoreFour(v, first, rows, pairs);
       continue;
     }
     NarrowGradient q[kLaneRows];

@@ -3,7 +3,7 @@
 #include "cuda/grid.h"
 #include "cuda/launch.h"
 #include "gradient/gradient_ops.h"
-#include "gradient/load_gradients.cuh"
+#include "gradient/four_gradients.cuh"
 #include "partition/partition_cuda.h"
 #include "partition/path_jobs.cuh"
 

@@ -8,7 +8,7 @@
 #include "cuda/launch.h"
 #include "gradient/choose_format.cuh"
 #include "gradient/early_narrow.cuh"
-#include "gradient/load_gradients.cuh"
+#include "gradient/four_gradients.cuh"
 #include "matrix/record_pieces.cuh"
 #include "objective/row_gradients.cuh"
 #include "sample/sample_cuda.h"

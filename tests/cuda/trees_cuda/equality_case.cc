@@ -43,7 +43,7 @@ constexpr Values kValues[] = {Values::kContinuous, Values::kFew, Values::kSkewed
 constexpr Loss kLosses[] = {Loss::kLogistic,  Loss::kOneHuge,          Loss::kHeavyTail, Loss::kConstant,
                             Loss::kManyZeros, Loss::kNegativeHessians, Loss::kAllZero,   Loss::kTiny,
                             Loss::kLogistic,  Loss::kLogistic,         Loss::kLogistic,  Loss::kHeavyTail,
-                            Loss::kVanishing};
+                            Loss::kVanishing, Loss::kWeightedTail};
 constexpr Growth kGrowths[] = {{kDepthWise, 1, 0},  {kDepthWise, 3, 0},   {kDepthWise, 6, 0},  {kDepthWise, 8, 0},
                                {kDepthWise, 12, 0}, {kDepthWise, 0, 0},   {kDepthWise, 6, 31}, {kDepthWise, 8, 255},
                                {kDepthWise, 0, 31}, {kLossGuide, 0, 5},   {kLossGuide, 0, 31}, {kLossGuide, 6, 0},
@@ -222,6 +222,14 @@ constexpr Corner kCorners[] = {
     {5000, 700, 0.3, 64, {kDepthWise, 7, 0}, "_columns_constrained"},
     {5000, 700, 0.3, 64, {kLossGuide, 0, 31}, "_columns_constrained"},
     {70000, 100, 0.2, 64, {kDepthWise, 8, 0}, "_fewcolumns_wideformat"},
+    // The wide format with hessians that differ, and symbols of two bytes.
+    {300000, 28, 0.9, 100, {kDepthWise, 10, 0}, "_moved_sampled_weightedtail"},
+    {300000, 28, 1, 256, {kLossGuide, 0, 256}, "_ordered_moved_weightedtail"},
+    {70000, 400, 1, 64, {kDepthWise, 8, 0}, "_levels_sampled_weightedtail"},
+    {70000, 20, 1, 1000, {kDepthWise, 6, 0}, "_wideformat"},
+    {70000, 20, 1, 1000, {kDepthWise, 6, 0}, "_weightedtail"},
+    {100000, 5, 1, 256, {kDepthWise, 6, 0}, "_wideformat"},
+    {100000, 3, 1, 16, {kDepthWise, 6, 0}, "_wideformat"},
     {70000, 100, 0.2, 64, {kLossGuide, 0, 255}, "_fewcolumns_ordered"},
     {5000, 700, 0.3, 64, {kSymmetric, 6, 0}, "_columns"},
     {70000, 100, 0.015, 64, {kSymmetric, 6, 0}, "_fewcolumns"}};
@@ -236,7 +244,9 @@ void AddCorners(std::vector<EqualityCase>* cases) {
     std::string const name = corner.name;
     c.values = name.find("_ties") == std::string::npos ? Values::kContinuous : Values::kFew;
     c.max_bin = corner.max_bin;
-    c.loss = name.find("_wideformat") == std::string::npos ? Loss::kLogistic : Loss::kHeavyTail;
+    c.loss = Loss::kLogistic;
+    if (name.find("_wideformat") != std::string::npos) c.loss = Loss::kHeavyTail;
+    if (name.find("_weightedtail") != std::string::npos) c.loss = Loss::kWeightedTail;
     if (name.find("_sampled") != std::string::npos) c.params.subsample = 0.7f;
     if (name.find("_levels") != std::string::npos) c.params.colsample_bylevel = 0.1f;
     if (name.find("_columns") != std::string::npos) c.params.colsample_bytree = 0.2f;
@@ -271,8 +281,8 @@ void SetInteractions(TrainParams* params, FeatureIndex columns) {
 std::string NameOf(EqualityCase const& c) {
   auto const number = [](int n) { return std::to_string(n); };
   std::string const digits = number(c.number);
-  static constexpr char const* kLossNames[] = {"logistic", "onehuge", "heavytail", "constant", "zeros",
-                                               "neghess",  "allzero", "tiny",      "vanishing"};
+  static constexpr char const* kLossNames[] = {"logistic", "onehuge", "heavytail", "constant",  "zeros",
+                                               "neghess",  "allzero", "tiny",      "vanishing", "weightedtail"};
   static constexpr char const* kValueNames[] = {"", "_few", "_skewed"};
   return "Case" + std::string(3 - digits.size(), '0') + digits + "_r" + std::to_string(c.rows) + "_c" +
          std::to_string(c.columns) + "_d" + number(static_cast<int>(std::lround(c.density * 100))) + "_b" +
@@ -367,7 +377,7 @@ CaseLoss::CaseLoss(EqualityCase const& c, CaseRows const& rows)
   Random random{c.seed() + 500000};
   for (float& t : target_) {
     float const noise = random.Uniform() + 0x1p-24f;
-    if (loss_ == Loss::kHeavyTail) {
+    if (loss_ == Loss::kHeavyTail || loss_ == Loss::kWeightedTail) {
       t = (t > 0 ? 1.0f : -1.0f) / (noise * noise * noise * 1e3f + 1e-8f);
     } else if (loss_ == Loss::kOneHuge) {
       t += noise;
@@ -392,6 +402,11 @@ std::vector<GradientPair> CaseLoss::Gradients(std::vector<float> const& margins)
       case Loss::kHeavyTail:
         gradients[r] = {margin - target_[r], 1.0f};
         break;
+      case Loss::kWeightedTail: {
+        float const weight = 0.7f + 0.3f * static_cast<float>(r % 7);
+        gradients[r] = {weight * (margin - target_[r]), weight};
+        break;
+      }
       case Loss::kConstant:
         gradients[r] = {-0.5f, 1.0f};
         break;

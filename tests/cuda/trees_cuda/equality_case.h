@@ -25,8 +25,9 @@ enum class Loss {
   kManyZeros,         ///< logistic, nine rows of ten without gradient
   kNegativeHessians,  ///< as custom objectives can give
   kAllZero,
-  kTiny,       ///< logistic times 2^-40
-  kVanishing,  ///< logistic, one row of fifty with a hessian that is as good as 0
+  kTiny,          ///< logistic times 2^-40
+  kVanishing,     ///< logistic, one row of fifty with a hessian that is as good as 0
+  kWeightedTail,  ///< kHeavyTail with weights
 };
 
 enum class Values {

@@ -255,6 +255,26 @@ TEST(GradientFormatTest, MagnitudesOfNarrowGradientsTellWhatMustBeNarrow) {
   EXPECT_GE(sure, narrow - 8 * 8);  // a mean of 16 units may be off by one, and one of 256, too
 }
 
+TEST(GradientFormatTest, HessiansAreAlikeOnlyIfTheyHaveOneMagnitude) {
+  constexpr std::size_t kRows = 1000;
+  auto const are_alike = [](float hess, float other) {
+    std::uint32_t const bits = std::max(MagnitudeBits(hess), MagnitudeBits(other));
+    std::int64_t coarse = 0;
+    for (std::size_t r = 0; r < kRows; ++r) coarse += CoarseMagnitude(r == 77 ? other : hess, CoarseScale(bits));
+    return AreHessiansAlike(coarse, kRows, bits);
+  };
+  for (float hess : {1.0f, 0x1p-126f, 0x1p127f, 0.25f}) {
+    EXPECT_TRUE(are_alike(hess, hess)) << hess;
+    EXPECT_TRUE(are_alike(hess, -hess)) << hess;
+    for (float other : {std::nextafter(hess, 0.0f), std::nextafter(hess, 3e38f), 0.0f}) {
+      EXPECT_FALSE(are_alike(hess, other)) << hess << ", " << other;
+      EXPECT_FALSE(are_alike(other, hess)) << hess << ", " << other;
+    }
+  }
+  EXPECT_FALSE(are_alike(1.5f, 1.5f)) << "no power of two";
+  EXPECT_FALSE(are_alike(0.0f, 0.0f));
+}
+
 TEST(GradientFormatTest, ZerosAndExtremes) {
   std::vector<GradientPair> const zeros(100, {0.0f, 0.0f});
   auto const q = Quantise(zeros, 0, 0, 1);
