@@ -43,6 +43,12 @@ def four_classes(rows: Rows) -> xgb.DMatrix:
     return xgb.DMatrix(rows.x, 2 * rows.y + (rows.x[:, 20] > rows.x[:, 21]))
 
 
+def heavy_tailed(rows: Rows) -> xgb.DMatrix:
+    """Labels over several decades: trees get the wide format of gradients."""
+    rng = np.random.default_rng(5)
+    return xgb.DMatrix(rows.x, (rows.y - 0.5) * np.exp(3 * np.abs(rng.standard_normal(len(rows.y)))))
+
+
 def weighted_columns(rows: Rows) -> xgb.DMatrix:
     return xgb.DMatrix(rows.x, rows.y, feature_weights=np.arange(1, COLUMNS + 1))
 
@@ -95,6 +101,9 @@ def features(depth: int) -> dict:
         "num_parallel_tree": Feature({"num_parallel_tree": 4, "subsample": 0.5}, base={"subsample": 0.5}, trees=4),
         "multi_class": Feature({"objective": "multi:softprob", "num_class": 4}, data=four_classes, trees=4),
         "absolute_error": Feature({"objective": "reg:absoluteerror"}, base={"objective": "reg:squarederror"}),
+        "heavy_tail": Feature(
+            {"objective": "reg:squarederror"}, base={"objective": "reg:squarederror"}, data=heavy_tailed, limit=1.5
+        ),
         "quantile_dmatrix": Feature({}, data=quantised),
         "categories_10": categories(10, 1.3),
         "categories_100": categories(100, 1.3),
