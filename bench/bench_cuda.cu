@@ -8,7 +8,8 @@
 /// Sets have the shape of the field's benchmark data; bins are made on the device, the label depends on some of them.
 /// Prints the median time of a round; with --stages also a table of the stages, timed one by one without a graph. Sets
 /// of several classes are trained with each number of trees at the same time that --lanes names (default: 1, and as
-/// many as the library takes). --leaves: loss-guided trees of N leaves of any depth, in place of those of each depth.
+/// many as the library takes). --share: LanePolicy::share.
+/// --leaves: loss-guided trees of N leaves of any depth, in place of those of each depth.
 /// --prefer-shared divides every multiprocessor's first-level cache alike for all kernels, so that different ones can
 /// share it at any time.
 
@@ -17,7 +18,6 @@
 #include <cstdio>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -253,20 +253,21 @@ int main(int argc, char** argv) {
       xgbgpu::CheckCuda(cudaDeviceSetCacheConfig(cudaFuncCachePreferShared), "dividing the first-level cache");
     } else {
       std::fprintf(stderr,
-                   "Unknown option %s; allowed: --set=NAME,… --depth=N --rounds=N --subsample=F "
+                   "The option is '%s'; allowed: --set=NAME,… --depth=N --rounds=N --subsample=F "
                    "--sampling=uniform|gradient_based|goss --lanes=N,… --share=F --leaves=N --stages --prefer-shared\n",
                    rest[i]);
       return 2;
     }
   }
+  auto const names = xgbgpu::bench::Split(sets);
+  if (!xgbgpu::bench::AreSets(names, xgbgpu::bench::kSets)) return 2;
   xgbgpu::TrainParams params = xgbgpu::bench::SampleParams(sampling, subsample);
   params.max_leaves = leaves;
   if (leaves != 0) params.grow_policy = xgbgpu::GrowPolicy::kLossGuide;
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   for (auto const& set : xgbgpu::bench::kSets) {
-    if (("," + sets + ",").find("," + std::string{set.name} + ",") == std::string::npos) continue;
-    std::istringstream numbers{set.classes == 1 ? "1" : lanes};
-    for (std::string number; std::getline(numbers, number, ',');) {
+    if (std::find(names.begin(), names.end(), set.name) == names.end()) continue;
+    for (std::string const& number : xgbgpu::bench::Split(set.classes == 1 ? "1" : lanes)) {
       policy.most_lanes = static_cast<std::uint32_t>(std::stoul(number));
       xgbgpu::bench::Run(set, depth, rounds, params, policy, stages);
     }

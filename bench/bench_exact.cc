@@ -18,7 +18,6 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -311,13 +310,6 @@ void Run(Set const& set, std::vector<int> const& depths, std::uint32_t rounds, s
   }
 }
 
-std::vector<std::string> Split(std::string const& list) {
-  std::vector<std::string> parts;
-  std::istringstream stream{list};
-  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
-  return parts;
-}
-
 }  // namespace
 }  // namespace xgbgpu::bench
 
@@ -339,9 +331,11 @@ int main(int argc, char** argv) {
   for (std::size_t i = 1; i < rest.size(); ++i) {
     stages = std::string{rest[i]} == "--stages";
     if (stages) continue;
-    std::fprintf(stderr, "What is %s? The options are --set, --depth, --rounds, --host, --stages\n", rest[i]);
-    return 1;
+    std::fprintf(stderr, "The option is '%s'; allowed: --set=NAME,… --depth=N,… --rounds=N --host=N --stages\n",
+                 rest[i]);
+    return 2;
   }
+  if (!AreSets(Split(sets), kSets)) return 2;
   for (std::string const& name : Split(sets)) {
     for (Set const& set : kSets) {
       if (name == set.name) Run(set, depths.empty() ? set.depths : depths, rounds, host_rows, stages);

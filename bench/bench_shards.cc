@@ -159,6 +159,7 @@ int main(int argc, char** argv) {
   bool const good = rest.size() == 1 && o.features >= 12 && o.bins >= 2 && o.bins <= 65535 && o.rounds >= 1 &&
                     o.gpus >= 2 && o.rows >= 1;
   if (!good) {
+    if (rest.size() > 1) std::fprintf(stderr, "The option is '%s'. ", rest[1]);
     std::fprintf(stderr, "Allowed: --rows=1… --features=12… --bins=2…65535 --depth=N --rounds=1… --gpus=2…\n");
     return 2;
   }

@@ -2,7 +2,10 @@
 #ifndef XGBGPU_BENCH_OPTIONS_H_
 #define XGBGPU_BENCH_OPTIONS_H_
 
+#include <algorithm>
+#include <cstdio>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -28,6 +31,27 @@ inline std::vector<char*> TakeOptions(int argc, char** argv, std::vector<Option>
     if (!taken) rest.push_back(argv[i]);
   }
   return rest;
+}
+
+/// Returns the parts of "a,b,…".
+inline std::vector<std::string> Split(std::string const& list) {
+  std::vector<std::string> parts;
+  std::istringstream stream{list};
+  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
+  return parts;
+}
+
+/// Tells whether each name is that of a set. Prints the first that is not.
+template <typename Set>
+bool AreSets(std::vector<std::string> const& names, std::vector<Set> const& sets) {
+  for (std::string const& name : names) {
+    if (std::any_of(sets.begin(), sets.end(), [&](Set const& set) { return name == set.name; })) continue;
+    std::fprintf(stderr, "--set has '%s'; allowed:", name.c_str());
+    for (Set const& set : sets) std::fprintf(stderr, " %s", set.name);
+    std::fprintf(stderr, "\n");
+    return false;
+  }
+  return true;
 }
 
 }  // namespace xgbgpu::bench
