@@ -294,6 +294,98 @@ void CheckVectors(SavedTree const& saved, std::int64_t outputs, Numbers const& l
   }
 }
 
+/// The relations of a tree's nodes, and the features that split them.
+struct NodeNumbers {
+  Numbers left, right, parents, features;
+};
+
+/// Tells whether the tree is as trees grow: each pair of children lies behind its parent, and there are no other nodes.
+/// *most: the highest number of a feature. Then each node is reached once if there are as many parents as pairs. The
+/// comparison reads numbers in order, without branches to guess. It takes a fraction of the time of a walk from the root.
+bool IsAsGrown(NodeNumbers const& of, std::size_t size, std::int32_t* most) {
+  if (size % 2 == 0) return false;
+  std::uint32_t differences = 0;
+  std::int32_t highest = -1, least = 0;
+  for (std::uint32_t child = 1; child < size; child += 2) {
+    auto const parent = static_cast<std::uint32_t>(of.parents[child]);
+    std::uint32_t const before = std::min(parent, child - 1);
+    differences |= parent ^ before;
+    differences |= parent ^ static_cast<std::uint32_t>(of.parents[child + 1]);
+    differences |= child ^ static_cast<std::uint32_t>(of.left[before]);
+    differences |= (child + 1) ^ static_cast<std::uint32_t>(of.right[before]);
+    highest = std::max(highest, of.features[before]);
+    least = std::min(least, of.features[before]);
+  }
+  if (differences != 0 || least != 0) return false;
+  std::size_t inner = 0;
+  for (std::size_t n = 0; n < size; ++n) inner += of.left[n] != -1 ? 1U : 0U;
+  *most = highest;
+  return 2 * inner + 1 == size;
+}
+
+/// The kinds of a tree's splits.
+struct SplitTypes {
+  std::optional<Numbers> of_nodes;  ///< none: no node is split by categories
+  std::vector<bool> has_categories;
+
+  void Check(std::size_t tree, std::size_t n) const {
+    if (!of_nodes) return;
+    std::int64_t const type = (*of_nodes)[n];
+    bool const has = n < has_categories.size() && has_categories[n];
+    if (type == 0 || (type == 1 && has)) return;
+    Throw<InvalidArgument>("Node ", n, " of tree ", tree, " has the split_type ", type,
+                           type == 1 ? " and is not in categories_nodes" : "",
+                           "; allowed: 0, or 1 for a node that has categories");
+  }
+};
+
+/// Walks from the root, and checks that each node is reached at most once. Children are neighbours, so that a pair is
+/// known by the left one.
+void CheckNodes(std::size_t tree, NodeNumbers const& of, SplitTypes const& types, std::size_t size, Scratch* scratch,
+                FoundNumber* last) {
+  auto const nodes = static_cast<std::int64_t>(size);
+  for (std::size_t n = 1; n < size; ++n) {
+    if (static_cast<std::uint32_t>(of.parents[n]) < size) continue;
+    Throw<InvalidArgument>("Node ", n, " of tree ", tree, " has the parent ", of.parents[n], "; allowed: 0 to ",
+                           nodes - 1);
+  }
+  auto& seen = scratch->seen;
+  auto& todo = scratch->todo;
+  seen.assign(size, 0);
+  todo.resize(size);
+  todo[0] = 0;
+  std::size_t end = 1;
+  for (std::size_t begin = 0; begin < end; ++begin) {
+    std::int64_t const node = todo[begin];
+    auto const n = static_cast<std::size_t>(node);
+    std::int64_t const child = of.left[n];
+    if (child == -1) continue;
+    if (child < 1 || child >= nodes - 1) {
+      Throw<InvalidArgument>("Node ", node, " of tree ", tree, " has the left child ", child, "; allowed: 1 to ",
+                             nodes - 2, ", or -1 for a leaf");
+    }
+    std::int64_t const other = of.right[n];
+    if (other != child + 1) {
+      Throw<InvalidArgument>("Node ", node, " of tree ", tree, " has the right child ", other, "; allowed: ", child + 1,
+                             ", the node after its left child");
+    }
+    for (std::int64_t const next : {child, other}) {
+      if (seen[static_cast<std::size_t>(next)] != 0) {
+        Throw<InvalidArgument>("Node ", node, " of tree ", tree, " has the child ", next,
+                               ", which another node has, too; allowed: one way from the root to each node");
+      }
+      seen[static_cast<std::size_t>(next)] = 1;
+      todo[end++] = static_cast<std::int32_t>(next);
+    }
+    std::int64_t const feature = of.features[n];
+    if (feature < 0) {
+      Throw<InvalidArgument>("Node ", node, " of tree ", tree, " splits feature ", feature, "; allowed: 0 or larger");
+    }
+    if (feature > last->value) *last = {feature, tree, node};
+    types.Check(tree, n);
+  }
+}
+
 /// Returns how many numbers each leaf has. *last: of all features that are split, the one with the highest number.
 std::int64_t CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* last) {
   std::size_t const tree = saved.number();
@@ -308,101 +400,32 @@ std::int64_t CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* la
   auto const numbers = [&](Part part, std::vector<std::int32_t>* memory) {
     return Numbers{ListOf(saved, part, size), tree, kNames[part], memory};
   };
-  Numbers const left{lefts, tree, kNames[kLeftChildren], &scratch->left};
-  Numbers const right = numbers(kRightChildren, &scratch->right);
-  Numbers const parents = numbers(kParents, &scratch->parents);
-  Numbers const features = numbers(kSplitIndices, &scratch->features);
+  NodeNumbers const of{Numbers{lefts, tree, kNames[kLeftChildren], &scratch->left},
+                       numbers(kRightChildren, &scratch->right), numbers(kParents, &scratch->parents),
+                       numbers(kSplitIndices, &scratch->features)};
   for (Part const part : {kSplitConditions, kDefaultLeft}) ListOf(saved, part, size);
   std::int64_t const outputs = kLeafVectors == LeafVectors::kNowhere
                                    ? 1
                                    : std::max<std::int64_t>(Number(saved[kTreeParam], "size_leaf_vector", 1), 1);
-  if (outputs > 1) CheckVectors(saved, outputs, left, right, size);
+  if (outputs > 1) CheckVectors(saved, outputs, of.left, of.right, size);
   if (outputs == 1) ListOf(saved, kBaseWeights, size);
   if (outputs == 1 || kLeafVectors == LeafVectors::kOfLeaves) {
     for (Part const part : {kLossChanges, kSumHessian}) ListOf(saved, part, size);
   }
   // Trees without a split by categories need no look at types of nodes.
-  std::optional<Numbers> types;
-  std::vector<bool> has_categories;
+  SplitTypes types;
   if (saved.Has(kSplitType)) {
     List const list = ListOf(saved, kSplitType, size);
-    if (!list.is_zero()) types.emplace(list, tree, kNames[kSplitType], &scratch->types);
-    has_categories = NodesWithCategories(saved, nodes);
+    if (!list.is_zero()) types.of_nodes.emplace(list, tree, kNames[kSplitType], &scratch->types);
+    types.has_categories = NodesWithCategories(saved, nodes);
   }
-
-  // Trees as they grow: each pair of children lies behind its parent, and there are no other nodes. Then each node is
-  // reached once if there are as many parents as pairs. The comparison reads numbers in order, without branches to guess.
-  // It takes a fraction of the time of a walk from the root.
-  bool plain = size % 2 == 1 && !types;
-  std::uint32_t differences = 0;
-  std::int32_t most = -1, least = 0;
-  for (std::uint32_t child = 1; plain && child < size; child += 2) {
-    auto const parent = static_cast<std::uint32_t>(parents[child]);
-    std::uint32_t const before = std::min(parent, child - 1);
-    differences |= parent ^ before;
-    differences |= parent ^ static_cast<std::uint32_t>(parents[child + 1]);
-    differences |= child ^ static_cast<std::uint32_t>(left[before]);
-    differences |= (child + 1) ^ static_cast<std::uint32_t>(right[before]);
-    most = std::max(most, features[before]);
-    least = std::min(least, features[before]);
-  }
-  plain = plain && differences == 0 && least == 0;
-  std::size_t inner = 0;
-  for (std::size_t n = 0; plain && n < size; ++n) inner += left[n] != -1 ? 1U : 0U;
-  if (plain && 2 * inner + 1 == size) {
-    if (most <= last->value) return outputs;
+  std::int32_t most = -1;
+  if (types.of_nodes || !IsAsGrown(of, size, &most)) {
+    CheckNodes(tree, of, types, size, scratch, last);
+  } else if (most > last->value) {
     std::size_t node = 0;
-    while (left[node] == -1 || features[node] != most) ++node;
+    while (of.left[node] == -1 || of.features[node] != most) ++node;
     *last = {most, tree, static_cast<std::int64_t>(node)};
-    return outputs;
-  }
-
-  for (std::size_t n = 1; n < size; ++n) {
-    if (static_cast<std::uint32_t>(parents[n]) < size) continue;
-    Throw<InvalidArgument>("Node ", n, " of tree ", tree, " has the parent ", parents[n], "; allowed: 0 to ",
-                           nodes - 1);
-  }
-  // From the root, each node once. Children are neighbours, so that a pair is known by the left one.
-  auto& seen = scratch->seen;
-  auto& todo = scratch->todo;
-  seen.assign(size, 0);
-  todo.resize(size);
-  todo[0] = 0;
-  std::size_t end = 1;
-  for (std::size_t begin = 0; begin < end; ++begin) {
-    std::int64_t const node = todo[begin];
-    auto const n = static_cast<std::size_t>(node);
-    std::int64_t const child = left[n];
-    if (child == -1) continue;
-    if (child < 1 || child >= nodes - 1) {
-      Throw<InvalidArgument>("Node ", node, " of tree ", tree, " has the left child ", child, "; allowed: 1 to ",
-                             nodes - 2, ", or -1 for a leaf");
-    }
-    std::int64_t const other = right[n];
-    if (other != child + 1) {
-      Throw<InvalidArgument>("Node ", node, " of tree ", tree, " has the right child ", other, "; allowed: ", child + 1,
-                             ", the node after its left child");
-    }
-    for (std::int64_t const next : {child, other}) {
-      if (seen[static_cast<std::size_t>(next)] != 0) {
-        Throw<InvalidArgument>("Node ", node, " of tree ", tree, " has the child ", next,
-                               ", which another node has, too; allowed: one way from the root to each node");
-      }
-      seen[static_cast<std::size_t>(next)] = 1;
-      todo[end++] = static_cast<std::int32_t>(next);
-    }
-    std::int64_t const feature = features[n];
-    if (feature < 0) {
-      Throw<InvalidArgument>("Node ", node, " of tree ", tree, " splits feature ", feature, "; allowed: 0 or larger");
-    }
-    if (feature > last->value) *last = {feature, tree, node};
-    if (!types) continue;
-    std::int64_t const type = (*types)[n];
-    bool const has = n < has_categories.size() && has_categories[n];
-    if (type == 0 || (type == 1 && has)) continue;
-    Throw<InvalidArgument>("Node ", node, " of tree ", tree, " has the split_type ", type,
-                           type == 1 ? " and is not in categories_nodes" : "",
-                           "; allowed: 0, or 1 for a node that has categories");
   }
   return outputs;
 }
