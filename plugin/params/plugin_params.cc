@@ -344,9 +344,9 @@ Place ToPlace(DeviceParam const& param, bool must_exist) {
   std::string why_not;
   if (devices == 0) CudaAvailable(&why_not);
   if (must_check && param.gpu_id >= devices) {
-    throw InvalidArgument{"gpu_id " + std::to_string(param.gpu_id) + " is invalid: " + std::to_string(devices) +
-                          " CUDA devices can be used" + (devices == 0 ? " (" + why_not + ")" : "") +
-                          ". Without fail_on_invalid_gpu_id another device or the host takes its place"};
+    Throw<InvalidArgument>("Parameter gpu_id is '", param.gpu_id, "'; allowed with fail_on_invalid_gpu_id: ",
+                           devices == 0 ? "-1, because " + why_not : "-1 to " + std::to_string(devices - 1),
+                           ". Without it another device or the host takes its place");
   }
   if (on_host) return host;
   if (devices == 0) {
@@ -365,8 +365,9 @@ Place ToPlace(DeviceParam const& param, bool must_exist) {
                            " CUDA devices can be used: training on device " + std::to_string(device) + ".");
   }
   if (must_exist && param.n_gpus > devices) {
-    throw InvalidArgument{"n_gpus is " + std::to_string(param.n_gpus) + ": " + std::to_string(devices) +
-                          " CUDA devices can be used. Without fail_on_invalid_gpu_id these are used"};
+    Throw<InvalidArgument>("Parameter n_gpus is '", param.n_gpus,
+                           "'; allowed with fail_on_invalid_gpu_id: -1 (all), 1 to ", devices, ". Without it the ",
+                           devices, " CUDA devices of the machine train");
   }
   if (param.n_gpus > devices) {
     WarnOnce("n_gpus", "parameter n_gpus is " + std::to_string(param.n_gpus) + ", and " + std::to_string(devices) +

@@ -51,8 +51,9 @@ Cuts JoinCuts(std::vector<FeatureCuts> const& features) {
     bins += f.values.size();
     // A feature may need one more symbol, for "missing". The bins and these symbols must fit a BinIndex together.
     if (bins + features.size() > std::numeric_limits<BinIndex>::max()) {
-      Throw<InvalidArgument>("The data needs more than ", std::numeric_limits<BinIndex>::max(),
-                             " bins over all features; use a smaller max_bin");
+      Throw<InvalidArgument>("The first ", cuts.ptr.size(), " features have ", bins,
+                             " bins; allowed: ", std::numeric_limits<BinIndex>::max() - features.size(),
+                             " over all features. Use a smaller max_bin");
     }
     cuts.ptr.push_back(static_cast<BinIndex>(bins));
   }

@@ -94,7 +94,7 @@ def test_an_ordinal_beyond_the_devices_wraps_with_one_line():
 
 def test_an_ordinal_beyond_the_devices_may_be_an_error(data):
     strict = {"fail_on_invalid_gpu_id": True}
-    with pytest.raises(xgb.core.XGBoostError, match=f"gpu_id {DEVICES} is invalid: {DEVICES} CUDA devices"):
+    with pytest.raises(xgb.core.XGBoostError, match=f"gpu_id is '{DEVICES}'; allowed with fail_on_invalid_gpu_id: -1 to {DEVICES - 1}"):
         booster({**CUDA, **strict, "gpu_id": DEVICES}, data, 1)
     model = booster({**CUDA, **strict, "gpu_id": DEVICES - 1}, data, 2)
     assert trees(model) == trees(booster(HOST, data, 2))

@@ -31,7 +31,7 @@ def data(regression):
         ({"gpu_memory_limit": "1.5GiB", "tree_method": "gpu_exact"}, r"gpu_memory_limit is '1.5GiB', and tree_method is 'gpu_exact'.*supported: gpu_memory_limit=0"),
         ({"gpu_trace": "/no/such/folder/t", "gpu_backend": "host"}, r"gpu_trace is '/no/such/folder/t'.*writable file"),
         pytest.param({"gpu_trace": "/no/such/folder/t", "gpu_backend": "cuda"}, r"gpu_trace is '/no/such/folder/t'.*writable file", marks=with_device),
-        ({"gpu_id": 7, "fail_on_invalid_gpu_id": True}, r"gpu_id 7 is invalid: \d+ CUDA devices can be used"),
+        ({"gpu_id": 7, "fail_on_invalid_gpu_id": True}, r"gpu_id is '7'; allowed with fail_on_invalid_gpu_id: -1"),
         ({"tree_method": "gpu_exakt"}, r"tree_method is 'gpu_exakt'; allowed: .*hist, gpu_hist, gpu_exact"),
         ({"grow_policy": "symmetric", "max_depth": 17}, r"max_depth is 17, but grow_policy is 'symmetric'.*1 to 16"),
         ({"grow_policy": "symmetric", "max_depth": 0}, r"max_depth is 0 .*grow_policy is 'symmetric'.*max_leaves"),
