@@ -284,7 +284,7 @@ class PathFeed {
 /// symbols, and writes the paths of both children's rows. A lane takes four rows at once, next to its neighbours' rows,
 /// so that their symbols share cache lines. kWithPairs: finds rows of two parents that are siblings and are both split.
 ///
-/// No two levels of a tree share a number of a path (PathGrowth), so rows of a leaf, whose paths stay, are never found
+/// No two levels of a tree share a number of a path (PathLevels), so rows of a leaf, whose paths stay, are never found
 /// again.
 template <bool kWithPairs, int kSymbolBytes, int kRecordWords>
 class DividingFeed {

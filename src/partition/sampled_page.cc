@@ -66,8 +66,8 @@ void SampledPage::Copy(Page<QuantisedMatrix> const& page, Span<NodeIndex const> 
   std::size_t const row_bytes = whole_.DataBytes(1, 0);
   ParallelChunks(threads_, page.matrix.rows, kSampledChunkRows, [&](std::size_t begin, std::size_t end) {
     std::size_t const first = page.first_row + begin;
-    std::size_t to =
-        before_[first / kSampledChunkRows] + CountSampled(positions, first / kSampledChunkRows * kSampledChunkRows, first);
+    std::size_t to = before_[first / kSampledChunkRows] +
+                     CountSampled(positions, first / kSampledChunkRows * kSampledChunkRows, first);
     for (std::size_t row = begin; row < end; ++row) {
       std::size_t const from = page.first_row + row;
       if (positions[from] < 0) continue;

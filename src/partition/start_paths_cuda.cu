@@ -2,8 +2,8 @@
 #include "cuda/block_totals.cuh"
 #include "cuda/grid.h"
 #include "cuda/launch.h"
-#include "gradient/gradient_ops.h"
 #include "gradient/four_gradients.cuh"
+#include "gradient/gradient_ops.h"
 #include "partition/partition_cuda.h"
 #include "partition/path_jobs.cuh"
 

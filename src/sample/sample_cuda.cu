@@ -25,7 +25,7 @@ constexpr int kDrawnRows = kThreads * kLaneRows;  // rows with one common place 
 
 constexpr int kCountThreads = 1024;
 constexpr int kCountResident = 2;            // every block publishes its counts: few blocks
-constexpr std::uint32_t kNoKey = 2 * kKeys;  // differs from kUnsureKey; its low 16 bits are 0
+constexpr std::uint32_t kNoKey = 2 * kKeys;  // no key; its low 16 bits are 0
 
 /// Gradients in memory.
 struct GivenGradients {

@@ -87,10 +87,10 @@ OF_ONE_SERIES = [re.compile(name) for name in (
     r"XGBOOST_VER_", r"XGB_SERIES")]
 
 
-# Folders with C++ and CUDA files.
 # Files of other projects that documents name.
 FILES_OF_OTHERS = ["cub/block/block_scan.cuh"]
 
+# Folders with C++ and CUDA files.
 SOURCES = ["base", "bench", "cli", "examples", "include", "packaging", "plugin", "src", "tests"]
 
 

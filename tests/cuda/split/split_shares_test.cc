@@ -33,7 +33,8 @@ struct Layout {
   }
 
   SplitShares Shares(int devices) const {
-    return MakeSplitShares(matrix.view, matrix.tiles, matrix.cuts, groups, devices, CollectivePolicy{}.least_shared_bytes);
+    return MakeSplitShares(matrix.view, matrix.tiles, matrix.cuts, groups, devices,
+                           CollectivePolicy{}.least_shared_bytes);
   }
 
   DeviceMatrix matrix{0};
