@@ -4,14 +4,17 @@ import json
 import math
 import sys
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Tuple
 
 import numpy as np
 
 from ._encode import Totals
 from ._encode_columns import KINDS, Levels
-from ._encoder import MOST_COLUMNS, FittedSet, OrderedTargetEncoder
+from ._encode_sets import MOST_COLUMNS, FittedSet
 from ._text import quoted, quoted_name
+
+if TYPE_CHECKING:
+    from ._encoder import OrderedTargetEncoder
 
 FORMAT = "xgboost_gpu.OrderedTargetEncoder"
 VERSION = 1
@@ -34,7 +37,7 @@ def _named(value: Any) -> Any:
     return str(value) if isinstance(value, float) and value in INFINITE.values() else value
 
 
-def write_encoder(encoder: OrderedTargetEncoder, file: Any) -> None:
+def write_encoder(encoder: "OrderedTargetEncoder", file: Any) -> None:
     """Writes a fitted encoder; see OrderedTargetEncoder.save."""
     written: Dict[str, Any] = {
         "format": FORMAT,
@@ -128,7 +131,7 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
 
 
-def read_encoder(kind: Any, file: Any) -> OrderedTargetEncoder:
+def read_encoder(kind: Any, file: Any) -> "OrderedTargetEncoder":
     """Reads what write_encoder wrote; see OrderedTargetEncoder.load."""
     if not Path(file).is_file():
         raise FileNotFoundError(f"file is {quoted_name(file)}, which is not a file")
@@ -149,7 +152,7 @@ def read_encoder(kind: Any, file: Any) -> OrderedTargetEncoder:
     return encoder
 
 
-def _with_parameters(kind: Any, reader: _Reader) -> OrderedTargetEncoder:
+def _with_parameters(kind: Any, reader: _Reader) -> "OrderedTargetEncoder":
     parameters = reader.get("parameters", lambda v: isinstance(v, dict), "an object")
     known = kind().get_params()
     if set(parameters) != set(known):
@@ -157,7 +160,7 @@ def _with_parameters(kind: Any, reader: _Reader) -> OrderedTargetEncoder:
         raise ValueError(f"{reader.what} lacks or has the parameter {quoted(wrong)}; allowed: {', '.join(sorted(known))}")
     tuples = {name: value for name, value in known.items() if isinstance(value, tuple)}  # in JSON they are lists
     defaults = {name: value for name, value in tuples.items() if parameters[name] == list(value)}
-    encoder: OrderedTargetEncoder = kind(**{**parameters, **defaults})
+    encoder: "OrderedTargetEncoder" = kind(**{**parameters, **defaults})
     try:
         encoder._take_parameters()
     except (ValueError, TypeError) as error:
@@ -165,7 +168,7 @@ def _with_parameters(kind: Any, reader: _Reader) -> OrderedTargetEncoder:
     return encoder
 
 
-def _read_shape(encoder: OrderedTargetEncoder, reader: _Reader) -> None:
+def _read_shape(encoder: "OrderedTargetEncoder", reader: _Reader) -> None:
     columns = reader.whole("n_features_in", 1, 2**31)
 
     def fits(value: Any) -> bool:
@@ -180,7 +183,7 @@ def _read_shape(encoder: OrderedTargetEncoder, reader: _Reader) -> None:
         encoder.feature_names_in_ = np.array(names, dtype=object)
 
 
-def _read_targets(encoder: OrderedTargetEncoder, reader: _Reader) -> None:
+def _read_targets(encoder: "OrderedTargetEncoder", reader: _Reader) -> None:
     encoder.target_type_ = reader.get("target_type", lambda v: v in ("classes", "numbers"), "classes, numbers")
     has_classes = encoder.target_type_ == "classes"
 
@@ -223,7 +226,7 @@ def _read_targets(encoder: OrderedTargetEncoder, reader: _Reader) -> None:
     encoder._total_weight = reader.whole("total_weight", 1, 2**62)
 
 
-def _read_levels(encoder: OrderedTargetEncoder, reader: _Reader) -> None:
+def _read_levels(encoder: "OrderedTargetEncoder", reader: _Reader) -> None:
     encoder._levels, encoder._known = {}, {}
     for number, data in enumerate(reader.get("columns", lambda v: isinstance(v, list) and v, "a list")):
         of_column = _Reader(data, f"{reader.what}, columns[{number}],")
@@ -238,11 +241,11 @@ def _read_levels(encoder: OrderedTargetEncoder, reader: _Reader) -> None:
             raise ValueError(f"{of_column.what} {error}; allowed: what OrderedTargetEncoder.save writes") from error
 
 
-def _has_search(encoder: OrderedTargetEncoder) -> bool:
+def _has_search(encoder: "OrderedTargetEncoder") -> bool:
     return isinstance(encoder.combinations, str) and encoder.combinations == "auto"
 
 
-def _read_plain(encoder: OrderedTargetEncoder, reader: _Reader) -> None:
+def _read_plain(encoder: "OrderedTargetEncoder", reader: _Reader) -> None:
     """Reads which columns' numbers of categories are in the result. Older files lack the key: all are, or none."""
     encoder._plain = list(encoder._levels) if encoder.keep_codes else []
     if not reader.has("plain"):
@@ -256,14 +259,14 @@ def _read_plain(encoder: OrderedTargetEncoder, reader: _Reader) -> None:
     encoder._plain = plain
 
 
-def _read_columns(encoder: OrderedTargetEncoder, reader: _Reader, least: int) -> Tuple[int, ...]:
+def _read_columns(encoder: "OrderedTargetEncoder", reader: _Reader, least: int) -> Tuple[int, ...]:
     columns = tuple(reader.wholes("columns", 0, encoder.n_features_in_ - 1))
     if not (least <= len(columns) <= MOST_COLUMNS and _is_ascending(list(columns)) and set(columns) <= set(encoder._levels)):
         reader.refuse("columns", f"{least} to {MOST_COLUMNS} encoded columns, ascending")
     return columns
 
 
-def _read_sets(encoder: OrderedTargetEncoder, reader: _Reader) -> None:
+def _read_sets(encoder: "OrderedTargetEncoder", reader: _Reader) -> None:
     combiner = encoder._combiner()
     for number, data in enumerate(reader.get("keys", lambda v: isinstance(v, list), "a list")):
         of_keys = _Reader(data, f"{reader.what}, keys[{number}],")
@@ -301,7 +304,7 @@ def _sums(fitted: FittedSet) -> List[int]:
     return [sum(each.tolist()) for each in totals]
 
 
-def _read_set(encoder: OrderedTargetEncoder, reader: _Reader, columns: Tuple[int, ...], size: int) -> FittedSet:
+def _read_set(encoder: "OrderedTargetEncoder", reader: _Reader, columns: Tuple[int, ...], size: int) -> FittedSet:
     weights = np.array(reader.wholes("weights", 0, 2**62, size), np.int64)
     mean = Totals(reader.rows_of_wholes("mean", len(encoder._priors["mean"]), size), weights)
     if not encoder._has("borders"):

@@ -14,10 +14,10 @@ import xgboost
 
 from ._encode import FixedPoint, Order, combined_keys, is_settled, number_keys
 from ._encode_columns import Levels
+from ._encode_sets import ColumnSet
 from ._encode_targets import Labels, make_targets
 from ._models import Model
 
-ColumnSet = Tuple[int, ...]
 #: The losses of the rows held out, and the booster.
 Trained = Tuple[np.ndarray, Any]
 
@@ -26,7 +26,7 @@ MOST_ROWS = 60_000
 #: Sets that one training ranks.
 MOST_CANDIDATES = 64
 ROUNDS = 60
-PARAMETERS = {"eta": 0.15, "max_depth": 6, "tree_method": "gpu_hist"}
+PARAMETERS = {"base_score": 0.5, "eta": 0.15, "max_depth": 6, "tree_method": "gpu_hist"}
 #: Rows from which on a category may count as settled: one statistic in all its rows.
 SETTLED_ROWS = (1000, 100, 10)
 #: By how many of its standard errors the loss must fall for a choice to be better.

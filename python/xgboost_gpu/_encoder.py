@@ -5,13 +5,14 @@ import functools
 import itertools
 import math
 import os
-from dataclasses import dataclass
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 import numpy as np
 
-from ._encode import FixedPoint, Order, Targets, Totals, combined_keys, find_keys, is_settled, number_keys
+from ._encode import FixedPoint, Order, Targets, Totals, is_settled
 from ._encode_columns import Levels, Table, read_numbers
+from ._encode_file import read_encoder, write_encoder
+from ._encode_sets import MOST_COLUMNS, ColumnSet, Combiner, FittedSet
 from ._encode_targets import Labels, as_list, check_finite_numbers, find_borders, make_targets, read_weights
 from ._text import quoted, warn_user
 
@@ -21,11 +22,7 @@ try:
 except ImportError as error:
     raise ImportError(f"OrderedTargetEncoder needs scikit-learn (Debian's package python3-sklearn): {error}") from error
 
-#: The columns of a set at most.
-MOST_COLUMNS = 4
 STATISTICS = ("mean", "frequency", "borders")
-#: A set of columns whose categories are combined: their places in X, ascending; of one column on its own, one place.
-ColumnSet = Tuple[int, ...]
 
 
 def _free_memory() -> int:
@@ -35,63 +32,6 @@ def _free_memory() -> int:
             return next(1024 * int(line.split()[1]) for line in file if line.startswith("MemAvailable:"))
     except (OSError, StopIteration):
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-@dataclass
-class FittedSet:
-    """Sums of the training rows by the categories of a set."""
-
-    columns: ColumnSet
-    mean: Totals
-    borders: Optional[Totals]
-
-    def __len__(self) -> int:
-        return len(self.mean.weights)
-
-
-class Combiner:
-    """Codes of combinations of columns, numbered by what occurs.
-
-    The code of columns (a, b) is the place of code(a) · levels(b) + code(b) among those of the training rows; a third
-    column is added to that in the same way.
-    """
-
-    def __init__(self, levels: Dict[int, Levels], known: Dict[ColumnSet, np.ndarray], threads: int) -> None:
-        self.levels, self.known, self.threads = levels, known, threads
-
-    def size(self, columns: ColumnSet) -> int:
-        return len(self.levels[columns[0]]) if len(columns) == 1 else len(self.known[columns])
-
-    def walk(
-        self, sets: Sequence[ColumnSet], codes: Dict[int, np.ndarray], is_fit: bool
-    ) -> Iterator[Tuple[ColumnSet, np.ndarray]]:
-        """Yields each set and its codes, [rows] of uint32. Codes of sets that begin alike are made once.
-
-        `codes`: codes of each column. If the categories did not occur together in the training rows, the code is
-        `size(set)`, the number of known combinations. `is_fit`: these are the training rows, and `known` is filled.
-        """
-        path: List[Tuple[ColumnSet, np.ndarray]] = []
-        for columns in sorted(sets):
-            while path and path[-1][0] != columns[: len(path[-1][0])]:
-                path.pop()
-            if not path:
-                path.append((columns[:1], codes[columns[0]]))
-            for count in range(len(path[-1][0]) + 1, len(columns) + 1):
-                path.append((columns[:count], self._extend(path[-1], columns[:count], codes[columns[count - 1]], is_fit)))
-            yield columns, path[-1][1]
-
-    def _extend(
-        self, before: Tuple[ColumnSet, np.ndarray], columns: ColumnSet, codes: np.ndarray, is_fit: bool
-    ) -> np.ndarray:
-        levels = len(self.levels[columns[-1]])
-        keys = combined_keys(before[1], codes, levels)
-        if is_fit:
-            found, self.known[columns] = number_keys(keys, self.threads)
-            return found
-        known = self.known[columns]
-        found = find_keys(keys, known, self.threads)
-        found[(before[1] == self.size(before[0])) | (codes == levels)] = len(known)
-        return found
 
 
 class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
@@ -273,16 +213,12 @@ class OrderedTargetEncoder(TransformerMixin, BaseEstimator):
 
     def save(self, file: Any) -> None:
         """Writes the fitted encoder as JSON, which contains no code. `file`: the name of the file."""
-        from ._encode_file import write_encoder
-
         self._check_is_fitted()
         write_encoder(self, file)
 
     @classmethod
     def load(cls, file: Any) -> "OrderedTargetEncoder":
         """Reads what `save` wrote. Raises ValueError, which names the key, for what no encoder can have written."""
-        from ._encode_file import read_encoder
-
         return read_encoder(cls, file)
 
     # What follows is shared by fit, transform and files.
