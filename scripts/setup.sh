@@ -130,12 +130,15 @@ pinned() {
   [ "$status" -eq 0 ]
 }
 
+# The series of XGBoost 3 that have an adapter. cmake/FindXGBoostHost.cmake names them, too.
+all_series=(3.0 3.2 3.3 3.4)
+
 # bring_series: what the adapters of newer series are compiled with, and XGBoosts of these series to test them in; all
 # there are with XGBGPU_ALL_SERIES=ON. Without a registry their tests are skipped.
 bring_series() {
   local status=0 series=(3.0 3.2 3.4) hosts=(debian-13 wheel-3.2.0 wheel-3.4.1)
   if [ "${XGBGPU_ALL_SERIES:-OFF}" = ON ]; then
-    series=(3.0 3.2 3.3 3.4) hosts=(debian-13 wheel-3.0.5 wheel-3.2.0 wheel-3.3.0 wheel-3.4.1)
+    series=("${all_series[@]}") hosts=(debian-13 wheel-3.0.5 wheel-3.2.0 wheel-3.3.0 wheel-3.4.1)
   fi
   scripts/host-headers "${series[@]}" || status=$?
   [ "$status" -eq 0 ] || [ "$status" -eq "$exit_skipped" ] || exit "$status"
