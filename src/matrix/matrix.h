@@ -35,6 +35,19 @@ struct DenseView {
   Symbol const* column(FeatureIndex f) const { return columns + static_cast<std::size_t>(f) * rows; }
 };
 
+/// The values of sparse rows once more, by feature: for partitioning (docs/adr/0004).
+struct SparseColumns {
+  Buffer<std::uint64_t> ptr;   ///< [features + 1] number of values of earlier features; empty: there are no columns
+  Buffer<RowIndex> rows;       ///< [stored values] ascending within a feature
+  Buffer<std::uint16_t> bins;  ///< [stored values] feature-local
+
+  std::size_t bytes() const { return ptr.bytes() + rows.bytes() + bins.bytes(); }
+  /// Returns the bytes for this number of features and values.
+  static std::size_t Bytes(FeatureIndex features, std::uint64_t stored) {
+    return (features + std::size_t{1}) * sizeof(std::uint64_t) + stored * (sizeof(RowIndex) + sizeof(std::uint16_t));
+  }
+};
+
 /// A view of sparse rows: the cell (see QuantisedMatrix::cell_ptr) of every stored value, ascending.
 template <typename Cell>
 struct SparseView {
@@ -44,6 +57,7 @@ struct SparseView {
   Cell const* cells;             ///< [stored values]
   std::uint64_t const* row_ptr;  ///< [rows + 1]
   BinIndex const* cell_ptr;      ///< [features + 1]
+  SparseColumns const* columns;
 };
 
 /// A quantised matrix, immutable once built. The *cells* of a feature are its bins and, in the dense layouts, one more
@@ -59,6 +73,7 @@ class QuantisedMatrix {
   Buffer<std::uint8_t> data;       ///< symbols or cells, as `layout` says, with SparseView::kSpare
   Buffer<std::uint8_t> columns;    ///< dense layouts: symbols by feature, for partitioning (docs/adr/0004)
   Buffer<std::uint64_t> row_ptr;   ///< [rows + 1], sparse layouts only
+  SparseColumns sparse_columns;    ///< sparse layouts in core
 
   FeatureIndex features() const { return cuts.features(); }
   BinIndex cells() const { return cell_ptr.back(); }
@@ -91,7 +106,7 @@ class QuantisedMatrix {
   }
   template <typename Cell>
   SparseView<Cell> Sparse() const {
-    return {reinterpret_cast<Cell const*>(data.data()), row_ptr.data(), cell_ptr.data()};
+    return {reinterpret_cast<Cell const*>(data.data()), row_ptr.data(), cell_ptr.data(), &sparse_columns};
   }
 };
 

@@ -34,8 +34,8 @@ std::size_t QuantisedMatrix::DataBytes(std::uint64_t rows_of_it, std::uint64_t s
 }
 
 std::size_t QuantisedMatrix::bytes() const {
-  return data.bytes() + columns.bytes() + row_ptr.bytes() + cell_ptr.size() * sizeof(BinIndex) +
-         cuts.values.size() * sizeof(float) + cuts.ptr.size() * sizeof(BinIndex) +
+  return data.bytes() + columns.bytes() + row_ptr.bytes() + sparse_columns.bytes() +
+         cell_ptr.size() * sizeof(BinIndex) + cuts.values.size() * sizeof(float) + cuts.ptr.size() * sizeof(BinIndex) +
          cuts.min_values.size() * sizeof(float);
 }
 
@@ -219,6 +219,63 @@ void FillSparse(RowSource const& source, std::uint64_t first_of_all, int threads
   });
 }
 
+/// Returns the feature of each cell.
+std::vector<FeatureIndex> FeaturesOfCells(QuantisedMatrix const& m) {
+  std::vector<FeatureIndex> features(m.cells());
+  for (FeatureIndex f = 0; f < m.features(); ++f) {
+    std::fill(features.begin() + m.cell_ptr[f], features.begin() + m.cell_ptr[f + 1], f);
+  }
+  return features;
+}
+
+template <typename Symbol>
+SparseColumns MakeColumns(DenseView<Symbol> const&, QuantisedMatrix const&, int) {
+  return {};
+}
+
+/// Lists the values of sparse rows by feature, unless numbers of bins have more than 16 bits. Parts of consecutive rows
+/// count their values, then write them behind those of earlier parts.
+template <typename Cell>
+SparseColumns MakeColumns(SparseView<Cell> const& rows, QuantisedMatrix const& m, int threads) {
+  std::size_t const features = m.features();
+  for (FeatureIndex f = 0; f < m.features(); ++f) {
+    if (m.cuts.bins(f) > std::size_t{1} << 16) return {};
+  }
+  std::size_t const parts = std::max<std::size_t>(
+      1,
+      std::min<std::size_t>(static_cast<std::size_t>(threads), m.stored / features));  // counts take less than values
+  std::vector<FeatureIndex> const feature_of = FeaturesOfCells(m);
+  SparseColumns columns{Buffer<std::uint64_t>{features + 1}, Buffer<RowIndex>{m.stored},
+                        Buffer<std::uint16_t>{m.stored}};
+  std::vector<std::uint64_t> places(parts * features);  // of a part's values of a feature: their number, then the next
+  auto const for_values = [&](std::size_t part, auto&& f) {
+    for (std::uint64_t row = m.rows * part / parts; row < m.rows * (part + 1) / parts; ++row) {
+      for (std::uint64_t i = rows.row_ptr[row]; i < rows.row_ptr[row + 1]; ++i) {
+        FeatureIndex const feature = feature_of[rows.cells[i]];
+        f(places[part * features + feature], row, rows.cells[i] - rows.cell_ptr[feature]);
+      }
+    }
+  };
+  ParallelTasks(threads, parts, [&](std::size_t part, int) {
+    for_values(part, [](std::uint64_t& place, std::uint64_t, BinIndex) { ++place; });
+  });
+  std::uint64_t at = 0;
+  for (std::size_t f = 0; f < features; ++f) {
+    columns.ptr[f] = at;
+    for (std::size_t part = 0; part < parts; ++part) {
+      at += std::exchange(places[part * features + f], at);
+    }
+  }
+  columns.ptr[features] = at;
+  ParallelTasks(threads, parts, [&](std::size_t part, int) {
+    for_values(part, [&](std::uint64_t& place, std::uint64_t row, BinIndex bin) {
+      columns.rows[place] = static_cast<RowIndex>(row);
+      columns.bins[place++] = static_cast<std::uint16_t>(bin);
+    });
+  });
+  return columns;
+}
+
 }  // namespace
 
 MatrixPlan PlanMatrix(RowSource const& source, Cuts cuts, int threads, Collective& collective) {
@@ -260,6 +317,7 @@ std::unique_ptr<QuantisedMatrix> FillMatrix(RowSource const& source, MatrixPlan 
     m->row_ptr = std::move(plan.row_ptr);
   }
   FillRows(source, 0, threads, m.get());
+  m->sparse_columns = m->Visit([&](auto const& view) { return MakeColumns(view, *m, threads); });
   return m;
 }
 

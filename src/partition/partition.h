@@ -2,6 +2,7 @@
 #ifndef XGBGPU_PARTITION_PARTITION_H_
 #define XGBGPU_PARTITION_PARTITION_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -26,13 +27,23 @@ struct PartitionJob {
   std::uint32_t const* right_categories{nullptr};  ///< bit set, instead of `bin`; nullptr: a split by numbers
 };
 
+/// A bit for each of some neighbouring rows.
+class MarkedRows {
+ public:
+  /// Returns marks of a first row and of `apart` rows behind it. All are clear, and the caller clears what it sets.
+  std::uint64_t* From(RowIndex apart);
+
+ private:
+  Buffer<std::uint64_t> marks_;
+};
+
 /// Divides the rows of many nodes at once. Inside a child rows keep their order.
 ///
 /// Cost    reads one bin per row, reads and writes 8 bytes per row; allocates only to grow its scratch
 /// Same    bit-equal on every backend and thread count
 class RowPartitioner {
  public:
-  explicit RowPartitioner(int threads) : threads_{threads} {}
+  explicit RowPartitioner(int threads) : threads_{threads}, marked_(static_cast<std::size_t>(std::max(1, threads))) {}
 
   /// Fills to[] and n_left of every job.
   void Partition(QuantisedMatrix const& matrix, Span<PartitionJob> jobs);
@@ -52,6 +63,7 @@ class RowPartitioner {
   int threads_;
   std::vector<Chunk> chunks_;
   Buffer<std::uint8_t> flags_;
+  std::vector<MarkedRows> marked_;  ///< [threads]
 };
 
 }  // namespace xgbgpu::host

@@ -1,4 +1,4 @@
-/// Tuning numbers of the division of rows on a device. Changing one changes speed and memory, never a tree.
+/// Tuning numbers of the division of rows. Changing one changes speed and memory, never a tree.
 #ifndef XGBGPU_PARTITION_PARTITION_POLICY_H_
 #define XGBGPU_PARTITION_PARTITION_POLICY_H_
 
@@ -6,6 +6,13 @@
 
 namespace xgbgpu {
 
+struct HostPartitionPolicy {
+  /// Most values of a sparse column for each row that is divided by it, so that the column is read. With more values
+  /// each row is searched.
+  std::uint64_t most_values_of_row{2};
+};
+
+/// On a device.
 struct PartitionPolicy {
   /// Rows that a warp divides at a time: at most 1024, fewer if multiprocessors would be idle.
   std::uint32_t most_item_rows{1024};

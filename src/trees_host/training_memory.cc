@@ -67,7 +67,8 @@ TrainingNeeds NeedsOf(host::MatrixPlan const& plan, int threads) {
   TrainingNeeds needs{};
   needs.rows = m.rows;
   needs.bins = m.DataBytes(m.rows, m.stored) +
-               (m.dense() ? m.rows * m.features() * m.symbol_bytes() : (m.rows + 1) * sizeof(std::uint64_t));
+               (m.dense() ? m.rows * m.features() * m.symbol_bytes()
+                          : (m.rows + 1) * sizeof(std::uint64_t) + SparseColumns::Bytes(m.features(), m.stored));
   needs.shared = m.bytes();
   needs.histogram = std::size_t{m.cells()} * sizeof(GradientSum);
   needs.scratch = static_cast<std::size_t>(threads) * table * (sizeof(std::int64_t) + sizeof(GradientSum));

@@ -102,6 +102,32 @@ TEST_P(MatrixTest, CountsWhatItHolds) {
   EXPECT_GE(m->bytes(), m->data.bytes() + m->columns.bytes() + m->row_ptr.bytes());
 }
 
+TEST_P(MatrixTest, SparseColumnsRepeatTheRows) {
+  auto const values = testing::RandomValues(GetParam().shape, 57);
+  auto const cuts = host::ComputeCuts(MemorySource{values}, {}, GetParam().max_bin, 2);
+  for (int const threads : {1, 2, 3, 7}) {
+    auto const m = host::QuantiseMatrix(MemorySource{values}, cuts, threads);
+    SparseColumns const& columns = m->sparse_columns;
+    if (m->layout == MatrixLayout::kDense8 || m->layout == MatrixLayout::kDense16) {
+      EXPECT_EQ(columns.bytes(), 0U);
+      continue;
+    }
+    EXPECT_EQ(columns.bytes(), SparseColumns::Bytes(m->features(), m->stored));
+    auto const bins = ReadBack(*m);
+    std::uint64_t at = 0;
+    for (FeatureIndex f = 0; f < m->features(); ++f) {
+      ASSERT_EQ(columns.ptr[f], at);
+      for (std::uint64_t r = 0; r < m->rows; ++r) {
+        if (bins(r, f) == reference::kNoBin) continue;
+        ASSERT_EQ(columns.rows[at], r);
+        ASSERT_EQ(columns.bins[at++], bins(r, f));
+      }
+    }
+    ASSERT_EQ(columns.ptr[m->features()], at);
+    ASSERT_EQ(at, m->stored);
+  }
+}
+
 TEST_P(MatrixTest, DenseColumnsRepeatTheRows) {
   auto const m = testing::MakeMatrix(testing::RandomValues(GetParam().shape, 56), GetParam().max_bin);
   bool const dense = m->layout == MatrixLayout::kDense8 || m->layout == MatrixLayout::kDense16;

@@ -105,6 +105,45 @@ INSTANTIATE_TEST_SUITE_P(
                       testing::LayoutCase{"Sparse32Short", MatrixLayout::kSparse32, {40000, 40, 0.94}, 4000}),
     testing::LayoutName{});
 
+// The rows of a node lie 1, 3 or 50 rows apart. The nearer they are, the fewer values of the column lie between them.
+TEST(SparsePartitionTest, NodesOfRowsApart) {
+  auto const values = testing::RandomValues({60000, 9, 0.7}, 103);
+  auto const m = testing::MakeMatrix(values, 32);
+  ASSERT_EQ(m->layout, MatrixLayout::kSparse16);
+  ASSERT_NE(m->sparse_columns.bytes(), 0U);
+  auto const bins = reference::MakeBins(values, m->cuts);
+  auto const all = AllRows(values.rows);
+  std::vector<RowRecord> from, to(values.rows);
+  std::vector<PartitionJob> jobs;
+  for (std::size_t apart : {1, 3, 50}) {
+    std::size_t const first = from.size();
+    for (std::size_t r = 20000 * (jobs.size()); r < 20000 * (jobs.size() + 1); r += apart) from.push_back(all[r]);
+    auto const f = static_cast<FeatureIndex>(2 * jobs.size());
+    jobs.push_back({f, 11, jobs.size() != 1, nullptr, to.data() + first,
+                    static_cast<std::uint32_t>(from.size() - first), static_cast<NodeIndex>(1 + 2 * jobs.size()), 0});
+  }
+  for (PartitionJob& job : jobs) job.from = from.data() + (job.to - to.data());
+  auto const goes_left = [&](RowIndex row, PartitionJob const& job) {
+    int const bin = bins(row, job.feature);
+    return bin == reference::kNoBin ? job.default_left : bin < static_cast<int>(job.bin);
+  };
+  for (int threads : {1, 3}) {
+    host::RowPartitioner partitioner{threads};
+    for (int turn = 0; turn < 2; ++turn) {
+      partitioner.Partition(*m, jobs);
+      std::vector<NodeIndex> positions(values.rows, -5);
+      partitioner.AssignChildren(*m, jobs, positions.data());
+      for (auto const& job : jobs) {
+        std::vector<RowRecord> expected(job.from, job.from + job.rows);
+        std::stable_partition(expected.begin(), expected.end(),
+                              [&](RowRecord const& r) { return goes_left(r.row, job); });
+        ASSERT_TRUE(std::equal(expected.begin(), expected.end(), job.to, Same)) << "feature " << job.feature;
+        for (auto const& r : expected) ASSERT_EQ(positions[r.row], job.left + (goes_left(r.row, job) ? 0 : 1));
+      }
+    }
+  }
+}
+
 TEST(PartitionChunkTest, NodesLargerThanAChunk) {
   auto const values = testing::RandomValues({50000, 2, 0.1}, 102);
   auto const m = testing::MakeMatrix(values, 32);
