@@ -81,6 +81,15 @@ std::unique_ptr<xgboost::MetaInfo> SortedLabels(xgboost::MetaInfo const& info, i
   return made;
 }
 
+/// Returns the threads that estimate a base score. XGBoost adds up a sum for each thread, so the number decides on the
+/// last bits: it is one number for all machines. Sums over classes are short.
+int ThreadsOfEstimate(std::uint64_t rows, std::optional<ObjectiveParams> const& objective) {
+  constexpr std::uint64_t kManyRows = std::uint64_t{1} << 20;
+  constexpr int kManyThreads = 16;
+  bool const is_of_classes = objective && objective->kind == Objective::kSoftmax;
+  return rows < kManyRows || is_of_classes ? 1 : kManyThreads;
+}
+
 }  // namespace
 
 void DecoratedObjective::CheckParams(xgboost::Args const& args) const {
@@ -266,8 +275,9 @@ void DecoratedObjective::EstimateBaseScore(xgboost::MetaInfo const& info, StockE
     xgboost::MetaInfo const& labels = group != nullptr ? *all.info : info;
     bool const sorts = params() && EstimatesQuantiles(*params());
     auto const sorted = sorts ? SortedLabels(labels, context()->Threads()) : nullptr;
-    if (group == nullptr && sorted == nullptr) return false;
-    auto const estimate = [&] { by_stock(sorted != nullptr ? *sorted : labels); };
+    auto const estimate = [&] {
+      by_stock(sorted != nullptr ? *sorted : labels, ThreadsOfEstimate(labels.num_row_, params()));
+    };
     if (group != nullptr) {
       OutsideProcessGroup(estimate);
     } else {
@@ -275,7 +285,7 @@ void DecoratedObjective::EstimateBaseScore(xgboost::MetaInfo const& info, StockE
     }
     return true;
   });
-  if (!done) by_stock(info);
+  if (!done) by_stock(info, 0);
 }
 
 }  // namespace xgbgpu::plugin

@@ -29,6 +29,22 @@ xgboost::ObjFunction* XgbObjective::stock() const {
   return stock_.get();
 }
 
+void XgbObjective::EstimateBy(int threads, xgboost::MetaInfo const& labels,
+                              xgboost::linalg::Tensor<float, 1>* base_score) const {
+  xgboost::ObjFunction* const estimates = stock();
+  if (threads == 0) return estimates->InitEstimation(labels, base_score);
+  XgbContext own;
+  SetUpForCpu(&own, threads);
+  estimates->*ObjectiveContext::Member() = &own;
+  try {
+    estimates->InitEstimation(labels, base_score);
+  } catch (...) {
+    stock();  // the learner's context again
+    throw;
+  }
+  stock();
+}
+
 void XgbObjective::Configure(xgboost::Args const& args) {
   CheckParams(args);
   configured_context_ = ctx_;

@@ -44,7 +44,8 @@ class XgbObjective : public xgboost::ObjFunction {
                        const final { stock()->ProbToMargin(base_score); })
   XGBGPU_SINCE_300(xgboost::Json DefaultMetricConfig() const final { return stock()->DefaultMetricConfig(); })
   void InitEstimation(xgboost::MetaInfo const& info, xgboost::linalg::Tensor<float, 1>* base_score) const final {
-    EstimateBaseScore(info, [&](xgboost::MetaInfo const& labels) { stock()->InitEstimation(labels, base_score); });
+    EstimateBaseScore(info,
+                      [&](xgboost::MetaInfo const& labels, int threads) { EstimateBy(threads, labels, base_score); });
   }
   xgboost::ObjInfo Task() const final;
   std::uint32_t Targets(xgboost::MetaInfo const& info) const final { return stock()->Targets(info); }
@@ -74,8 +75,9 @@ class XgbObjective : public xgboost::ObjFunction {
   /// Has the stock objective compute gradients of margins, for labels and weights.
   using StockGradients =
       std::function<void(xgboost::HostDeviceVector<float> const&, xgboost::MetaInfo const&, XgbGradientMatrix*)>;
-  /// Has the stock objective estimate the base score from labels and weights.
-  using StockEstimate = std::function<void(xgboost::MetaInfo const&)>;
+  /// Has the stock objective estimate the base score from labels and weights, with a number of threads; 0: the
+  /// learner's.
+  using StockEstimate = std::function<void(xgboost::MetaInfo const&, int threads)>;
 
   /// Inputs for setting leaves: leaf, label and margins of each row.
   struct LeafRows {
@@ -113,6 +115,7 @@ class XgbObjective : public xgboost::ObjFunction {
   /// Returns the stock objective with XGBoost's context. XGBoost sets the context of the wrapper only, after its
   /// construction.
   xgboost::ObjFunction* stock() const;
+  void EstimateBy(int threads, xgboost::MetaInfo const& labels, xgboost::linalg::Tensor<float, 1>* base_score) const;
 
   std::unique_ptr<xgboost::ObjFunction> stock_;
   std::atomic<XgbContext const*> configured_context_{nullptr};

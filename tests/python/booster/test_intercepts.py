@@ -54,6 +54,20 @@ def test_it_is_stocks(objective: str, weighted: bool) -> None:
     assert base_scores(ours).tobytes() == base_scores(stock).tobytes()
 
 
+@only_since(301, "classes have no estimate")
+def test_it_is_one_for_any_number_of_threads() -> None:
+    """XGBoost adds up a sum for each thread, in float for classes: stock's last bits depend on the number."""
+    models = [[], []]
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        data = xgb.DMatrix(rng.normal(size=(20, 2)), rng.integers(0, 10, 20))
+        for kind, of in enumerate((params, stock_params)):
+            made = [xgb.train(of(objective="multi:softprob", num_class=10, nthread=n), data, 1) for n in (1, 2, 3, 4)]
+            models[kind].append(len({base_scores(booster).tobytes() for booster in made}))
+    assert models[0] == [1] * 40
+    assert max(models[1]) > 1  # or the data show nothing
+
+
 TIMES = (np.round(POSITIVE * 4 + 1) * np.where(np.arange(len(Y)) % 3 == 0, -1, 1)).astype(np.float32)
 #: What has an estimate of its own kind: several outputs, a class without rows, labels with a sign or bounds.
 KINDS: Dict[str, Tuple[np.ndarray, Dict[str, Any]]] = {
