@@ -82,10 +82,12 @@ std::unique_ptr<xgboost::MetaInfo> SortedLabels(xgboost::MetaInfo const& info, i
 }
 
 /// Returns the threads that estimate a base score. XGBoost adds up a sum for each thread, so the number decides on the
-/// last bits: it is one number for all machines. Sums over classes are short.
+/// last bits: it is one number for all machines. Sums over classes are short. Without rows it is 0, the learner's: in
+/// another context stock's rank:map reads a row that is not there.
 int ThreadsOfEstimate(std::uint64_t rows, std::optional<ObjectiveParams> const& objective) {
   constexpr std::uint64_t kManyRows = std::uint64_t{1} << 20;
   constexpr int kManyThreads = 16;
+  if (rows == 0) return 0;
   bool const is_of_classes = objective && objective->kind == Objective::kSoftmax;
   return rows < kManyRows || is_of_classes ? 1 : kManyThreads;
 }
