@@ -85,7 +85,7 @@ std::unique_ptr<xgboost::MetaInfo> SortedLabels(xgboost::MetaInfo const& info, i
 /// last bits: it is one number for all machines. Sums over classes are short. Without rows it is 0, the learner's: in
 /// another context stock's rank:map reads a row that is not there.
 int ThreadsOfEstimate(std::uint64_t rows, std::optional<ObjectiveParams> const& objective) {
-  constexpr std::uint64_t kManyRows = std::uint64_t{1} << 20;
+  constexpr std::uint64_t kManyRows = std::uint64_t{1} << 18;
   constexpr int kManyThreads = 16;
   if (rows == 0) return 0;
   bool const is_of_classes = objective && objective->kind == Objective::kSoftmax;
@@ -277,9 +277,8 @@ void DecoratedObjective::EstimateBaseScore(xgboost::MetaInfo const& info, StockE
     xgboost::MetaInfo const& labels = group != nullptr ? *all.info : info;
     bool const sorts = params() && EstimatesQuantiles(*params());
     auto const sorted = sorts ? SortedLabels(labels, context()->Threads()) : nullptr;
-    auto const estimate = [&] {
-      by_stock(sorted != nullptr ? *sorted : labels, ThreadsOfEstimate(labels.num_row_, params()));
-    };
+    int const threads = sorts ? 0 : ThreadsOfEstimate(labels.num_row_, params());  // no thread has a sum of its own
+    auto const estimate = [&] { by_stock(sorted != nullptr ? *sorted : labels, threads); };
     if (group != nullptr) {
       OutsideProcessGroup(estimate);
     } else {
