@@ -39,7 +39,7 @@ struct DenseView {
 struct SparseColumns {
   Buffer<std::uint64_t> ptr;   ///< [features + 1] number of values of earlier features; empty: there are no columns
   Buffer<RowIndex> rows;       ///< [stored values] ascending within a feature
-  Buffer<std::uint16_t> bins;  ///< [stored values] feature-local
+  Buffer<std::uint16_t> bins;  ///< [stored values] feature-local: below kMaxBinLimit
 
   std::size_t bytes() const { return ptr.bytes() + rows.bytes() + bins.bytes(); }
   /// Returns the bytes for this number of features and values.

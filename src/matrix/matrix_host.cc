@@ -233,14 +233,11 @@ SparseColumns MakeColumns(DenseView<Symbol> const&, QuantisedMatrix const&, int)
   return {};
 }
 
-/// Lists the values of sparse rows by feature, unless numbers of bins have more than 16 bits. Parts of consecutive rows
-/// count their values, then write them behind those of earlier parts.
+/// Lists the values of sparse rows by feature. Parts of consecutive rows count their values, then write them behind the
+/// values of earlier parts.
 template <typename Cell>
 SparseColumns MakeColumns(SparseView<Cell> const& rows, QuantisedMatrix const& m, int threads) {
   std::size_t const features = m.features();
-  for (FeatureIndex f = 0; f < m.features(); ++f) {
-    if (m.cuts.bins(f) > std::size_t{1} << 16) return {};
-  }
   std::size_t const parts = std::max<std::size_t>(
       1,
       std::min<std::size_t>(static_cast<std::size_t>(threads), m.stored / features));  // counts take less than values
