@@ -9,7 +9,7 @@
 /// Prints the median time of a round; with --stages also a table of the stages, timed one by one without a graph. Sets
 /// of several classes are trained with each number of trees at the same time that --lanes names (default: 1, and as
 /// many as the library takes). --share: LanePolicy::share.
-/// --leaves: loss-guided trees of N leaves of any depth, in place of those of each depth.
+/// --leaves: loss-guided trees of N leaves of any depth, in place of trees of each depth.
 /// --prefer-shared divides every multiprocessor's first-level cache alike for all kernels, so that different ones can
 /// share it at any time.
 

@@ -300,7 +300,7 @@ struct NodeNumbers {
 };
 
 /// Tells whether the tree is as trees grow: each pair of children lies behind its parent, and there are no other nodes.
-/// *most: the highest number of a feature. Then each node is reached once if there are as many parents as pairs. The
+/// *most: the highest number of a feature. Each node is reached once if there are as many parents as pairs. The
 /// comparison reads numbers in order, without branches to guess. It takes a fraction of the time of a walk from the root.
 bool IsAsGrown(NodeNumbers const& of, std::size_t size, std::int32_t* most) {
   if (size % 2 == 0) return false;

@@ -61,7 +61,7 @@ struct GradientState {
   double grad_scale;      ///< 2^grad_shift
   double hess_scale;
   bool foreseen;  ///< the early gradients' format is the tree's, and narrow
-  /// The format is wide, and hessians are multiples of 2^32, as those of squared errors without weights.
+  /// The format is wide, and hessians are multiples of 2^32, as with squared errors without weights.
   bool high_hessians;
 };
 
