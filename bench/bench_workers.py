@@ -11,10 +11,11 @@ the models are equal. One process trains with as many GPUs as there are workers,
         [--one-gpu] [--nccl]
 
 Cases: plain; eval (a quarter as many other rows are evaluated by logloss and auc in each round); auc (by auc alone);
-sample (subsample=.2); classes (seven, multi:softprob); rank (rank:ndcg, groups of 100 rows); absolute
-(reg:absoluteerror); if asked for, quantiles (reg:quantileerror of three alphas, XGBoost 2.0 and later) and vectors
-(seven classes in one tree, multi_strategy=multi_output_tree, 3.2 and later). With --nccl
-each worker takes itself for a host of its own, sees one GPU, and GPUs talk by NCCL.
+auc_of_one (by auc alone, and the last worker has all these rows); sample (subsample=.2); classes (seven,
+multi:softprob); rank (rank:ndcg, groups of 100 rows); absolute (reg:absoluteerror); dart (rate_drop=.1); if asked for,
+quantiles (reg:quantileerror of three alphas, XGBoost 2.0 and later) and vectors (seven classes in one tree,
+multi_strategy=multi_output_tree, 3.2 and later). With --nccl each worker takes itself for a host of its own, sees one
+GPU, and GPUs talk by NCCL.
 """
 
 import argparse
@@ -30,10 +31,12 @@ CASES = {
     "plain": {"objective": "binary:logistic"},
     "eval": {"objective": "binary:logistic", "eval_metric": ["logloss", "auc"]},
     "auc": {"objective": "binary:logistic", "eval_metric": "auc"},
+    "auc_of_one": {"objective": "binary:logistic", "eval_metric": "auc"},
     "sample": {"objective": "binary:logistic", "subsample": 0.2},
     "classes": {"objective": "multi:softprob", "num_class": 7},
     "rank": {"objective": "rank:ndcg"},
     "absolute": {"objective": "reg:absoluteerror"},
+    "dart": {"objective": "binary:logistic", "booster": "dart", "rate_drop": 0.1},
     "quantiles": {"objective": "reg:quantileerror", "quantile_alpha": [0.1, 0.5, 0.9]},
     "vectors": {"objective": "multi:softprob", "num_class": 7, "multi_strategy": "multi_output_tree"},
 }
@@ -44,21 +47,24 @@ def train(args, case, share, gpus):
     import xgboost_gpu  # noqa: F401
     import xgboost as xgb
 
-    def matrix(rows, seed_rows):
+    worker, workers = share
+
+    def matrix(rows, seed_rows, begin, end):  # in shares of a worker
         x, y = make_data("workers", seed_rows + rows, args.columns)
         if case in ("classes", "vectors", "rank"):
             y = np.clip(np.floor(x[:, 0] * 2 + y + 3), 0, 4 if case == "rank" else 6)
         if case in ("absolute", "quantiles"):
             y = y + x[:, 0] * x[:, 1]
-        first, last = (seed_rows + rows * s // share[1] // 100 * 100 for s in (share[0], share[0] + 1))
+        first, last = (seed_rows + rows * s // workers // 100 * 100 for s in (begin, end))
         groups = {"qid": np.arange(first, last) // 100} if case == "rank" else {}
         return xgb.DMatrix(x[first:last], y[first:last], **groups)
 
-    data = matrix(args.rows, 0)
-    others = [(matrix(args.rows // 4, args.rows), "other")] if "eval_metric" in CASES[case] else []
+    data = matrix(args.rows, 0, worker, worker + 1)
+    evaluated = (0, workers * (worker == workers - 1)) if case == "auc_of_one" else (worker, worker + 1)
+    others = [(matrix(args.rows // 4, args.rows, *evaluated), "other")] if "eval_metric" in CASES[case] else []
     params = {
         "tree_method": "gpu_hist", "gpu_backend": args.backend, "n_gpus": gpus, "max_depth": args.depth, "eta": 0.1,
-        "verbosity": 1, "nthread": max(1, (os.cpu_count() or 1) // share[1]), **CASES[case],
+        "verbosity": 1, "nthread": max(1, (os.cpu_count() or 1) // workers), **CASES[case],
     }  # fmt: skip
     booster = xgb.Booster(params, [data, *(other for other, _ in others)])
     marks = [time.perf_counter()]

@@ -126,6 +126,9 @@ class XGBGPU_API ResidentRounds {
   /// Makes memory for the rows of another matrix, to be evaluated between rounds, and copies their values to the
   /// device. Waits.
   virtual std::unique_ptr<ResidentRows> MakeResidentRows(RowSource const& source, std::uint32_t outputs) = 0;
+  /// Returns the least rows of another matrix that are worth the device. Below this the host is done with a tree before
+  /// a kernel has begun.
+  virtual std::uint64_t least_evaluated_rows() const { return 1001; }
 
   /// Keeps a tree of this output on the device, behind the trees kept before, for ResidentRows::AddTrees.
   virtual void KeepTree(Tree const& tree, std::uint32_t output) = 0;

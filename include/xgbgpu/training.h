@@ -146,7 +146,8 @@ struct XGBGPU_API Training {
   KeptRows* Advance(DataKey const& key, std::uint32_t rounds);
   /// Copies rows of data set `key` to the device, for Advance. `margins` [rows × outputs] are of the model. Returns
   /// false, and does nothing, on the host, or if there are too few or too many rows.
-  bool Admit(DataKey const& key, RowSource const& values, Span<float const> margins, std::uint32_t rounds);
+  bool Admit(DataKey const& key, RowSource const& values, Span<float const> margins, std::uint32_t outputs,
+             std::uint32_t rounds);
 
   // Calls for a dart.
 

@@ -108,8 +108,9 @@ bool GBTreeMargins::ServeEvaluation(xgboost::DMatrix* data, XgbCache* out) {
   if (values == nullptr) return true;  // there are no values to keep on the device
   auto recoding = prediction().RecodingOf(*data);
   if (!recoding) return true;
-  if (training->Admit(key, DMatrixRows{values, std::move(*recoding)}, out->predictions.ConstHostVector(), rounds))
-    source().DropValues(key);
+  bool const is_admitted = training->Admit(key, DMatrixRows{values, std::move(*recoding)},
+                                           out->predictions.ConstHostVector(), learner().outputs(), rounds);
+  if (is_admitted) source().DropValues(key);
   return true;
 }
 

@@ -398,7 +398,7 @@ bool Rounds::ComputeAlone(std::shared_ptr<xgboost::DMatrix> const& owner, Object
 bool Rounds::StayOnDevice(Training const& training, ObjectiveParams const& objective) const {
   if (!config().OwnsRounds() || training.trainer->rounds() == nullptr) return false;
   if (ProcessGroup::OfThisThread() == nullptr) return true;
-  return StaysInShard(objective.kind) && !learner().is_dart() && !training.rounds_on_host;
+  return StaysInShard(objective.kind) && !training.rounds_on_host;
 }
 
 /// Returns labels and weights, once they and the base score suit the objective.
@@ -512,7 +512,10 @@ bool Rounds::AgreeOnDevice(ProcessGroup* group, Training* training, ObjectivePar
     });
   };
   std::optional<Targets> targets;
-  try_to(FactsOf(objective), [&] { targets = BringToDevice(training, objective, info); });
+  try_to(FactsOf(objective), [&] {
+    targets = BringToDevice(training, objective, info);
+    if (targets && learner().is_dart()) has_room = training->own.rows->has_columns();
+  });
   bool const ranks = IsRanking(objective.kind);
   // A tree that is timed computes its gradients in another place, which changes what devices exchange.
   bool const traces = !config().device().gpu_trace.empty();

@@ -32,6 +32,9 @@ class GroupBuilder final : private HeldGroupDevices, public CudaTreeBuilder {
   /// gradients, and so the data that devices exchange.
   ResidentRounds* rounds() override { return are_alike_ ? this : nullptr; }
 
+  /// The devices of all processes count the areas under a curve together, so none may be without its rows.
+  std::uint64_t least_evaluated_rows() const override { return 0; }
+
   using CudaTreeBuilder::MakeResidentRows;
   std::unique_ptr<ResidentRows> MakeResidentRows(std::uint32_t outputs) override;
   void ComputeGradients(cuda::DeviceResidentRows* rows, ObjectiveParams const& objective) override;

@@ -146,9 +146,8 @@ bool Training::EvaluatesOnDevice() const {
 }
 
 bool Training::BelongsOnDevice(std::uint64_t rows) const {
-  // Below this the host is done with a tree before a kernel has begun.
-  constexpr std::uint64_t kFewRows = 1000;
-  return trainer->rounds() != nullptr && rows > kFewRows;
+  ResidentRounds const* const rounds = trainer->rounds();
+  return rounds != nullptr && rows >= rounds->least_evaluated_rows();
 }
 
 KeptRows* Training::Advance(DataKey const& key, std::uint32_t rounds) {
@@ -167,15 +166,15 @@ KeptRows* Training::Advance(DataKey const& key, std::uint32_t rounds) {
   return nullptr;
 }
 
-bool Training::Admit(DataKey const& key, RowSource const& values, Span<float const> margins, std::uint32_t rounds) {
-  std::uint64_t const rows = values.rows();
-  if (!BelongsOnDevice(rows)) return false;
+bool Training::Admit(DataKey const& key, RowSource const& values, Span<float const> margins, std::uint32_t outputs,
+                     std::uint32_t rounds) {
+  if (!BelongsOnDevice(values.rows())) return false;
   auto const same = [&](Evaluation const& e) { return e.key == key; };
   auto found = std::find_if(evaluations.begin(), evaluations.end(), same);
   try {
     if (found == evaluations.end()) {
       KeptRows made;
-      made.rows = trainer->rounds()->MakeResidentRows(values, static_cast<std::uint32_t>(margins.size() / rows));
+      made.rows = trainer->rounds()->MakeResidentRows(values, outputs);
       found = evaluations.insert(evaluations.end(), Evaluation{key, std::move(made)});
     }
     found->rows.rounds.reset();

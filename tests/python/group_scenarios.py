@@ -277,11 +277,18 @@ class Messages(xgb.callback.TrainingCallback):
         return False
 
 
-def messages(shares: List[float], changes: Dict[int, Dict[str, Any]], metrics: List[str] = []) -> List[int]:
+def messages(
+    shares: List[float],
+    changes: Dict[int, Dict[str, Any]],
+    metrics: List[str] = [],
+    evaluated: Optional[List[float]] = None,
+) -> List[int]:
     """Returns the number of messages of each round. `changes`: parameters that all workers set before a round.
-    `metrics`: what the rows are evaluated by after each round."""
+    `metrics`: what rows are evaluated by after each round: the rows that are trained on, or others, dealt by
+    `evaluated`."""
     data = Data(dict(objective="binary:logistic"))
     matrix = data.matrix(*own_rows(data, shares))
+    of_metrics = data.matrix(*own_rows(data, evaluated)) if evaluated else matrix
     counts = Messages()
 
     class Changes(xgb.callback.TrainingCallback):
@@ -292,8 +299,17 @@ def messages(shares: List[float], changes: Dict[int, Dict[str, Any]], metrics: L
     how = {**settings(dict(objective="binary:logistic")), "max_depth": 3}
     if metrics:
         how["eval_metric"] = metrics
-    xgb.train(how, matrix, 6, callbacks=[Changes(), *([Evaluations([(matrix, "own")])] if metrics else []), counts])
+    xgb.train(how, matrix, 6, callbacks=[Changes(), *([Evaluations([(of_metrics, "rows")])] if metrics else []), counts])
     return [int(n) for n in np.diff(counts.totals)]
+
+
+def evaluates(shares: Optional[List[float]], scenario: Dict[str, Any], evaluated: List[float]) -> List[str]:
+    """Returns what is evaluated after each round: rows dealt by `evaluated`, trained on by `shares`."""
+    data = Data(scenario)
+    rows = own_rows(data, evaluated if shares else None)
+    lines = Evaluations([(data.matrix(*rows), "rows")])
+    xgb.train(settings(scenario), data.matrix(*own_rows(data, shares)), 6, callbacks=[lines])
+    return lines.lines
 
 
 def more_metrics_each_time(shares: Optional[List[float]]) -> List[str]:

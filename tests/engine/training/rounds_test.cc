@@ -246,7 +246,7 @@ TEST_P(RoundsTest, RowsThatAreEvaluatedFollowTheModel) {
   ModelCase model{&data, GetParam()};
   model.Round();
   Training& training = model.training();
-  bool const admitted = training.Admit(other.key(), other.source(), model.Predict(other), model.rounds());
+  bool const admitted = training.Admit(other.key(), other.source(), model.Predict(other), 1, model.rounds());
   EXPECT_EQ(admitted, GetParam() == BackendKind::kCuda) << "the host predicts its own";
   EXPECT_EQ(training.EvaluatesOnDevice(), admitted);
   EXPECT_EQ(training.Advance(data.key(), model.rounds()), nullptr) << "these rows are not evaluated";
@@ -263,7 +263,7 @@ TEST_P(RoundsTest, RowsThatAreEvaluatedFollowTheModel) {
   }
   model.Round(false);
   EXPECT_EQ(training.Advance(other.key(), model.rounds()), nullptr) << "that round's trees were not kept";
-  EXPECT_TRUE(training.Admit(other.key(), other.source(), model.Predict(other), model.rounds()));
+  EXPECT_TRUE(training.Admit(other.key(), other.source(), model.Predict(other), 1, model.rounds()));
   EXPECT_NE(training.Advance(other.key(), model.rounds()), nullptr);
   other.Die();
   EXPECT_EQ(training.Advance(other.key(), model.rounds()), nullptr);
@@ -274,7 +274,7 @@ TEST_P(RoundsTest, FewRowsAreNotForADevice) {
   OwnedData data{RandomValues({700, 5, 0.1}, 35), 1, 36}, few{RandomValues({1000, 5, 0.1}, 37), 1, 38};
   ModelCase model{&data, GetParam()};
   model.Round();
-  EXPECT_FALSE(model.training().Admit(few.key(), few.source(), model.Predict(few), model.rounds()));
+  EXPECT_FALSE(model.training().Admit(few.key(), few.source(), model.Predict(few), 1, model.rounds()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, RoundsTest, ::testing::ValuesIn(testing::kBackends),

@@ -11,7 +11,7 @@ import os
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, Dict, Iterator, List, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 import group_scenarios
 import numpy as np
@@ -442,6 +442,7 @@ VECTORS_THAT_STAY = [(SCENARIOS["symmetric trees of vectors"], True)] if SERIES 
         (dict(objective="rank:ndcg", groups=True, weights="groups"), True),
         (dict(objective="rank:ndcg"), False),
         (dict(objective="survival:cox"), False),
+        (SCENARIOS["dart"], True),
         (dict(objective="reg:absoluteerror"), True),
         (dict(objective="reg:absoluteerror", weights=True), SERIES >= 304),  # stock rounds sums of weights before
         *QUANTILES_THAT_STAY,
@@ -477,11 +478,25 @@ def test_boosters_that_train_in_turns_on_gpus(groups: Dict[int, Group]) -> None:
 
 @on_gpu
 @pytest.mark.skipif("XGBGPU_MESSAGE_COUNTER" not in os.environ or SERIES >= 200, reason="needs message_counter.cc")
-def test_an_area_under_a_curve_takes_one_message_on_gpus() -> None:
+@pytest.mark.parametrize("evaluated", [None, [0, 1, 1], [0, 0.01, 1]], ids=["trained", "of one", "few of one"])
+def test_an_area_under_a_curve_takes_one_message_on_gpus(evaluated: Optional[List[float]]) -> None:
+    """Also if a worker has few of the evaluated rows, or none: their device counts with the others."""
     group = Group(2, [["env", f"LD_PRELOAD={os.environ['XGBGPU_MESSAGE_COUNTER']}"]] * 2)
     with ended(group):
-        none, area = (group.results(group_scenarios.messages, SHARES[2], {}, metrics)[0][2:] for metrics in ([], ["auc"]))
+        none, area = (group.results(group_scenarios.messages, SHARES[2], {}, metrics, evaluated)[0][2:]
+                      for metrics in ([], ["auc"]))  # fmt: skip
     assert [a - b for a, b in zip(area, none)] == [1] * 4
+
+
+@on_gpu
+@pytest.mark.parametrize("evaluated", [[0, 1, 1], [0, 0.01, 1], [0, 0, 1]], ids=str)
+@pytest.mark.parametrize("booster", ["gbtree", "dart"])
+def test_rows_that_few_workers_evaluate_on_gpus(groups: Dict[int, Group], evaluated: List[float], booster: str) -> None:
+    scenario = dict(LOGISTIC, booster=booster, rate_drop=0.3, eval_metric=["logloss", "auc", "aucpr"])
+    if booster == "gbtree":
+        del scenario["rate_drop"]
+    expected = group_scenarios.evaluates(None, scenario, evaluated)
+    assert groups[2].results(group_scenarios.evaluates, SHARES[2], scenario, evaluated) == [expected] * 2
 
 
 @on_gpu
