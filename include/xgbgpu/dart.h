@@ -23,9 +23,11 @@ class DartModel {
   /// Returns the number of rounds of the model.
   virtual std::uint32_t rounds() const = 0;
   /// Writes the weights of the trees of rounds first … last - 1 (0, 0: of all rounds) to `weights`, each at the number
-  /// of its tree. Weights of other trees stay. If `draws`, the dart first draws the trees to drop, once, and writes no
-  /// weights for dropped trees.
-  virtual void AskWeights(bool draws, std::uint32_t first, std::uint32_t last, std::vector<float>* weights) = 0;
+  /// of its tree. Weights of other trees stay.
+  virtual void AskWeights(std::uint32_t first, std::uint32_t last, std::vector<float>* weights) = 0;
+  /// Draws the trees to drop, once. Returns [trees] the weights, 0 for a dropped tree. all() returns the weights of all
+  /// trees, and may have to ask for them.
+  virtual std::vector<float> Draw(std::function<std::vector<float> const&()> const& all) = 0;
 };
 
 /// The weights of a dart's trees. Asks for weights only if they may have changed.
@@ -40,6 +42,8 @@ class XGBGPU_API DartWeights {
   std::vector<float> const& drawn() const { return drawn_; }
   /// Returns [trees] the weights without dropped trees.
   std::vector<float> const& all();
+  /// Returns the number of trees.
+  std::size_t trees() { return is_drawn_ ? drawn_.size() : all().size(); }
 
   /// Notes that the round of the last Draw is in the model, which has `rounds` rounds now.
   void RoundIsOver(std::uint32_t rounds);
@@ -50,6 +54,7 @@ class XGBGPU_API DartWeights {
   DartModel* dart_;
   std::vector<float> all_, drawn_;
   bool knows_all_{false};
+  bool is_drawn_{false};   ///< drawn_ are of the model as it is
   bool drew_none_{false};  ///< no tree was dropped: the next round changes no weight
 };
 

@@ -16,7 +16,7 @@ namespace xgbgpu::plugin {
 namespace {
 
 std::unique_ptr<Margins> MakeMargins(std::weak_ptr<Booster*> by, MarginParts const& parts) {
-  if (parts.learner->is_dart()) return std::make_unique<DartMargins>(std::move(by), parts);
+  if (parts.learner->drops_trees()) return std::make_unique<DartMargins>(std::move(by), parts);
   return std::make_unique<GBTreeMargins>(std::move(by), parts);
 }
 
@@ -33,8 +33,8 @@ Booster::Booster(Kind kind, xgboost::GradientBooster* stock, xgboost::LearnerMod
       self_{std::make_shared<Booster*>(this)},
       margins_{MakeMargins(self_, {&learner_, &settings_.config(), &trainings_, &source_, &prediction_, &trace_})},
       group_{learner_, &settings_, trace_},
-      evaluation_{learner_, settings_.config(), margins_.get(), &time_orders_, trace_},
-      rounds_{{&learner_, &settings_, &trainings_, &time_orders_, margins_.get(), &prediction_, &group_, &trace_}} {
+      evaluation_{learner_, settings_.config(), &margins_, &time_orders_, trace_},
+      rounds_{{&learner_, &settings_, &trainings_, &time_orders_, &margins_, &prediction_, &group_, &trace_}} {
   DecorateNewcomers();  // XGBoost makes this learner's metrics after this
 }
 
@@ -62,11 +62,24 @@ void Booster::Configure(xgboost::Args const& args) {
   AtBoundary("reading parameters", [&] {
     DecorateNewcomers();
     settings_.Configure(args, [&] { ForgetModel(); });
+    FollowDropout();
   });
 }
 
 void Booster::LoadConfig(xgboost::Json const& in) {
-  AtBoundary("loading a configuration", [&] { settings_.Load(in); });
+  AtBoundary("loading a configuration", [&] {
+    settings_.Load(in);
+    FollowDropout();
+  });
+}
+
+/// Keeps margins as a dart does from the time when parameters make a gbtree drop trees, until they no longer do.
+void Booster::FollowDropout() {
+  bool const dropped = learner_.drops_trees();
+  learner_.SetDropsTrees(settings_.config().DropsTrees());
+  if (learner_.drops_trees() == dropped) return;
+  ForgetModel();  // the margins that the other kind has left are not those of all trees
+  margins_ = MakeMargins(self_, {&learner_, &settings_.config(), &trainings_, &source_, &prediction_, &trace_});
 }
 
 void Booster::SaveConfig(xgboost::Json* out) const {

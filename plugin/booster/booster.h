@@ -103,6 +103,8 @@ class Booster {
   void FillPredictions(xgboost::HostDeviceVector<float> const& predictions);
 
  private:
+  void FollowDropout();
+
   LearnerView learner_;
   LoadedModel loaded_;
   Settings settings_;

@@ -33,7 +33,7 @@ void DartMargins::PredictNow(xgboost::DMatrix* data, XgbCache* out, bool trainin
   bool const ours = config().OwnsRounds();
   if (!ours && training) weights_.Forget();
   if (ours && training) AtBoundary("drawing trees to drop", [&] { weights_.Draw(); });
-  bool const is_served = ours && AreAll(rounds) && learner().rounds() > 0 &&
+  bool const is_served = MayHaveColumns() && AreAll(rounds) && learner().rounds() > 0 &&
                          AtBoundary("predicting", [&] { return Serve(data, out, training); });
   if (is_served) return;
   if (!ours || !training) {
@@ -42,6 +42,11 @@ void DartMargins::PredictNow(xgboost::DMatrix* data, XgbCache* out, bool trainin
   }
   auto const values = AtBoundary("predicting", [&] { return source().Choose(data, *out, false); });
   stock_dart_.PredictWithout(weights_.drawn(), values == nullptr ? data : values.get(), out, rounds.first, rounds.last);
+}
+
+/// Returns false for trees of vectors: a column is of one output.
+bool DartMargins::MayHaveColumns() const {
+  return config().OwnsRounds() && !learner().has_vector_leaves() && !learner().grows_vector_leaves();
 }
 
 /// Predicts all rounds, if `training` without the trees that were drawn last. Returns false if stock code has to.
@@ -112,7 +117,7 @@ RecordColumns DartMargins::MakeRecorder(xgboost::DMatrix* data, XgbCache const& 
 
 /// Completes the columns of the training's own rows. Returns true if they are complete then.
 bool DartMargins::CompleteTraining(Training* training, xgboost::DMatrix* data, XgbCache const& cache) {
-  if (training->own.no_room) return false;
+  if (!MayHaveColumns() || training->own.no_room) return false;
   std::lock_guard<std::mutex> lock{mutex_};
   DartShape const model = Shape();
   return CompleteOwnColumns(model, learner().BaseMarginsFor(data->Info()), KnownEpoch(),
@@ -129,7 +134,7 @@ void DartMargins::BeginRound(Training* training, xgboost::DMatrix* data, XgbCach
                              RoundOrder* order) {
   Margins::BeginRound(training, data, cache, host_sets_leaves, order);
   rounds_with_columns_.reset();
-  if (config().OwnsRounds() && CompleteTraining(training, data, cache)) {
+  if (CompleteTraining(training, data, cache)) {
     rounds_with_columns_ = ReserveRound(training, order->iteration);
   }
   order->adds_columns = rounds_with_columns_ && !host_sets_leaves;  // leaves that are yet to change are recorded later

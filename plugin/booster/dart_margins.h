@@ -31,10 +31,11 @@ class DartMargins final : public Margins {
   void PredictNow(xgboost::DMatrix* data, XgbCache* out, bool training, RoundRange rounds) override;
   KeptRows const* RowsOf(LastPrediction const& last) override { return last.kept; }
 
+  bool MayHaveColumns() const;
   bool Serve(xgboost::DMatrix* data, XgbCache* out, bool training);
   KeptRows* FindRows(xgboost::DMatrix* data, XgbCache const& out);
   bool CompleteTraining(Training* training, xgboost::DMatrix* data, XgbCache const& cache);
-  DartShape Shape() { return {learner().rounds(), weights_.all().size(), learner().outputs()}; }
+  DartShape Shape() { return {learner().rounds(), weights_.trees(), learner().outputs()}; }
   RecordColumns MakeRecorder(xgboost::DMatrix* data, XgbCache const& out, DartShape const& model, KeptRows const& kept);
 
   StockDart stock_dart_;

@@ -91,7 +91,7 @@ bool Evaluation::Begin(std::optional<ObjectiveParams> const& objective, xgboost:
 }
 
 void Evaluation::BringMargins(LastPrediction* last, xgboost::HostDeviceVector<float>* predictions) {
-  margins_.Copy(*last->kept, last->cache);  // NOLINT(clang-analyzer-*): callers know that there are kept rows
+  margins_->Copy(*last->kept, last->cache);  // NOLINT(clang-analyzer-*): callers know that there are kept rows
   predictions->HostVector() = last->cache->predictions.ConstHostVector();
   last->kept = nullptr;
 }

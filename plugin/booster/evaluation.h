@@ -26,8 +26,8 @@ namespace xgbgpu::plugin {
 class Evaluation {
  public:
   /// Each pointer must outlive it.
-  Evaluation(LearnerView const& learner, BoosterConfig const& config, Margins* margins, TimeOrders* time_orders,
-             BoosterTrace const& trace)
+  Evaluation(LearnerView const& learner, BoosterConfig const& config, std::unique_ptr<Margins> const* margins,
+             TimeOrders* time_orders, BoosterTrace const& trace)
       : learner_{learner},
         config_{config},
         margins_{*margins},
@@ -52,7 +52,7 @@ class Evaluation {
 
   LearnerView const& learner_;
   BoosterConfig const& config_;
-  Margins& margins_;
+  std::unique_ptr<Margins> const& margins_;
   TimeOrders& time_orders_;
   GroupMetrics group_;
   BoosterTrace const& trace_;

@@ -25,7 +25,12 @@ class LearnerView {
               XgbContext const* ctx)
       : kind_{kind}, stock_{stock}, model_{model}, ctx_{ctx} {}
 
+  /// Returns true if the stock booster is of the class dart, which XGBoost 3.3 and newer do not have.
   bool is_dart() const { return kind_ == BoosterKind::kDart; }
+  /// Returns true if rounds may drop trees. They then change the weights of older trees, so margins are made anew.
+  bool drops_trees() const { return is_dart() || gbtree_drops_trees_; }
+  /// Notes whether parameters make a gbtree drop trees.
+  void SetDropsTrees(bool drops) { gbtree_drops_trees_ = drops; }
   xgboost::GradientBooster* stock() const { return stock_; }
   XgbContext const* context() const { return ctx_; }
   int threads() const { return ctx_->Threads(); }
@@ -49,9 +54,9 @@ class LearnerView {
   /// Returns the model for the engine's predictions.
   ModelView Model() const;
 
-  /// Returns the version of cached margins after `rounds` rounds. Stock code gives a dart its last round, so that it
-  /// never uses the cache.
-  std::uint32_t CacheVersion(std::uint32_t rounds) const { return is_dart() ? rounds - 1 : rounds; }
+  /// Returns the version of cached margins after `rounds` rounds. Stock code never uses the cache where trees are
+  /// dropped: it gives a dart its last round, and newer ones 0.
+  std::uint32_t CacheVersion(std::uint32_t rounds) const { return is_dart() ? rounds - 1 : drops_trees() ? 0 : rounds; }
   /// Returns the part of a saved configuration that describes the gbtree.
   xgboost::Json& GBTreeSection(xgboost::Json* config) const { return is_dart() ? (*config)["gbtree"] : *config; }
 
@@ -61,6 +66,7 @@ class LearnerView {
   xgboost::LearnerModelParam const* model_;
   XgbContext const* ctx_;
   bool has_vector_leaves_{false};
+  bool gbtree_drops_trees_{false};
 };
 
 }  // namespace xgbgpu::plugin

@@ -60,7 +60,7 @@ void Margins::Copy(KeptRows const& kept, XgbCache* out) {
   std::lock_guard<std::mutex> lock{mutex_};
   auto& margins = out->predictions.HostVector();
   std::size_t const size = kept.rows->rows() * kept.rows->outputs();
-  if (!learner().is_dart() && out->version == kept.rounds && margins.size() == size) return;
+  if (!learner().drops_trees() && out->version == kept.rounds && margins.size() == size) return;
   out->version = 0;
   margins.resize(size);
   kept.rows->CopyMargins(margins);
@@ -71,7 +71,7 @@ Span<float const> Margins::OnHost(xgboost::DMatrix* data, XgbCache* cache) {
   DropStale(data, cache, true);
   bool const are_missing = cache->predictions.Size() == 0 && data->Info().num_row_ != 0;
   // A dart's cache lacks the trees that were dropped, and has no version.
-  if (are_missing || (!learner().is_dart() && cache->version != learner().rounds()))
+  if (are_missing || (!learner().drops_trees() && cache->version != learner().rounds()))
     Predict(data, cache, false, {0, 0});
   return cache->predictions.ConstHostVector();
 }

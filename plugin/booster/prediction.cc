@@ -128,7 +128,7 @@ void Prediction::ExplainByStock(xgboost::DMatrix* data, std::uint64_t values, St
 
 void Prediction::PredictMargins(xgboost::DMatrix* data, XgbCache* out, bool training, RoundRange rounds) {
   std::shared_ptr<xgboost::DMatrix> values;
-  bool const drops_trees = training && RecomputesMargins();
+  bool const drops_trees = training && learner_.drops_trees();
   bool const done =
       AtBoundary("predicting", [&] { return PredictMarginsByEngine(data, rounds, drops_trees, out, &values); });
   if (!done) {
@@ -165,7 +165,7 @@ bool Prediction::PredictMarginsByEngine(xgboost::DMatrix* data, RoundRange round
                                         std::shared_ptr<xgboost::DMatrix>* values) {
   std::uint32_t const all = learner_.rounds();
   std::uint32_t const last = rounds.last == 0 ? all : rounds.last;
-  bool const uses_cache = !RecomputesMargins() && rounds.first == 0;
+  bool const uses_cache = !learner_.drops_trees() && rounds.first == 0;
   bool const is_cached = uses_cache && out->version == last && out->predictions.Size() != 0;
   if (is_cached) return true;  // stock code of 3.3 and newer predicts a model with weights of trees anew
   if (all == 0) {              // stock code has no tree for the rows, and need not make its page of them
@@ -204,7 +204,7 @@ bool Prediction::AddMargins(ModelView const& model, xgboost::DMatrix* data, Reco
   if (source_.ReadsBins(*data)) return false;  // XGBoost did not give its values away
   if (rounds.last == 0) rounds.last = model.rounds;
   bool const from_start = rounds.first == 0;
-  bool const from_cache = !RecomputesMargins() && from_start && out->version <= rounds.last;
+  bool const from_cache = !learner_.drops_trees() && from_start && out->version <= rounds.last;
   if (from_cache) rounds.first = out->version;
   bool const has_first = from_cache && rounds.first != 0;
   if (!has_first && !BaseMarginFits(info, model.outputs)) return false;  // XGBoost has something to say about it
@@ -212,7 +212,7 @@ bool Prediction::AddMargins(ModelView const& model, xgboost::DMatrix* data, Reco
   auto& margins = out->predictions.HostVector();
   auto const version = std::exchange(out->version, 0);
   if (predict(DMatrixRows{data, std::move(recoding)}, rounds, has_first ? nullptr : &base, &margins)) {
-    bool const is_known = learner_.is_dart() || (from_start && !config_.DropsTrees());
+    bool const is_known = learner_.is_dart() || (from_start && !learner_.drops_trees());
     out->version = is_known ? learner_.CacheVersion(rounds.last) : 0;
     return true;
   }

@@ -74,8 +74,6 @@ class Prediction {
   /// Returns true if the engine reads the model's trees. Before XGBoost 3.2 vectors in leaves cannot be read from
   /// outside.
   bool ReadsTrees() const { return !learner_.has_vector_leaves() || kLeafVectors == LeafVectors::kOfLeaves; }
-  /// Returns true if rounds change the weights of older trees. Cached margins are then of no use.
-  bool RecomputesMargins() const { return learner_.is_dart() || config_.DropsTrees(); }
   std::shared_ptr<xgboost::DMatrix> WithAbsentColumns(xgboost::DMatrix* data) const;
   bool PredictMarginsByEngine(xgboost::DMatrix* data, RoundRange rounds, bool drops_trees, XgbCache* out,
                               std::shared_ptr<xgboost::DMatrix>* values);

@@ -25,7 +25,7 @@ std::shared_ptr<xgboost::DMatrix> PredictionSource::Choose(xgboost::DMatrix* dat
   if (!ReadsBins(*data)) return ValuesOf(data, AsHeldBins(data)->rows(), learner_.threads());
   // An evaluated matrix comes again in the next round, and so does the training matrix of a dart.
   ApiCall const call = CurrentApiCall();
-  bool const comes_again = call == ApiCall::kEvaluate || (call == ApiCall::kUpdate && learner_.is_dart());
+  bool const comes_again = call == ApiCall::kEvaluate || (call == ApiCall::kUpdate && learner_.drops_trees());
   bool const is_worthwhile =
       !data->IsDense() || (for_device && DevicePrediction::IsWorthMakingValues(rounds, data->Info().num_col_));
   try {

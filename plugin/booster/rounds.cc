@@ -78,7 +78,7 @@ int DevicesFor(xgboost::MetaInfo const& info, TreeParam const& param, LearnerVie
 void Rounds::Boost(xgboost::DMatrix* data, XgbGradients* gradients, XgbCache* cache,
                    xgboost::ObjFunction const* objective) {
   Pending const pending = std::exchange(pending_, {});
-  Margins& margins = *parts_.margins;
+  Margins& margins = **parts_.margins;
   if (config().Refreshes()) {
     AtBoundary("training", [&] { parts_.prediction->CheckHasValues(*data, "updater refresh"); });
   } else if (config().PrunesFirst()) {
@@ -150,7 +150,7 @@ char const* Rounds::WhyVectorsOnHost(Place const& place) const {
   bool const limits_memory =
       ProcessGroup::OfThisThread() != nullptr ? parts_.group->limits_memory() : place.memory.training_bytes != 0;
   if (limits_memory) return "with gpu_memory_limit";
-  if (learner().is_dart() || config().DropsTrees()) return "where trees are dropped (dart)";
+  if (learner().drops_trees()) return "where trees are dropped (dart)";
   return nullptr;
 }
 
@@ -195,7 +195,7 @@ Training& Rounds::PrepareTraining(std::shared_ptr<xgboost::DMatrix> const& data,
   int const wanted_bins = config().tree().max_bin;
   BinsOf bins = BinsAlone(*data, config().IsExact() ? kNoBins : wanted_bins);
   if (ProcessGroup* const group = ProcessGroup::OfThisThread()) {
-    place = parts_.group->AgreeOnRound(group, Shared(data), step, parts_.margins->SharedFacts());
+    place = parts_.group->AgreeOnRound(group, Shared(data), step, (*parts_.margins)->SharedFacts());
     Agree(*group, {}, [&] { CheckTakesVectors(place); });
     place = PlaceOfTrees(place);
     bins = parts_.group->bins();
@@ -238,7 +238,7 @@ Training* Rounds::GoOn(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> co
   } catch (...) {  // it comes again on the long way
     known.clear();
   }
-  std::vector<Fact> const of_margins = parts_.margins->SharedFacts();
+  std::vector<Fact> const of_margins = (*parts_.margins)->SharedFacts();
   facts.insert(facts.end(), of_margins.begin(), of_margins.end());
   if (!parts_.group->AllKnowRound(group, matrix, step, facts, known)) return nullptr;
   parts_.trace->BeginRound(parts_.settings, training->trainer.get());
@@ -300,7 +300,7 @@ Rounds::Setup Rounds::Decide(xgboost::MetaInfo const& info, XgbGradientMatrix co
     if (warns) WarnIfConstraintsMayBreak(order.params.monotone_constraints);
   }
   if (order.leaves == LeafRule::kMedians) {
-    CheckMediansAddUp(learner().is_dart(), learner().TreesPerOutput());
+    CheckMediansAddUp(learner().drops_trees(), learner().TreesPerOutput());
     if (warns) WarnIfEtaIsIgnored(order.params.learning_rate);
   }
   if (order.leaves == LeafRule::kCaller) CheckStockSetsLeaves(*objective, info, View(gradients).size());
@@ -319,7 +319,7 @@ std::unique_ptr<BoostingRound> Rounds::Begin(Training* training, Setup setup, Pe
   if (pending == nullptr) return std::make_unique<HostRound>(training, std::move(setup.order), setup.residuals);
   // A dart draws the trees that it drops between rounds. Workers of a group begin no tree that one of them may give up.
   bool const may_speculate =
-      !learner().is_dart() && config().device().gpu_trace.empty() && ProcessGroup::OfThisThread() == nullptr;
+      !learner().drops_trees() && config().device().gpu_trace.empty() && ProcessGroup::OfThisThread() == nullptr;
   return std::make_unique<ResidentRound>(training, std::move(setup.order), pending->objective, pending->targets,
                                          may_speculate);
 }
@@ -329,8 +329,8 @@ std::unique_ptr<BoostingRound> Rounds::Begin(Training* training, Setup setup, Pe
 void Rounds::GrowByStock(BoostingRound* round, Training const* on_device, xgboost::DMatrix* data,
                          XgbGradients* gradients, XgbCache* cache, xgboost::ObjFunction const* objective) {
   // A booster that drops trees computes all predictions anew, so its cache never counts.
-  bool const drops_trees = learner().is_dart() || config().DropsTrees();
-  CurrentRound const scope{round, !drops_trees && cache->version == learner().rounds(), on_device == nullptr};
+  CurrentRound const scope{round, !learner().drops_trees() && cache->version == learner().rounds(),
+                           on_device == nullptr};
   xgboost::GradientBooster& stock = *learner().stock();
   if (on_device != nullptr) {
     if (one_row_ == nullptr) one_row_ = MakeOneRow();
@@ -345,7 +345,7 @@ void Rounds::GrowByStock(BoostingRound* round, Training const* on_device, xgboos
     stock.DoBoost(hides_rows ? without_rows.get() : data, gradients, cache, objective);
     guard.RoundIsComplete();
   }
-  if (on_device != nullptr || learner().is_dart()) Clear(cache);  // its margins are a round behind
+  if (on_device != nullptr || learner().drops_trees()) Clear(cache);  // its margins are a round behind
 }
 
 bool Rounds::ComputeGradients(ObjectiveParams objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out,
@@ -376,7 +376,7 @@ bool Rounds::ComputeAlone(std::shared_ptr<xgboost::DMatrix> const& owner, Object
     if (targets) ComputeOnDevice(&training, objective, *targets, out);
     return targets.has_value();
   }
-  parts_.margins->FillLast();  // another trainer may have them
+  (*parts_.margins)->FillLast();  // another trainer may have them
   std::vector<float> const& values = last.cache->predictions.ConstHostVector();
   std::uint64_t const rows = info.num_row_;
   auto const outputs = static_cast<std::uint32_t>(values.size() / rows);
@@ -416,9 +416,9 @@ Rounds::Targets Rounds::Check(Training* training, ObjectiveParams const& objecti
 std::optional<Rounds::Targets> Rounds::BringToDevice(Training* training, ObjectiveParams const& objective,
                                                      xgboost::MetaInfo const& info) {
   LastPrediction const& last = LastPrediction::OfThisThread();
-  bool const is_ready = parts_.margins->ReadyOnDevice(training, last);
+  bool const is_ready = (*parts_.margins)->ReadyOnDevice(training, last);
   bool const is_base = !is_ready && last.is_base;
-  if (!is_ready && !is_base) parts_.margins->FillLast();  // another trainer may have them
+  if (!is_ready && !is_base) (*parts_.margins)->FillLast();  // another trainer may have them
   std::vector<float> const& values = last.cache->predictions.ConstHostVector();
   auto const outputs = static_cast<std::uint32_t>(is_ready  ? training->own.rows->outputs()
                                                   : is_base ? learner().outputs()
@@ -442,7 +442,7 @@ void Rounds::ComputeOnDevice(Training* training, ObjectiveParams const& objectiv
 bool Rounds::ComputeInGroup(ProcessGroup* group, std::shared_ptr<xgboost::DMatrix> const& owner,
                             ObjectiveParams const& objective, xgboost::MetaInfo const& info, XgbGradientMatrix* out) {
   auto const margins = [&]() -> std::vector<float> const& {
-    parts_.margins->FillLast();
+    (*parts_.margins)->FillLast();
     return LastPrediction::OfThisThread().cache->predictions.ConstHostVector();
   };
   std::optional<GroupRounds::Inputs> inputs;
@@ -488,7 +488,7 @@ void Rounds::AddUpLosses(ProcessGroup* group) {
 /// other workers know their bounds. Sends nothing.
 std::optional<Rounds::Targets> Rounds::KnownOnDevice(Training* training, ObjectiveParams const& objective,
                                                      xgboost::MetaInfo const& info) const {
-  if (!parts_.margins->ReadyOnDevice(training, LastPrediction::OfThisThread())) return {};
+  if (!(*parts_.margins)->ReadyOnDevice(training, LastPrediction::OfThisThread())) return {};
   KeptRows const& own = training->own;
   if (!LabelsFit(objective, info, own.rows->outputs())) return {};
   Targets const targets = Check(training, objective, info, own.rows->outputs());
@@ -514,7 +514,7 @@ bool Rounds::AgreeOnDevice(ProcessGroup* group, Training* training, ObjectivePar
   std::optional<Targets> targets;
   try_to(FactsOf(objective), [&] {
     targets = BringToDevice(training, objective, info);
-    if (targets && learner().is_dart()) has_room = training->own.rows->has_columns();
+    if (targets && learner().drops_trees()) has_room = training->own.rows->has_columns();
   });
   bool const ranks = IsRanking(objective.kind);
   // A tree that is timed computes its gradients in another place, which changes what devices exchange.

@@ -31,7 +31,7 @@ struct RoundParts {
   Settings* settings;
   TrainingPool* trainings;
   TimeOrders* time_orders;
-  Margins* margins;
+  std::unique_ptr<Margins> const* margins;  ///< others from the time when parameters make a gbtree drop trees
   Prediction* prediction;
   GroupRounds* group;
   BoosterTrace* trace;

@@ -1,29 +1,33 @@
 /// Queries XGBoost's own dart. It has no functions for dropped trees, weights of trees or columns of leaves.
-/// But it asks the predictor for one tree after the other, and a TreeWatch sees that. docs/adr/0015-dart-rounds.md
+/// But it asks the predictor for trees, and a TreeWatch answers. docs/adr/0015-dart-rounds.md
 #ifndef XGBGPU_PLUGIN_BOOSTER_STOCK_DART_H_
 #define XGBGPU_PLUGIN_BOOSTER_STOCK_DART_H_
 
 #include <xgboost/data.h>
 #include <xgboost/gbm.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
+#include "base/parallel.h"
 #include "xgb/types.h"
 #include "xgbgpu/dart.h"
 
 namespace xgbgpu::plugin {
 
-/// Reads weights, dropped trees and leaf columns of a stock dart.
+/// Reads weights, dropped trees and leaf columns of a stock dart. Since XGBoost 3.3 it is a gbtree with weights:
+/// stock_dart_by_weights.cc. Before, stock_dart_by_tree.cc.
 class StockDart final : public DartModel {
  public:
   /// `dart` must outlive it.
   explicit StockDart(xgboost::GradientBooster* dart) : dart_{dart} {}
 
   std::uint32_t rounds() const override { return static_cast<std::uint32_t>(dart_->BoostedRounds()); }
-  /// Asks the dart for predictions of a matrix of one row, in which every tree predicts 1. The prediction is then the
-  /// weight of the tree. Trees that are not predicted are dropped.
-  void AskWeights(bool draws, std::uint32_t first, std::uint32_t last, std::vector<float>* weights) override;
+  // The next two ask the dart for predictions of a matrix of one row, and do not predict.
+  void AskWeights(std::uint32_t first, std::uint32_t last, std::vector<float>* weights) override;
+  std::vector<float> Draw(std::function<std::vector<float> const&()> const& all) override;
 
   /// Does what a RecordColumns does, for `data` and trees arranged as `model` says. Cost: a pass over the rows for each
   /// tree.
@@ -37,6 +41,19 @@ class StockDart final : public DartModel {
  private:
   xgboost::GradientBooster* dart_;
 };
+
+/// Adds the column of `tree` to `columns`. `values`: [rows × model.outputs], the predictions of that tree alone.
+inline void AddColumnOf(std::uint32_t tree, std::vector<float> const& values, DartShape const& model, int threads,
+                        LeafColumns* columns) {
+  std::uint32_t const output = model.OutputOf(tree);
+  if (model.outputs == 1) return columns->AddColumn(values, output);
+  constexpr std::size_t kGrain = 1 << 14;
+  std::vector<float> column(columns->rows());
+  ParallelChunks(threads, column.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t row = begin; row < end; ++row) column[row] = values[row * model.outputs + output];
+  });
+  columns->AddColumn(column, output);
+}
 
 }  // namespace xgbgpu::plugin
 

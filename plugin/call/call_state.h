@@ -48,7 +48,7 @@ struct CallState {
   BatchNames* batch_names{nullptr};               ///< of the batches of the matrix in the making, or null
   RecordBatches* record_batches{nullptr};         ///< the source of the matrix in the making, or null
   CurrentRound* round{nullptr};                   ///< for which XGBoost asks for trees, or null
-  TreeWatch* tree_watch{nullptr};                 ///< sees the trees that stock code predicts, or null
+  TreeWatch* tree_watch{nullptr};                 ///< answers what stock code asks the predictor, or null
 
   // Members that stay from call to call.
 

@@ -50,7 +50,8 @@ std::shared_ptr<Place const> PlaceOfBins(xgboost::Args const& args, bool on_host
   bool const is_tree_booster = std::all_of(args.cbegin(), args.cend(), [](auto const& parameter) {
     return parameter.first != "booster" || parameter.second == "gbtree";
   });
-  if (!is_tree_booster || !config.OwnsRounds() || config.IsExact() || config.Updates()) return nullptr;
+  bool const reads_values = config.DropsTrees() || config.IsExact() || config.Updates();
+  if (!is_tree_booster || !config.OwnsRounds() || reads_values) return nullptr;
   Place place = PlaceIfThere(config.device());
   place.memory = ToMemoryLimits(config.device());
   bool const is_there =

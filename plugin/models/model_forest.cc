@@ -121,6 +121,15 @@ class Leaves {
 
 }  // namespace
 
+std::vector<float> TreeWeights(xgboost::GradientBooster const& gbtree) {
+  xgboost::Json saved{xgboost::Object{}};
+  gbtree.SaveModel(&saved);
+  xgboost::Json const& model = saved["model"];
+  std::vector<float> weights(xgboost::get<xgboost::Array const>(model["trees"]).size());
+  for (std::size_t tree = 0; tree < weights.size(); ++tree) weights[tree] = WeightOf(saved, model, tree);
+  return weights;
+}
+
 void VisitTrees(xgboost::GradientBooster const& gbtree, std::function<void(ModelTree const&)> const& visit) {
   xgboost::Json saved{xgboost::Object{}};
   gbtree.SaveModel(&saved);

@@ -67,8 +67,8 @@ class BoosterConfig {
   /// True if a gbtree drops trees while it trains, as newer XGBoosts let it. Every round then changes weights of older
   /// trees. (A booster of the kind dart does the same, whatever the parameters are.)
   bool DropsTrees() const;
-  /// True if trees are grown by our updater alone, so that margins are sums of their leaves.
-  bool OwnsRounds() const { return Trains() && Sequence() == kUpdater && !DropsTrees(); }
+  /// True if trees are grown by our updater alone, so that margins are sums of their leaves, with weights in a dart.
+  bool OwnsRounds() const { return Trains() && Sequence() == kUpdater; }
 
   /// tree_method, in the user's words; empty if that is not ours.
   char const* OurMethod() const { return !HasOurMethod() ? "" : IsExact() ? "gpu_exact" : "gpu_hist"; }

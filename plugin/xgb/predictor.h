@@ -1,5 +1,4 @@
-/// XGBoost's predictor of the CPU, decorated. A stock dart asks it for one tree at a time; a TreeWatch sees the
-/// requests.
+/// XGBoost's predictor of the CPU, decorated. Stock boosters ask it for trees; a TreeWatch answers the requests.
 #ifndef XGBGPU_PLUGIN_XGB_PREDICTOR_H_
 #define XGBGPU_PLUGIN_XGB_PREDICTOR_H_
 
@@ -7,6 +6,7 @@
 #include <xgboost/predictor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,7 +17,14 @@
 
 namespace xgbgpu::plugin {
 
-/// Sees which trees stock code predicts on this thread for `data`, while it is alive.
+/// A request to add trees first … last - 1 to the predictions in `out`.
+struct TreeRequest {
+  std::uint32_t first, last;
+  std::vector<float> const* weights;  ///< [last] or more; null: the model's own, before 3.3 always
+  XgbCache* out;
+};
+
+/// Answers what stock code asks the predictor for `data` on this thread, while it is alive.
 class TreeWatch {
  public:
   explicit TreeWatch(xgboost::DMatrix const* data) : data_{data}, scope_{this} {}
@@ -25,11 +32,9 @@ class TreeWatch {
   TreeWatch(TreeWatch const&) = delete;
   TreeWatch& operator=(TreeWatch const&) = delete;
 
-  /// Is called before tree `tree` is added to `predictions`. Returns true if it is to be added. Otherwise `predictions`
-  /// stay as this call leaves them.
-  virtual bool Predicts(std::uint32_t tree, xgboost::HostDeviceVector<float>* predictions) = 0;
-  /// Is called after the tree was added.
-  virtual void Predicted(std::uint32_t /*tree*/, xgboost::HostDeviceVector<float> const& /*predictions*/) {}
+  using Predict = std::function<void(TreeRequest const&)>;
+  /// Is called in place of a request. predict(request) has stock code do what a request asks for.
+  virtual void Answer(TreeRequest const& request, Predict const& predict) = 0;
 
   /// Returns the watch of this thread and matrix, or null.
   static TreeWatch* Of(xgboost::DMatrix const* data);
@@ -39,7 +44,7 @@ class TreeWatch {
   CallScope<&CallState::tree_watch> scope_;
 };
 
-/// Passes everything on to the inner predictor, and tells a TreeWatch of PredictBatch.
+/// Passes everything on to the inner predictor, but PredictBatch to a TreeWatch.
 class DecoratedPredictor : public xgboost::Predictor {
  public:
   /// The type of numbers of trees.

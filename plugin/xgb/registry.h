@@ -32,7 +32,7 @@ void DecorateBoosters(char const* name, DecorateBooster decorate);
 void DecorateObjectives(DecorateObjective decorate);
 /// From now on every metric is what it was before, decorated.
 void DecorateMetrics(DecorateMetric decorate);
-/// From now on the predictor of the CPU tells a TreeWatch (predictor.h).
+/// From now on a TreeWatch answers what stock code asks the predictor of the CPU (predictor.h).
 void DecoratePredictor();
 /// Adds a tree updater.
 void AddUpdater(char const* name, char const* description, XgbUpdater* (*make)(XgbContext const*));

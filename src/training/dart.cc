@@ -10,30 +10,26 @@ namespace xgbgpu {
 std::vector<float> const& DartWeights::all() {
   if (!knows_all_) {
     all_.clear();
-    if (dart_->rounds() > 0) dart_->AskWeights(false, 0, 0, &all_);
+    if (dart_->rounds() > 0) dart_->AskWeights(0, 0, &all_);
     knows_all_ = true;
   }
   return all_;
 }
 
 void DartWeights::Draw() {
-  std::size_t const trees = all().size();
-  drew_none_ = false;
-  drawn_.clear();
-  dart_->AskWeights(true, 0, 0, &drawn_);
-  drawn_.resize(trees);
-  drew_none_ = drawn_ == all_;
+  is_drawn_ = drew_none_ = false;
+  drawn_ = dart_->Draw([this]() -> std::vector<float> const& { return all(); });
+  is_drawn_ = true;
+  drew_none_ = knows_all_ && drawn_ == all_;
 }
 
 void DartWeights::RoundIsOver(std::uint32_t rounds) {
+  is_drawn_ = false;
   knows_all_ = knows_all_ && drew_none_;
-  if (knows_all_) dart_->AskWeights(false, rounds - 1, rounds, &all_);
+  if (knows_all_) dart_->AskWeights(rounds - 1, rounds, &all_);
 }
 
-void DartWeights::Forget() {
-  knows_all_ = false;
-  drew_none_ = false;
-}
+void DartWeights::Forget() { knows_all_ = is_drawn_ = drew_none_ = false; }
 
 bool CompleteColumns(DartShape const& model, BaseMargins const& base, DataEpoch const& epoch,
                      RecordColumns const& record, Training* training, KeptRows* rows) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,18 +22,23 @@ using testing::RandomValues;
 class FakeDart final : public DartModel {
  public:
   std::uint32_t rounds() const override { return static_cast<std::uint32_t>(weights.size()); }
-  void AskWeights(bool draws, std::uint32_t first, std::uint32_t last, std::vector<float>* out) override {
-    asked.push_back((draws ? "draw " : "ask ") + std::to_string(first) + '-' + std::to_string(last));
+  void AskWeights(std::uint32_t first, std::uint32_t last, std::vector<float>* out) override {
+    asked.push_back("ask " + std::to_string(first) + '-' + std::to_string(last));
     if (last == 0) last = rounds();
-    for (std::uint32_t tree = first; tree < last; ++tree) {
-      if (draws && tree == drops) continue;
-      if (out->size() <= tree) out->resize(tree + std::size_t{1});
-      (*out)[tree] = weights[tree];
-    }
+    out->resize(last);
+    for (std::uint32_t tree = first; tree < last; ++tree) (*out)[tree] = weights[tree];
+  }
+  std::vector<float> Draw(std::function<std::vector<float> const&()> const& all) override {
+    asked.emplace_back("draw");
+    if (drops == kNone) return all();
+    std::vector<float> drawn = weights;
+    drawn[drops] = 0;
+    return drawn;
   }
 
-  std::vector<float> weights;        ///< weight of each tree; a round has one
-  std::uint32_t drops{0xFFFFFFFFU};  ///< the tree that the next draw drops
+  std::vector<float> weights;  ///< weight of each tree; a round has one
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFU;
+  std::uint32_t drops{kNone};  ///< the tree that the next draw drops
   std::vector<std::string> asked;
 };
 
@@ -53,7 +59,7 @@ TEST(DartWeightsTest, AskOnlyForWhatMayHaveChanged) {
   dart.weights = {1, 1};
   weights.RoundIsOver(2);
   EXPECT_EQ(weights.all(), (std::vector<float>{1, 1}));
-  EXPECT_EQ(dart.asked, (Asked{"draw 0-0", "ask 1-2"})) << "without drops only the new tree has a weight to ask for";
+  EXPECT_EQ(dart.asked, (Asked{"draw", "ask 1-2"})) << "without drops only the new tree has a weight to ask for";
 
   dart.asked.clear();
   dart.drops = 1;
@@ -62,7 +68,7 @@ TEST(DartWeightsTest, AskOnlyForWhatMayHaveChanged) {
   dart.weights = {1, 0.5f, 0.5f};
   weights.RoundIsOver(3);
   EXPECT_EQ(weights.all(), (std::vector<float>{1, 0.5f, 0.5f}));
-  EXPECT_EQ(dart.asked, (Asked{"draw 0-0", "ask 0-0"})) << "drops change other trees' weights";
+  EXPECT_EQ(dart.asked, (Asked{"draw", "ask 0-0"})) << "drops change other trees' weights";
 
   dart.asked.clear();
   EXPECT_EQ(weights.all().size(), 3U);

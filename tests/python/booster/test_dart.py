@@ -4,7 +4,10 @@ Every story is told twice: to our booster, and to one whose second updater, whic
 evaluations to stock code. Models, weights of trees and predictions must be equal, bit for bit.
 """
 
+import gc
+import json
 import pickle
+from pathlib import Path
 from typing import Any, Callable, Dict, List
 
 import numpy as np
@@ -130,6 +133,38 @@ def test_rounds_of_classes(trees: int) -> None:
         num_class=3,
         num_parallel_tree=trees,
     )
+
+
+@only_ours
+def test_margins_are_sums_of_columns(tmp_path: Path) -> None:
+    """A stage of its own. Stock code, which predicts with all trees, has none."""
+    counts = []
+    for stock_margins in (False, True):
+        file = tmp_path / f"{stock_margins}.json"
+        data = xgb.DMatrix(X, Y)
+        booster = xgb.Booster(settings_of(stock_margins, rate_drop=0.5, gpu_trace=str(file)), [data])
+        for number in range(4):
+            booster.update(data, number)
+        del booster
+        gc.collect()
+        counts.append(sum(event["name"] == "margins" for event in json.loads(file.read_text())))
+    assert counts[0] > counts[1] > 0
+
+
+@only_ours
+@only_since(303, "a dart is a class of its own before")
+def test_a_gbtree_that_drops_trees_for_some_rounds() -> None:
+    def story(settings: Dict[str, Any], told: Told) -> None:
+        train, valid = xgb.DMatrix(X, Y), xgb.DMatrix(VX, VY)
+        booster = xgb.Booster({**settings, "booster": "gbtree"}, [train, valid])
+        for number, rate in enumerate([0, 0, 0.5, 0.5, 0.5, 0, 0, 0.3, 0.3, 0]):
+            booster.set_param({"rate_drop": rate})
+            booster.update(train, number)
+            told.evaluation(booster.eval_set([(train, "t"), (valid, "v")], number))
+            told.values(booster.predict(valid, output_margin=True))
+        told.model(booster)
+
+    assert_told_alike(story)
 
 
 @only_ours

@@ -1,31 +1,29 @@
-// Asks XGBoost's dart for weights and columns by watching it predict tree by tree.
-#include "booster/stock_dart.h"
-
+// Before XGBoost 3.3 a dart asks its predictor for one tree after the other, and multiplies by the weight itself.
 #include <omp.h>
 
 #include <numeric>
 
-#include "base/parallel.h"
 #include "booster/stand_in.h"
+#include "booster/stock_dart.h"
 #include "xgb/predictor.h"
 
 namespace xgbgpu::plugin {
 
 namespace {
 
-/// Finds weights: every tree predicts 1, and the prediction begins at 0 for each tree, so that it becomes the weight.
+/// Finds weights: every tree predicts 1, and the dart's prediction begins at 0 for each tree, so that it becomes the
+/// weight.
 class Probe final : public TreeWatch {
  public:
   /// Writes the weights of the trees that are predicted to `weights`, at the numbers of the trees.
   explicit Probe(std::vector<float>* weights) : TreeWatch{OneRow()}, weights_{weights} {}
 
-  bool Predicts(std::uint32_t tree, xgboost::HostDeviceVector<float>* predictions) override {
+  void Answer(TreeRequest const& request, Predict const& /*predict*/) override {
     Settle();
-    tree_ = tree;
+    tree_ = request.first;
     is_open_ = true;
-    predictions->Fill(1.0f);
+    request.out->predictions.Fill(1.0f);
     out_.predictions.Fill(0.0f);
-    return false;
   }
   /// Must be called after the last tree.
   void Settle() {
@@ -70,23 +68,11 @@ class Recorder final : public TreeWatch {
     if (first != 0) Reserve();
   }
 
-  bool Predicts(std::uint32_t tree, xgboost::HostDeviceVector<float>* /*predictions*/) override {
-    if (tree == 0) Begin();
-    return has_room_;
-  }
-  void Predicted(std::uint32_t tree, xgboost::HostDeviceVector<float> const& predictions) override {
-    std::vector<float> const& values = predictions.ConstHostVector();
-    std::uint32_t const output = model_.OutputOf(tree);
-    if (model_.outputs == 1) {
-      columns_->AddColumn(values, output);
-      return;
-    }
-    constexpr std::size_t kGrain = 1 << 14;
-    column_.resize(columns_->rows());
-    ParallelChunks(threads_, column_.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t row = begin; row < end; ++row) column_[row] = values[row * model_.outputs + output];
-    });
-    columns_->AddColumn(column_, output);
+  void Answer(TreeRequest const& request, Predict const& predict) override {
+    if (request.first == 0) Begin();
+    if (!has_room_) return;
+    predict(request);
+    AddColumnOf(request.first, request.out->predictions.ConstHostVector(), model_, threads_, columns_);
   }
 
   /// The prediction is the base: no tree has been added to it.
@@ -105,7 +91,6 @@ class Recorder final : public TreeWatch {
   std::size_t missing_;
   LeafColumns* columns_;
   XgbCache out_;
-  std::vector<float> column_;
   bool has_room_{true};
 };
 
@@ -114,8 +99,8 @@ class Filter final : public TreeWatch {
  public:
   Filter(std::vector<float> const& weights, xgboost::DMatrix* data) : TreeWatch{data}, weights_{weights} {}
   /// A tree that is not predicted adds 0, times its weight.
-  bool Predicts(std::uint32_t tree, xgboost::HostDeviceVector<float>* /*predictions*/) override {
-    return tree >= weights_.size() || weights_[tree] != 0;
+  void Answer(TreeRequest const& request, Predict const& predict) override {
+    if (request.first >= weights_.size() || weights_[request.first] != 0) predict(request);
   }
 
  private:
@@ -124,11 +109,22 @@ class Filter final : public TreeWatch {
 
 }  // namespace
 
-void StockDart::AskWeights(bool draws, std::uint32_t first, std::uint32_t last, std::vector<float>* weights) {
+void StockDart::AskWeights(std::uint32_t first, std::uint32_t last, std::vector<float>* weights) {
   SerialLoops const scope;
   Probe probe{weights};
-  dart_->PredictBatch(OneRow(), probe.out(), draws, first, last);
+  dart_->PredictBatch(OneRow(), probe.out(), false, first, last);
   probe.Settle();
+}
+
+std::vector<float> StockDart::Draw(std::function<std::vector<float> const&()> const& all) {
+  std::size_t const trees = all().size();
+  SerialLoops const scope;
+  std::vector<float> weights;
+  Probe probe{&weights};
+  dart_->PredictBatch(OneRow(), probe.out(), true, 0, 0);
+  probe.Settle();
+  weights.resize(trees);  // the last trees may be dropped
+  return weights;
 }
 
 bool StockDart::Record(DartShape const& model, int threads, xgboost::DMatrix* data, std::uint32_t first,
