@@ -94,14 +94,16 @@ XGBGPU_EXPORT char const* XGBGPUTableDescribe(void const* table);
  * and types are the caller's to set. Returns 0 and a DMatrixHandle; or -1, and XGBGetLastError() says why. */
 XGBGPU_EXPORT int XGBGPUTableToDMatrix(void* table, char const* config, void** matrix);
 
+/* Frees a table. Null is allowed. Matrices that were made of it stay. */
 XGBGPU_EXPORT void XGBGPUTableFree(void* table);
 
-/* Gives each of `n` keys its place among the distinct keys, ascending. `distinct`: their number. `codes`: room for n.
- * `nthread`: 0 or less: all. Returns 0; or -1, and XGBGetLastError() says why. */
+/* Gives each of `n` keys, at most 2^32 - 2, its place among the distinct keys, ascending. `distinct`: their number.
+ * `codes`: room for n. `nthread`: 0 or less: all. No array may be null. Returns 0; or -1, and XGBGetLastError() says
+ * why. */
 XGBGPU_EXPORT int XGBGPUNumberKeys(uint64_t const* keys, uint64_t n, int nthread, uint32_t* codes, uint64_t* distinct);
 
 /* Gives each of `n` keys its place among the `known_n` ascending keys `known`. A key that is not known gets known_n.
- * Returns 0; or -1, and XGBGetLastError() says why. */
+ * Both numbers are at most 2^32 - 2. No array may be null. Returns 0; or -1, and XGBGetLastError() says why. */
 XGBGPU_EXPORT int XGBGPUFindKeys(uint64_t const* keys, uint64_t n, uint64_t const* known, uint64_t known_n, int nthread,
                                  uint32_t* codes);
 
@@ -110,7 +112,7 @@ XGBGPU_EXPORT int XGBGPUFindKeys(uint64_t const* keys, uint64_t n, uint64_t cons
  * for any number of threads and on either backend. Arrays are row by row without gaps, in the memory of the host, or of
  * the device if the backend is cuda. Returns 0; or -1, and XGBGetLastError() says why.
  *   config  JSON:
- *     rows, categories, targets
+ *     rows, categories, targets   at most 2^32 - 2, 2^32 - 2 and 2^31 - 1
  *     value_unit, weight_unit   u and v: what an integer of `values` and `weights` is worth; powers of two
  *     prior_weight, priors      a, above 0, and p, a list of a number for each target
  *     order                     "given": the rows' own. "shuffled": by the numbers `seed` and `number`

@@ -14,10 +14,10 @@ namespace xgbgpu {
 /// all nodes of a level by one feature and one threshold (docs/adr/0022-symmetric-trees.md).
 enum class GrowPolicy { kDepthWise, kLossGuide, kSymmetric };
 
-/// The way rows of a tree are sampled. `kUniform`: each row with probability `subsample`. `kGradientBased`: with a
-/// probability proportional to the gradient, `subsample` on average. `kGoss`: the share `top_rate` of rows with the
-/// largest gradients, and a random share `other_rate` (of all rows) of the remaining rows. The last two methods divide
-/// the gradients of a row by its probability.
+/// The way rows of a tree are sampled. `kUniform`: each row with probability `subsample`. `kGradientBased`: with
+/// the probability min(1, √(grad² + 0.1 hess²) / t), where t makes `subsample` · rows the expected number. `kGoss`: the
+/// share `top_rate` of rows with the largest |grad · hess|, and a random share `other_rate` (of all rows) of the
+/// remaining rows. The last two methods divide the gradients of a row by its probability.
 enum class SamplingMethod { kUniform, kGradientBased, kGoss };
 
 /// The rules of regularisation in two generations of XGBoost.

@@ -31,7 +31,8 @@ class ResidentRounds;
 ///
 /// While has_columns(), leaf values become new columns, and margins are the weighted sum of the last WeighColumns.
 ///
-/// Throws  DeviceError, OutOfDeviceMemory from any call
+/// Throws  DeviceError, OutOfDeviceMemory from any call; InvalidArgument from SetMargins and CopyMargins, if there is not
+///         one margin for each row and output
 class XGBGPU_API ResidentRows : public LeafColumns {
  public:
   /// Copies margins [rows × outputs], row-major, from host memory. Ends columns. Waits.

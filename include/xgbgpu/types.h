@@ -8,7 +8,7 @@ namespace xgbgpu {
 
 using RowIndex = std::uint32_t;      ///< a row inside one matrix; at most 2^32 - 2 rows
 using FeatureIndex = std::uint32_t;  ///< a column
-using BinIndex = std::uint32_t;      ///< a bin over all features: cut_ptr[feature] + local bin
+using BinIndex = std::uint32_t;      ///< a bin over all features: Cuts::ptr[feature] + local bin
 using NodeIndex = std::int32_t;      ///< a node of one tree; the root is 0
 
 constexpr NodeIndex kNoNode = -1;

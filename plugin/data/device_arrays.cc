@@ -87,7 +87,12 @@ Shape ShapeOf(xgboost::Json const& interface, std::int64_t bytes) {
     overflows |= __builtin_mul_overflow(std::abs(overflows ? 0 : shape.strides[d]), shape.sizes[d], &reach);
     overflows |= __builtin_add_overflow(sum, reach, &sum);
   }
-  if (overflows) throw InvalidArgument{"The shape and strides of an array on a GPU are of 2^63 bytes or more"};
+  if (overflows) {
+    std::string lengths;
+    for (std::int64_t const length : shape.sizes) lengths += (lengths.empty() ? "" : ", ") + std::to_string(length);
+    Throw<InvalidArgument>("An array on a GPU has the shape [", lengths,
+                           "]; allowed: shape and strides of fewer than 2^63 bytes");
+  }
   return shape;
 }
 

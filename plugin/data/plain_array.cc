@@ -39,7 +39,10 @@ std::size_t WithoutGaps(Numbers const& numbers, std::vector<std::int64_t>* strid
     overflows |= __builtin_mul_overflow(size, numbers.shape[d], &size);
   }
   if (overflows) {
-    Throw<InvalidArgument>("An array of type ", Quoted(numbers.type), " has a shape of 2^63 bytes or more");
+    std::string shape;
+    for (std::int64_t const length : numbers.shape) shape += (shape.empty() ? "" : ", ") + std::to_string(length);
+    Throw<InvalidArgument>("An array of type ", Quoted(numbers.type), " has the shape [", shape,
+                           "]; allowed: fewer than 2^63 bytes");
   }
   return static_cast<std::size_t>(size);
 }

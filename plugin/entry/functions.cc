@@ -22,7 +22,6 @@ constexpr Function kFunctions[] = {
 };
 
 std::string NamesInFront() {
-  constexpr int kSeries = 100 * kBuiltSeries[0] + kBuiltSeries[1];
   auto names = nlohmann::json::array();
   for (Function const& function : kFunctions) {
     if (kSeries >= function.first && (function.gone == 0 || kSeries < function.gone)) names.push_back(function.name);

@@ -5,10 +5,8 @@
 #include <cctype>
 #include <cmath>
 
-#include "base/message.h"
 #include "base/number_text.h"
-#include "base/quoted.h"
-#include "xgbgpu/error.h"
+#include "params/not_allowed.h"
 
 namespace xgbgpu::plugin {
 
@@ -31,34 +29,30 @@ std::map<std::string, std::string> const& Defaults() {
   return kDefaults;
 }
 
-[[noreturn]] void Refuse(std::string const& name, std::string const& value, char const* allowed) {
-  Throw<InvalidArgument>("Parameter ", name, " is ", Quoted(value), "; allowed: ", allowed);
-}
-
 /// Returns the value as XGBoost saves it.
 std::string Checked(std::string const& name, std::string const& value) {
   if (name == kPairMethod) {
-    if (value != "topk" && value != "mean") Refuse(name, value, "topk, mean");
+    if (value != "topk" && value != "mean") NotAllowed(name, value, "topk, mean");
     return value;
   }
   if (name == kPairsPerSample) {
     bool const is_number = !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
     std::string const number = is_number ? value.substr(std::min(value.find_first_not_of('0'), value.size())) : "";
-    if (number.empty() || number.size() > 9) Refuse(name, value, "1 to 999999999");
+    if (number.empty() || number.size() > 9) NotAllowed(name, value, "1 to 999999999");
     return number;
   }
   if (name == kBiasNorm) {
     char* end = nullptr;
     double const number = TextToDouble(value.c_str(), &end);
     bool const is_number = !value.empty() && *end == '\0' && std::isfinite(number) && number >= 0.0;
-    if (!is_number) Refuse(name, value, "0 and more");
+    if (!is_number) NotAllowed(name, value, "0 and more");
     return value;
   }
   std::string small = value;
   for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (small == "1" || small == "true") return "1";
   if (small == "0" || small == "false") return "0";
-  Refuse(name, value, "0, 1, false, true");
+  NotAllowed(name, value, "0, 1, false, true");
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "params/constraint_text.h"
 #include "params/device_words.h"
 #include "params/foreign_words.h"
+#include "params/not_allowed.h"
 #include "xgb/version.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/error.h"
@@ -38,10 +39,6 @@ std::set<std::string> NamesOf() {
   std::set<std::string> names;
   for (auto const& name_value : param.__DICT__()) names.insert(name_value.first);
   return names;
-}
-
-[[noreturn]] void NotAllowed(std::string const& name, std::string const& value, std::string const& allowed) {
-  throw InvalidArgument{"Parameter " + name + " is " + Quoted(value) + "; allowed: " + allowed};
 }
 
 /// Throws, naming the parameter and what is allowed, for a fraction that XGBoost's parser would refuse without naming

@@ -76,8 +76,8 @@ __device__ OrderKey const* SortKeys(OrderKey key, std::uint32_t n, OrderKey (*ro
   return now;
 }
 
-/// Inserts the nodes of the level, `own` of each thread, into the order, of which each thread has one, too, and drops
-/// what is behind its end. Is the thread's own in it now?
+/// Inserts the nodes of the level into the order, and drops the nodes behind its end. Each thread has a node of the
+/// level, `own`, and a node of the order, `old`. Returns true if `own` is in the order now.
 template <int kThreads>
 __device__ bool OrderLevel(PlanView const& plan, Selection<true>* level, std::uint32_t before, OrderedNode const& old,
                            LevelNode const& own, OrderShared<kThreads>* shared) {

@@ -37,14 +37,14 @@ class DevicePrediction::Impl {
   int devices() const;
 
  private:
-  /// Is this work for a device, which has the model or has to read it?
+  /// Returns true if a device should do the work. `has_model`: the device need not read the model first.
   bool IsWork(ModelView const& model, std::uint64_t rows, std::uint32_t rounds, bool has_model) const;
   bool HasModel(ModelView const& model, int device) const;
   /// Returns how many devices are worth while for the rows.
   int DevicesFor(WorkPlace where, RowSource const& rows, std::uint64_t work) const;
   /// Reads the model, if it is another or some of the devices do not have it.
   bool TakeModel(ModelView const& model, Place const& place, int devices);
-  /// What several devices, or one, could not do is not asked of them again.
+  /// Forgets the devices, because `devices` of them have failed. Later calls use one device, or the host if one failed.
   void GiveUp(int devices, Error const& why);
   /// predict(devices, trees of a round), once the model is on so many devices and the rounds are in it. If they fail,
   /// fewer are tried unless predict has set *spoilt.
@@ -59,19 +59,19 @@ class DevicePrediction::Impl {
   bool rounds_leaves_;
   PredictionPolicy policy_;
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<DevicePredictor>> predictors_;  ///< of each device that has the model, in their order
+  std::vector<std::unique_ptr<DevicePredictor>> predictors_;  ///< of the devices that have the model, ascending
   std::uint32_t rounds_{0};                                   ///< of the model in predictors_
-  int device_{0};                                             ///< the first
-  std::vector<float> bases_;                                  ///< that leaves were rounded to
-  std::atomic<std::uint64_t> turned_away_{0};                 ///< rows × rounds × outputs, since the model was read
-  bool impossible_{false};                                    ///< the model, or the device, is not for this
+  int device_{0};                                             ///< the first of them
+  std::vector<float> bases_;                                  ///< to which leaves were rounded
+  std::atomic<std::uint64_t> refused_work_{0};                ///< rows × rounds × outputs, since the model was read
+  bool host_only_{false};                                     ///< the model is not for a device, or the device fails
   bool several_fail_{false};                                  ///< only one device can be used
 };
 
 bool DevicePrediction::Impl::IsWork(ModelView const& model, std::uint64_t rows, std::uint32_t rounds,
                                     bool has_model) const {
   std::uint64_t const outputs = model.outputs;
-  return policy_.IsForDevice(rows * rounds * outputs, has_model ? 0 : model.rounds * outputs, turned_away_,
+  return policy_.IsForDevice(rows * rounds * outputs, has_model ? 0 : model.rounds * outputs, refused_work_,
                              CudaIsInUse());
 }
 
@@ -81,7 +81,7 @@ bool DevicePrediction::Impl::IsWorthwhile(ModelView const& model, std::uint64_t 
   std::uint64_t const work = rows * rounds * model.outputs;
   if (!lock) return work >= policy_.first_use;  // what is less does not wait for whoever predicts
   bool const is_work = IsWork(model, rows, rounds, HasModel(model, device_));
-  if (!is_work) turned_away_ += work;
+  if (!is_work) refused_work_ += work;
   return is_work;
 }
 
@@ -104,18 +104,18 @@ bool DevicePrediction::Impl::TakeModel(ModelView const& model, Place const& plac
   auto const wanted = static_cast<std::size_t>(devices);
   if (HasModel(model, place.device) && predictors_.size() >= wanted) return true;
   predictors_.clear();
-  impossible_ = true;  // a model that is not for us is read once
+  host_only_ = true;  // a model that is not for a device is read once
   bases_ = model.base_scores;
   auto const forest = ReadForest(model, rounds_leaves_ ? Span<float const>{bases_} : Span<float const>{});
   if (forest.trees() % model.rounds != 0) return false;
-  impossible_ = false;
+  host_only_ = false;
   std::vector<int> const ordinals = OrdinalsOf(place);
   std::vector<std::unique_ptr<DevicePredictor>> made(wanted);
   auto const make = [&](std::size_t i) { made[i] = DeviceBackend::Get().MakePredictor(forest, ordinals[i]); };
   ShardThreads threads{devices};
   threads.Run([&](int i) { make(static_cast<std::size_t>(i)); });
   predictors_ = std::move(made);
-  turned_away_ = 0;
+  refused_work_ = 0;
   rounds_ = model.rounds;
   device_ = place.device;
   return true;
@@ -129,7 +129,7 @@ void DevicePrediction::Impl::GiveUp(int devices, Error const& why) {
           "predictions are made on one GPU at most, because " + std::to_string(devices) + " cannot: " + why.what());
     return;
   }
-  impossible_ = true;
+  host_only_ = true;
   warn_("prediction", std::string{"predictions are made on the host, because the device cannot: "} + why.what());
 }
 
@@ -139,7 +139,7 @@ bool DevicePrediction::Impl::OnDevices(ModelView const& model, WorkPlace where, 
   if (rounds.last > model.rounds || rounds.first >= rounds.last) return false;
   std::uint32_t const n_rounds = rounds.last - rounds.first;
   if (!IsWork(model, rows.rows(), n_rounds, HasModel(model, where.place.device))) return false;
-  while (!impossible_ && !*spoilt) {
+  while (!host_only_ && !*spoilt) {
     int const devices = DevicesFor(where, rows, rows.rows() * n_rounds * model.outputs);
     try {
       if (!TakeModel(model, where.place, devices)) return false;
@@ -194,8 +194,8 @@ bool DevicePrediction::Impl::PredictLeaves(ModelView const& model, WorkPlace whe
 void DevicePrediction::Impl::Forget() {
   std::lock_guard<std::mutex> const lock{mutex_};
   predictors_.clear();
-  turned_away_ = 0;
-  impossible_ = false;
+  refused_work_ = 0;
+  host_only_ = false;
   several_fail_ = false;
 }
 

@@ -48,7 +48,7 @@ class HostPrediction::Impl {
   std::shared_ptr<LevelForest const> forest_;  ///< these rounds; null: they were not read
   /// What trees were found when the model was read, perhaps with fewer rounds. One that is not symmetric settles it.
   enum class Trees { kUnknown, kSymmetric, kOther } trees_{Trees::kUnknown};
-  std::uint64_t turned_away_{0};  ///< rows × rounds that stock code has predicted with the model
+  std::uint64_t refused_work_{0};  ///< rows × rounds that stock code has predicted with the model
 };
 
 void HostPrediction::Impl::LookAt(ModelView const& model) {
@@ -56,7 +56,7 @@ void HostPrediction::Impl::LookAt(ModelView const& model) {
   if (rounds_ > model.rounds) trees_ = Trees::kUnknown;
   rounds_ = model.rounds;
   forest_.reset();
-  turned_away_ = 0;
+  refused_work_ = 0;
 }
 
 bool HostPrediction::Impl::IsWorthwhile(ModelView const& model, std::uint64_t rows, RoundRange rounds, int threads) {
@@ -70,8 +70,8 @@ bool HostPrediction::Impl::IsWorthwhile(ModelView const& model, std::uint64_t ro
   std::uint64_t const per_thread =
       trees_ == Trees::kSymmetric ? kPredictionPolicy.read_rows : kPredictionPolicy.look_rows;
   std::uint64_t const wanted = per_thread * static_cast<std::uint64_t>(threads) * model.rounds;
-  if (work + turned_away_ >= wanted) return true;
-  turned_away_ += work;
+  if (work + refused_work_ >= wanted) return true;
+  refused_work_ += work;
   return false;
 }
 
@@ -107,7 +107,7 @@ bool HostPrediction::Impl::PredictMargins(ModelView const& model, int threads, R
   } catch (std::bad_alloc const&) {  // stock code needs less memory
     if (touched) margins->clear();
     std::lock_guard<std::mutex> const lock{mutex_};
-    turned_away_ = 0;  // smaller calls look again when as much has been predicted
+    refused_work_ = 0;  // smaller calls look again when as much has been predicted
     return false;
   }
 }
@@ -116,7 +116,7 @@ void HostPrediction::Impl::Forget() {
   std::lock_guard<std::mutex> const lock{mutex_};
   forest_.reset();
   trees_ = Trees::kUnknown;
-  turned_away_ = 0;
+  refused_work_ = 0;
 }
 
 HostPrediction::HostPrediction() : impl_{std::make_unique<Impl>()} {}

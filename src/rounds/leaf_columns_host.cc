@@ -6,6 +6,7 @@
 
 #include "base/message.h"
 #include "base/parallel.h"
+#include "rounds/check_margins.h"
 #include "rounds/column_sums.h"
 #include "xgbgpu/error.h"
 #include "xgbgpu/leaf_columns.h"
@@ -32,10 +33,7 @@ class Columns final : public FillableColumns {
   std::uint32_t outputs() const override { return outputs_; }
 
   void BeginColumns(Span<float const> base) override {
-    if (base.size() != rows_ * outputs_) {
-      Throw<InvalidArgument>("There are ", base.size(), " margins; allowed: ", outputs_, " for each of the ", rows_,
-                             " rows");
-    }
+    CheckMargins(base.size(), rows_, outputs_);
     EndColumns();
     base_.assign(base.begin(), base.end());
     margins_ = base_;
@@ -84,9 +82,7 @@ class Columns final : public FillableColumns {
     });
   }
   void CopyMargins(Span<float> margins) const override {
-    if (margins.size() != margins_.size()) {
-      Throw<InvalidArgument>("There is room for ", margins.size(), " margins; allowed: ", margins_.size());
-    }
+    CheckMargins(margins.size(), rows_, outputs_);
     ParallelChunks(threads_, margins_.size(), 16 * kGrain, [&](std::size_t begin, std::size_t end) {
       std::copy(margins_.begin() + begin, margins_.begin() + end, margins.begin() + begin);
     });

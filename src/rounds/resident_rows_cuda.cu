@@ -13,6 +13,7 @@
 #include "gradient/gradient_ops.h"
 #include "objective/objective_ops.h"
 #include "objective/position_bias_ops.h"
+#include "rounds/check_margins.h"
 #include "rounds/resident_rows_cuda.h"
 
 namespace xgbgpu::cuda {
@@ -125,10 +126,7 @@ DeviceResidentRows::~DeviceResidentRows() {
 }
 
 void DeviceResidentRows::SetMargins(Span<float const> margins) {
-  if (margins.size() != rows_ * outputs_) {
-    Throw<InvalidArgument>("There are ", margins.size(), " margins; allowed: ", outputs_, " for each of the ", rows_,
-                           " rows");
-  }
+  CheckMargins(margins.size(), rows_, outputs_);
   EndColumns();  // BeginColumns calls this: the old columns go before the new ones need memory
   DeviceScope scope{limits_.device};
   ForgetMargins();
@@ -175,9 +173,7 @@ double DeviceResidentRows::LargestOf(float const* values, std::size_t n) const {
 }
 
 void DeviceResidentRows::CopyMargins(Span<float> margins) const {
-  if (margins.size() != rows_ * outputs_) {
-    Throw<InvalidArgument>("There is room for ", margins.size(), " margins; allowed: ", rows_ * outputs_);
-  }
+  CheckMargins(margins.size(), rows_, outputs_);
   DeviceScope scope{limits_.device};
   if (outputs_ == 1) {
     CopyLongToHost(margins.data(), margins_.data(), rows_ * sizeof(float), threads_, stream_, "copying margins");

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "base/message.h"
+#include "rounds/check_margins.h"
 
 namespace xgbgpu {
 
@@ -21,10 +21,7 @@ void ShardedRows::ShareLargest() {
 
 void ShardedRows::SetMargins(Span<float const> margins) {
   std::size_t const outputs = this->outputs();
-  if (margins.size() != rows() * outputs) {
-    Throw<InvalidArgument>("There are ", margins.size(), " margins; allowed: ", outputs, " for each of the ", rows(),
-                           " rows");
-  }
+  CheckMargins(margins.size(), rows(), this->outputs());
   ForShardsAtOnce([&](cuda::DeviceResidentRows& shard, std::uint64_t first, std::uint64_t n) {
     shard.SetMargins(margins.subspan(first * outputs, n * outputs));
   });
@@ -37,15 +34,14 @@ void ShardedRows::SetEqualMargins(Span<float const> margins) {
 
 void ShardedRows::CopyMargins(Span<float> margins) const {
   std::size_t const outputs = this->outputs();
-  if (margins.size() != rows() * outputs) {
-    Throw<InvalidArgument>("There is room for ", margins.size(), " margins; allowed: ", rows() * outputs);
-  }
+  CheckMargins(margins.size(), rows(), this->outputs());
   ForShardsAtOnce([&](cuda::DeviceResidentRows& shard, std::uint64_t first, std::uint64_t n) {
     shard.CopyMargins(margins.subspan(first * outputs, n * outputs));
   });
 }
 
 void ShardedRows::BeginColumns(Span<float const> base) {
+  CheckMargins(base.size(), rows(), this->outputs());
   std::size_t const outputs = this->outputs();
   ForShardsAtOnce([&](cuda::DeviceResidentRows& shard, std::uint64_t first, std::uint64_t n) {
     shard.BeginColumns(base.subspan(first * outputs, n * outputs));

@@ -16,6 +16,7 @@
 #include "quantile/fit_cuts.h"
 #include "quantile/key_counter_host.h"
 #include "quantile/quantile_cuda.h"
+#include "support/given_trees.h"
 #include "support/grow.h"
 #include "user_arrays/array_case.h"
 #include "user_arrays/data_case.h"
@@ -24,12 +25,7 @@
 namespace xgbgpu::testing {
 namespace {
 
-std::vector<std::uint32_t> Bits(std::vector<float> const& values) {
-  std::vector<std::uint32_t> bits(values.size());
-  std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
-  return bits;
-}
-
+using testing::Bits;
 /// Returns what differs; empty if both have the same bits.
 std::string Difference(Cuts const& device, Cuts const& host) {
   if (device.ptr != host.ptr) return "numbers of bins differ";

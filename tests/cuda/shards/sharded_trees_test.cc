@@ -21,6 +21,7 @@
 #include "matrix/shards_cuda.h"
 #include "shards/sharded_builder.h"
 #include "support/data.h"
+#include "support/given_trees.h"
 #include "support/grow.h"
 #include "trees_cuda/equality_case.h"
 #include "xgbgpu/devices.h"
@@ -31,18 +32,13 @@
 namespace xgbgpu::testing {
 namespace {
 
+using testing::Bits;
 constexpr int kThreads = 4;
 constexpr double kPatience = 10;
 
 /// A kernel that is loaded when it is first started may wait for the device, on which another shard's may wait for it.
 /// Shards of one device are for tests alone.
 [[maybe_unused]] int const kLoadsFirst = setenv("CUDA_MODULE_LOADING", "EAGER", 1);
-
-std::vector<std::uint32_t> Bits(std::vector<float> const& values) {
-  std::vector<std::uint32_t> bits(values.size());
-  std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
-  return bits;
-}
 
 /// Uneven shards, which begin anywhere: of one process they do not, of several they do.
 std::vector<std::uint64_t> Bounds(std::uint64_t rows, std::size_t shards) {

@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "partition/partition_policy.h"
+#include "support/given_trees.h"
 #include "support/grow.h"
 #include "trees_cuda/equality_case.h"
 
 namespace xgbgpu::testing {
 namespace {
 
+using testing::Bits;
 /// Counts what has been compared, for the last line of this program.
 struct Tally {
   int cases{0}, grown{0}, trees{0};
@@ -53,12 +55,6 @@ int DepthOf(Tree const& tree) {
 bool HasCopiedColumns(MemoryReport const& report) {
   return std::any_of(report.parts.begin(), report.parts.end(),
                      [](auto const& part) { return part.name == "copied columns" && part.bytes > 0; });
-}
-
-std::vector<std::uint32_t> Bits(std::vector<float> const& values) {
-  std::vector<std::uint32_t> bits(values.size());
-  std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
-  return bits;
 }
 
 class EqualityTest : public ::testing::TestWithParam<EqualityCase> {

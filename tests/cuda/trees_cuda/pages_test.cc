@@ -29,6 +29,7 @@
 #include "shards/deal_rows.h"
 #include "shards/sharded_builder.h"
 #include "support/data.h"
+#include "support/given_trees.h"
 #include "support/grow.h"
 #include "trees_cuda/cuda_tree_builder.h"
 #include "trees_cuda/equality_case.h"
@@ -40,6 +41,7 @@
 namespace xgbgpu::testing {
 namespace {
 
+using testing::Bits;
 /// Code that is loaded when it is first used waits for all that the device does, and devices wait for each other.
 [[maybe_unused]] int const kLoadsFirst = setenv("CUDA_MODULE_LOADING", "EAGER", 1);
 
@@ -64,12 +66,6 @@ std::shared_ptr<DeviceMatrix const> PagedMatrix(RowSource const& rows, int max_b
                                                 MemoryLimits const& limits, cuda::DevicePagePolicy const& policy) {
   DeviceScope const scope{0};
   return cuda::BuildMatrixWithin(rows, {max_bin, {}}, {0, threads}, limits, policy);
-}
-
-std::vector<std::uint32_t> Bits(std::vector<float> const& values) {
-  std::vector<std::uint32_t> bits(values.size());
-  std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
-  return bits;
 }
 
 struct Side {
