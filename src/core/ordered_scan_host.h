@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/buffer.h"
 #include "base/parallel.h"
 #include "core/ordered_scan.h"
 
@@ -21,24 +22,29 @@ void ScanLanes(T* lanes) {
 }
 
 /// Writes the prefix sums of a block's lanes to lanes [kScanLanes].
-template <typename T, typename Load>
-void ScanBlockLanes(Load const& load, std::uint64_t block, std::uint64_t n, T* lanes) {
+template <typename T>
+void ScanBlockLanes(T const* items, std::uint64_t block, std::uint64_t n, T* lanes) {
   for (std::uint32_t l = 0; l < kScanLanes; ++l) {
     std::uint64_t const begin = block * kScanBlock + l * kScanItems;
     T sum{};
-    for (std::uint64_t i = begin; i < std::min(n, begin + kScanItems); ++i) sum = sum + load(i);
+    for (std::uint64_t i = begin; i < std::min(n, begin + kScanItems); ++i) sum = sum + items[i];
     lanes[l] = sum;
   }
   ScanLanes(lanes);
 }
 
-/// Calls use(i, sum of load(0) … load(i)) for i in 0 … n - 1, in any order. Calls load twice for each item.
+/// Calls use(i, sum of load(0) … load(i)) for i in 0 … n - 1, in any order. Calls load once for each item.
+///
+/// Memory  n of T
 template <typename T, typename Load, typename Use>
 void OrderedScan(std::uint64_t n, int threads, Load const& load, Use const& use) {
+  Buffer<T> items{n};
   std::vector<T> before(ScanBlocks(n));  // sums of blocks, which become exclusive prefix sums
   ParallelTasks(threads, before.size(), [&](std::size_t block, int) {
+    std::uint64_t const begin = block * kScanBlock, end = std::min(n, begin + kScanBlock);
+    for (std::uint64_t i = begin; i < end; ++i) items[i] = load(i);
     T lanes[kScanLanes];
-    ScanBlockLanes(load, block, n, lanes);
+    ScanBlockLanes(items.data(), block, n, lanes);
     before[block] = lanes[kScanLanes - 1];
   });
   T carry{};
@@ -52,13 +58,13 @@ void OrderedScan(std::uint64_t n, int threads, Load const& load, Use const& use)
   }
   ParallelTasks(threads, before.size(), [&](std::size_t block, int) {
     T lanes[kScanLanes];
-    ScanBlockLanes(load, block, n, lanes);
+    ScanBlockLanes(items.data(), block, n, lanes);
     T const base = block == 0 ? T{} : before[block - 1];
     for (std::uint32_t l = 0; l < kScanLanes; ++l) {
       std::uint64_t const begin = block * kScanBlock + l * kScanItems;
       T sum = base + (l == 0 ? T{} : lanes[l - 1]);
       for (std::uint64_t i = begin; i < std::min(n, begin + kScanItems); ++i) {
-        sum = sum + load(i);
+        sum = sum + items[i];
         use(i, sum);
       }
     }

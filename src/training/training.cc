@@ -132,6 +132,7 @@ void Training::EndRound(std::uint32_t rounds, bool keeps) {
 
 void Training::Forget() {
   own.rounds.reset();
+  has_speculative_gradients = false;
   kept.until.reset();
   for (auto& evaluation : evaluations) evaluation.rows.rounds.reset();
 }
