@@ -62,21 +62,21 @@ void Booster::Configure(xgboost::Args const& args) {
   AtBoundary("reading parameters", [&] {
     DecorateNewcomers();
     settings_.Configure(args, [&] { ForgetModel(); });
-    FollowDropout();
+    if (settings_.config().DropsTrees()) SetDropsTrees(true);
   });
 }
 
 void Booster::LoadConfig(xgboost::Json const& in) {
   AtBoundary("loading a configuration", [&] {
     settings_.Load(in);
-    FollowDropout();
+    if (settings_.config().DropsTrees()) SetDropsTrees(true);
   });
 }
 
-/// Keeps margins as a dart does from the time when parameters make a gbtree drop trees, until they no longer do.
-void Booster::FollowDropout() {
+/// Keeps margins as a dart does, or as a gbtree does.
+void Booster::SetDropsTrees(bool drops) {
   bool const dropped = learner_.drops_trees();
-  learner_.SetDropsTrees(settings_.config().DropsTrees());
+  learner_.SetDropsTrees(drops);
   if (learner_.drops_trees() == dropped) return;
   ForgetModel();  // the margins that the other kind has left are not those of all trees
   margins_ = MakeMargins(self_, {&learner_, &settings_.config(), &trainings_, &source_, &prediction_, &trace_});
@@ -129,11 +129,13 @@ void Booster::BeginLoad(xgboost::Json const* in) {
   if (in == nullptr) loaded_.Forget();
   if (in != nullptr) AtBoundary("loading a model", [&] { loaded_.CheckTrees(*in, learner_.threads()); });
   learner_.SetVectorLeaves(loaded_.has_vector_leaves());
+  SetDropsTrees(loaded_.has_tree_weights() || settings_.config().DropsTrees());
   ForgetModel();
 }
 
 void Booster::BeginSlice(Booster* out) const {
   out->learner_.SetVectorLeaves(learner_.has_vector_leaves());
+  out->SetDropsTrees(learner_.drops_trees());
   out->ForgetModel();
 }
 

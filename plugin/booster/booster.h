@@ -103,7 +103,7 @@ class Booster {
   void FillPredictions(xgboost::HostDeviceVector<float> const& predictions);
 
  private:
-  void FollowDropout();
+  void SetDropsTrees(bool drops);
 
   LearnerView learner_;
   LoadedModel loaded_;

@@ -27,9 +27,9 @@ class LearnerView {
 
   /// Returns true if the stock booster is of the class dart, which XGBoost 3.3 and newer do not have.
   bool is_dart() const { return kind_ == BoosterKind::kDart; }
-  /// Returns true if rounds may drop trees. They then change the weights of older trees, so margins are made anew.
+  /// Returns true if rounds may drop trees. They change the weights of older trees, so margins are made anew.
   bool drops_trees() const { return is_dart() || gbtree_drops_trees_; }
-  /// Notes whether parameters make a gbtree drop trees.
+  /// Notes whether a gbtree drops trees, or has weights of trees from when it did: stock code then goes on to draw.
   void SetDropsTrees(bool drops) { gbtree_drops_trees_ = drops; }
   xgboost::GradientBooster* stock() const { return stock_; }
   XgbContext const* context() const { return ctx_; }

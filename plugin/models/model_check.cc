@@ -13,6 +13,7 @@
 #include "base/parallel.h"
 #include "models/json_members.h"
 #include "xgb/json_values.h"
+#include "xgb/version.h"
 
 namespace xgbgpu::plugin {
 
@@ -431,16 +432,16 @@ std::int64_t CheckTree(SavedTree const& saved, Scratch* scratch, FoundNumber* la
 }
 
 /// Checks that each tree has a weight: in a dart, and since 3.3 in any gbtree with weights. Weights stand beside the
-/// model, since 3.4 in it. In a gbtree without weights all are 1.
-void CheckWeightsOfTrees(Json const& booster, Json const& model, std::size_t trees) {
+/// model, since 3.4 in it. In a gbtree without weights all are 1. Returns true if there are weights.
+bool CheckWeightsOfTrees(Json const& booster, Json const& model, std::size_t trees) {
   std::string const* const name = FindText(booster, "name");
   bool const is_dart = name != nullptr && *name == "dart";
   Json const* weights = is_dart ? &Member(booster, "weight_drop") : Find(booster, "weight_drop");
   if (weights == nullptr) weights = Find(model, "weight_drop");
-  if (weights == nullptr) return;
+  if (weights == nullptr) return false;
   List const list{*weights};
-  if (!is_dart && list.is_list() && list.size() == 0) return;
-  if (list.size() >= trees) return;  // stock code adds more when it updates trees
+  if (!is_dart && list.is_list() && list.size() == 0) return false;
+  if (list.size() >= trees) return true;  // stock code adds more when it updates trees
   Throw<InvalidArgument>("The model has ", trees, " trees and weight_drop has ", list.size(),
                          " values; allowed: one for each tree, or more");
 }
@@ -464,7 +465,9 @@ void LoadedModel::CheckTrees(Json const& booster, int threads) {
                            info.size(), " values; allowed: the same number of each");
   }
   next.parallel_trees_ = Number(params, "num_parallel_tree", 1);
-  CheckWeightsOfTrees(booster, model, trees.size());
+  bool const has_weights = CheckWeightsOfTrees(booster, model, trees.size());
+  constexpr bool kGBTreeReadsWeights = kSeries >= 303;
+  next.has_tree_weights_ = has_weights && kGBTreeReadsWeights;
   for (std::size_t t = 0; t < trees.size(); ++t) {
     std::int64_t const output = At(info, t, t, "tree_info");
     if (output < 0) Throw<InvalidArgument>("Tree ", t, " is of output ", output, " (tree_info); allowed: 0 or larger");

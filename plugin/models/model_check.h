@@ -34,6 +34,8 @@ class LoadedModel {
   void CheckWeights(xgboost::Json const& booster);
   /// Returns true if trees have a vector in each leaf.
   bool has_vector_leaves() const { return vector_.value != -1; }
+  /// Returns true if XGBoost keeps weights of the trees: those of a gbtree it reads since 3.3.
+  bool has_tree_weights() const { return has_tree_weights_; }
   /// Forgets the loaded model.
   void Forget() { *this = LoadedModel{}; }
 
@@ -51,6 +53,7 @@ class LoadedModel {
   FoundNumber vector_;   ///< numbers in each leaf, for trees with vectors in leaves
   std::size_t trees_{0};
   std::int64_t parallel_trees_{1};
+  bool has_tree_weights_{false};
   std::optional<std::size_t> weights_;  ///< of a gblinear
 };
 

@@ -53,7 +53,7 @@ class Backend {
   /// several shards, all shards call it at the same time.
   ///
   /// Throws  InvalidArgument (the rows, no such device), Unsupported (no code for the device), errors of the stages
-  virtual TrainingMatrix MakeMatrix(RowSource const& source, CutRule const& rule, Place const& place,
+  virtual TrainingMatrix MakeMatrix(RowSource const& source, CutRequest const& wanted, Place const& place,
                                     int threads) const = 0;
   /// Bins the rows by cuts that fit them.
   virtual TrainingMatrix MakeMatrix(RowSource const& source, Cuts cuts, Place const& place, int threads) const = 0;

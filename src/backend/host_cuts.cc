@@ -20,11 +20,12 @@ std::size_t SearchBytes(MemoryLimits const& memory) {
 
 }  // namespace
 
-Cuts FindCutsOnHost(RowSource const& source, CutRule const& rule, Place const& place, int threads) {
+Cuts FindCutsOnHost(RowSource const& source, CutRequest const& wanted, Place const& place, int threads) {
   std::size_t const bytes = SearchBytes(place.memory);
   return WithMemoryFor("quantiles of the data", [&] {
-    return rule.max_bin != 0 ? host::ComputeCuts(source, rule.weights, rule.max_bin, threads, ShardsOf(place), bytes)
-                             : host::CutsFromBinEdges(source, threads, ShardsOf(place), bytes);
+    return wanted.max_bin != 0
+               ? host::ComputeCuts(source, wanted.weights, wanted.max_bin, threads, ShardsOf(place), bytes)
+               : host::CutsFromBinEdges(source, threads, ShardsOf(place), bytes);
   });
 }
 

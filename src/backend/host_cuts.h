@@ -2,19 +2,13 @@
 #ifndef XGBGPU_BACKEND_HOST_CUTS_H_
 #define XGBGPU_BACKEND_HOST_CUTS_H_
 
+#include "quantile/cut_request.h"
 #include "xgbgpu/collective.h"
 #include "xgbgpu/cuts.h"
 #include "xgbgpu/dataset.h"
 #include "xgbgpu/rows.h"
-#include "xgbgpu/span.h"
 
 namespace xgbgpu {
-
-/// The way to find cuts.
-struct CutRule {
-  int max_bin;                ///< most bins of a column; 0: every distinct value is the lower end of a bin
-  Span<float const> weights;  ///< [rows] or empty
-};
 
 /// Returns true if the rows of a dataset are in several shards.
 inline bool IsSharded(Place const& place) { return place.shards != nullptr && place.shards->shards() > 1; }
@@ -26,7 +20,7 @@ inline Collective& ShardsOf(Place const& place) { return place.shards != nullptr
 ///
 /// Memory  as host::ComputeCuts, within place.memory.training_bytes if that is at least 32 MiB
 /// Throws  as host::ComputeCuts and host::CutsFromBinEdges; OutOfHostMemory
-Cuts FindCutsOnHost(RowSource const& source, CutRule const& rule, Place const& place, int threads);
+Cuts FindCutsOnHost(RowSource const& source, CutRequest const& wanted, Place const& place, int threads);
 
 }  // namespace xgbgpu
 

@@ -51,19 +51,20 @@ class CudaBackend final : public DeviceBackend {
   std::vector<std::string> Architectures() const override { return cuda::CompiledArchitectures(); }
   bool IsInUse() const override { return DeviceIsInUse(); }
 
-  TrainingMatrix MakeMatrix(RowSource const& source, CutRule const& rule, Place const& place,
+  TrainingMatrix MakeMatrix(RowSource const& source, CutRequest const& wanted, Place const& place,
                             int threads) const override {
     if (IsSharded(place)) {
       // Within a limit of memory the host finds the cuts.
       std::shared_ptr<DeviceMatrix const> built;
       if (!place.shards->AnyOf(place.memory.training_bytes != 0)) {
-        built = BuildDeviceShard(source, rule, place.device, threads, place.shards, place.memory);
+        built = BuildDeviceShard(source, wanted, place.device, threads, place.shards, place.memory);
       }
       if (built != nullptr) return MatrixOf({built});
-      return MakeShard(source, FindCutsOnHost(source, rule, place, threads), place, place.shards, threads);
+      return MakeShard(source, FindCutsOnHost(source, wanted, place, threads), place, place.shards, threads);
     }
-    if (place.devices != 1) return MatrixOf(BuildDeviceShards(source, rule, OrdinalsOf(place), threads, place.memory));
-    return MatrixOf({BuildDeviceMatrix(source, rule, place.device, threads, place.memory)});
+    if (place.devices != 1)
+      return MatrixOf(BuildDeviceShards(source, wanted, OrdinalsOf(place), threads, place.memory));
+    return MatrixOf({BuildDeviceMatrix(source, wanted, place.device, threads, place.memory)});
   }
 
   TrainingMatrix MakeMatrix(RowSource const& source, Cuts cuts, Place const& place, int threads) const override {

@@ -43,11 +43,11 @@ DeviceMatrices Shared(std::vector<std::unique_ptr<DeviceMatrix>> matrices) {
 
 }  // namespace
 
-std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, CutRule const& rule, int device,
+std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, CutRequest const& wanted, int device,
                                                       int threads, MemoryLimits const& memory) {
   cuda::CheckDevice(device);
   return MakeOn(device, source.rows(), source.features(), [&] {
-    return cuda::BuildMatrixWithin(source, {rule.max_bin, rule.weights}, {device, threads}, memory);
+    return cuda::BuildMatrixWithin(source, wanted, {device, threads}, memory);
   });
 }
 
@@ -65,10 +65,9 @@ std::shared_ptr<DeviceMatrix const> DeviceMatrixWithin(std::shared_ptr<DeviceMat
                 [&] { return cuda::MatrixWithin(matrix, limits); });
 }
 
-DeviceMatrices BuildDeviceShards(RowSource const& source, CutRule const& rule, std::vector<int> const& devices,
+DeviceMatrices BuildDeviceShards(RowSource const& source, CutRequest const& wanted, std::vector<int> const& devices,
                                  int threads, MemoryLimits const& memory) {
-  return Shared(cuda::BuildShards(source, {rule.max_bin, rule.weights}, ShardsFor(source.rows(), devices),
-                                  {threads, 0, memory, {}}));
+  return Shared(cuda::BuildShards(source, wanted, ShardsFor(source.rows(), devices), {threads, 0, memory, {}}));
 }
 
 DeviceMatrices BuildDeviceShards(RowSource const& source, Cuts const& cuts, std::vector<int> const& devices,
@@ -76,11 +75,10 @@ DeviceMatrices BuildDeviceShards(RowSource const& source, Cuts const& cuts, std:
   return Shared(cuda::QuantiseShards(source, cuts, ShardsFor(source.rows(), devices), {threads, 0, memory, {}}));
 }
 
-std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const& source, CutRule const& rule, int device,
+std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const& source, CutRequest const& wanted, int device,
                                                      int threads, Collective* group, MemoryLimits const& memory) {
-  return MakeOn(device, source.rows(), source.features(), [&] {
-    return cuda::BuildOwnShard(source, {rule.max_bin, rule.weights}, device, threads, group, memory);
-  });
+  return MakeOn(device, source.rows(), source.features(),
+                [&] { return cuda::BuildOwnShard(source, wanted, device, threads, group, memory); });
 }
 
 std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const& source, Cuts cuts, int device, int threads,

@@ -20,7 +20,7 @@ using DeviceMatrices = std::vector<std::shared_ptr<DeviceMatrix const>>;
 /// (matrix/paged_builder_cuda.h). `threads` are for the host's part.
 /// Throws  InvalidArgument (no such device), Unsupported (no code for it), and errors of the stages; a DeviceError
 ///         names the sizes of the data
-std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, CutRule const& rule, int device,
+std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, CutRequest const& wanted, int device,
                                                       int threads, MemoryLimits const& memory = {});
 /// Bins the rows by these cuts.
 std::shared_ptr<DeviceMatrix const> BuildDeviceMatrix(RowSource const& source, Cuts cuts, int device, int threads,
@@ -32,7 +32,7 @@ std::shared_ptr<DeviceMatrix const> DeviceMatrixWithin(std::shared_ptr<DeviceMat
 
 /// Does the work of BuildDeviceMatrix with several devices. Rows are dealt to them in order (shards/deal_rows.h), to
 /// fewer devices if rows are few. All shards have the same cuts. An ordinal may come several times.
-DeviceMatrices BuildDeviceShards(RowSource const& source, CutRule const& rule, std::vector<int> const& devices,
+DeviceMatrices BuildDeviceShards(RowSource const& source, CutRequest const& wanted, std::vector<int> const& devices,
                                  int threads, MemoryLimits const& memory = {});
 DeviceMatrices BuildDeviceShards(RowSource const& source, Cuts const& cuts, std::vector<int> const& devices,
                                  int threads, MemoryLimits const& memory = {});
@@ -40,7 +40,7 @@ DeviceMatrices BuildDeviceShards(RowSource const& source, Cuts const& cuts, std:
 /// Finds cuts of the rows of all processes of `group`, and bins the rows of this process, in the layout that the rows
 /// of all processes ask for. All processes call it at the same time; if one fails, all throw. Returns null in all if a
 /// device has too little memory for the search for cuts.
-std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const& source, CutRule const& rule, int device,
+std::shared_ptr<DeviceMatrix const> BuildDeviceShard(RowSource const& source, CutRequest const& wanted, int device,
                                                      int threads, Collective* group, MemoryLimits const& memory = {});
 
 /// Bins the rows of this process by cuts that all processes have. Otherwise as above.

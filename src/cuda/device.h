@@ -186,6 +186,19 @@ bool Reserve(DeviceBuffer<T>* buffer, DeviceArena* arena, char const* part, std:
   return true;
 }
 
+/// Makes room for `size` elements, of which the first `kept` stay. If there was less, the old buffer lives until `stream`
+/// has copied it. Waits then. Returns whether the buffer is a new one.
+template <typename T>
+bool Enlarge(DeviceBuffer<T>* buffer, DeviceArena* arena, char const* part, std::size_t kept, std::size_t size,
+             cudaStream_t stream) {
+  if (buffer->size() >= size) return false;
+  DeviceBuffer<T> larger{arena, part, size};
+  CheckCuda(cudaMemcpyAsync(larger.data(), buffer->data(), kept * sizeof(T), cudaMemcpyDeviceToDevice, stream), part);
+  CheckCuda(cudaStreamSynchronize(stream), part);
+  *buffer = std::move(larger);
+  return true;
+}
+
 /// Returns host memory for PinnedBuffer; nullptr for 0 bytes. Throws DeviceError, which names the needed bytes.
 void* AllocatePinned(std::size_t bytes);
 

@@ -44,13 +44,7 @@ class TreeMemory {
   void Extend(std::size_t nodes, std::size_t kept) {
     if (node_capacity() >= nodes) return;
     workspace_->Note([&] {
-      DeviceBuffer<std::uint8_t> larger{workspace_->arena(), "nodes", Bytes(2 * nodes)};
-      CheckCuda(
-          cudaMemcpyAsync(larger.data(), memory_.data(), Bytes(kept), cudaMemcpyDeviceToDevice, workspace_->stream()),
-          "making room for nodes");
-      workspace_->stream().Wait("making room for nodes");
-      memory_ = std::move(larger);
-      return true;
+      return Enlarge(&memory_, workspace_->arena(), "nodes", Bytes(kept), Bytes(2 * nodes), workspace_->stream());
     });
   }
   std::size_t node_capacity() const { return (memory_.size() - sizeof(TreeHeader)) / sizeof(Node); }

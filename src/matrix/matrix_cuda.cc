@@ -45,7 +45,7 @@ std::unique_ptr<DeviceMatrix> QuantiseMatrix(RowSource const& source, Cuts cuts,
   return QuantiseMatrix(source, std::move(cuts), BuildOptions{device, threads});
 }
 
-std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutsWanted const& wanted,
+std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutRequest const& wanted,
                                           BuildOptions const& options) {
   DeviceArena arena{"Quantising the matrix on the GPU"};
   std::size_t const budget = MemoryBudget(options);

@@ -14,7 +14,7 @@ namespace xgbgpu::cuda {
 /// of which at least half are stored, once if they fit the device beside their bins. Reads other data for the cuts, and
 /// then once more for a dense matrix, twice for a sparse one. No raw data stay on the device. options.device must be
 /// current.
-std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutsWanted const& wanted,
+std::unique_ptr<DeviceMatrix> BuildMatrix(RowSource const& source, CutRequest const& wanted,
                                           BuildOptions const& options);
 
 /// The second part of BuildMatrix: bins by known cuts. `budget` is MemoryBudget(options) before the first part; `arena`

@@ -268,7 +268,7 @@ std::size_t InCoreBytes(DeviceLayout const& layout, LayoutFacts const& facts, De
          policy.other_bytes;
 }
 
-std::unique_ptr<DeviceMatrix> BuildMatrixWithin(RowSource const& source, CutsWanted const& wanted,
+std::unique_ptr<DeviceMatrix> BuildMatrixWithin(RowSource const& source, CutRequest const& wanted,
                                                 BuildOptions const& options, MemoryLimits const& limits,
                                                 DevicePagePolicy const& policy) {
   std::size_t const limit = LimitInBytes(limits);

@@ -17,7 +17,7 @@ namespace xgbgpu::cuda {
 ///
 /// Memory  of the device beside the result: as BuildMatrix within the limit; in pages, a few pages
 /// Throws  as BuildMatrix and PageStore; InvalidArgument (the limit is too small for pages)
-std::unique_ptr<DeviceMatrix> BuildMatrixWithin(RowSource const& source, CutsWanted const& wanted,
+std::unique_ptr<DeviceMatrix> BuildMatrixWithin(RowSource const& source, CutRequest const& wanted,
                                                 BuildOptions const& options, MemoryLimits const& limits,
                                                 DevicePagePolicy const& policy = {});
 /// The same with given cuts.

@@ -76,7 +76,7 @@ class Build {
   Build(RowSource const& source, RowShards const& shards, ShardOptions const& options);
 
   /// Finds cuts, and keeps the rows' data if they serve for bins.
-  Cuts FindCuts(CutsWanted const& wanted);
+  Cuts FindCuts(CutRequest const& wanted);
   /// Counts the values of the columns unless FindCuts has counted them.
   void CountValues();
   std::vector<std::unique_ptr<DeviceMatrix>> Bin(Cuts const& cuts);
@@ -89,11 +89,11 @@ class Build {
   bool is_array() const { return source_.dense().has_value(); }
   bool has_keys() const { return parts_.front().keys.has_value(); }
   /// Copies the rows to the devices as columns of keys, if that serves for cuts or, without `wanted`, for bins.
-  void GatherKeys(CutsWanted const* wanted);
-  bool FitsAsKeys(Part const& part, CutsWanted const* wanted) const;
+  void GatherKeys(CutRequest const* wanted);
+  bool FitsAsKeys(Part const& part, CutRequest const* wanted) const;
   void DropKeys();
-  std::vector<ColumnCuts> SearchKeys(CutsWanted const& wanted);
-  std::vector<ColumnCuts> SearchSource(CutsWanted const& wanted);
+  std::vector<ColumnCuts> SearchKeys(CutRequest const& wanted);
+  std::vector<ColumnCuts> SearchSource(CutRequest const& wanted);
   LayoutFacts Facts() const;
   /// Returns true if the training of a shard would exceed its limit in core.
   bool NeedsPages(DeviceLayout const& layout, LayoutFacts const& facts);
@@ -155,7 +155,7 @@ bool Build::Try(Step const& step) {
   return std::none_of(parts_.begin(), parts_.end(), [](Part const& part) { return part.short_of_memory; });
 }
 
-bool Build::FitsAsKeys(Part const& part, CutsWanted const* wanted) const {
+bool Build::FitsAsKeys(Part const& part, CutRequest const* wanted) const {
   constexpr std::size_t kKey = sizeof(std::uint32_t);
   std::uint64_t const own = part.rows.rows(), rows = source_.rows();
   std::size_t sort_bytes = 0;
@@ -169,7 +169,7 @@ bool Build::FitsAsKeys(Part const& part, CutsWanted const* wanted) const {
   return own * features * kKey + std::max(sort_bytes, upload.device_bytes(features)) <= part.budget;
 }
 
-void Build::GatherKeys(CutsWanted const* wanted) {
+void Build::GatherKeys(CutRequest const* wanted) {
   if (!ReadAsColumns(source_, entries_)) return;
   bool const fit = Try([&](std::size_t, Part* part) { part->short_of_memory = !FitsAsKeys(*part, wanted); });
   FeatureIndex const features = source_.features();
@@ -193,7 +193,7 @@ void Build::DropKeys() {
   OnAll([](std::size_t, Part* part) { part->keys.reset(); });
 }
 
-std::vector<ColumnCuts> Build::SearchKeys(CutsWanted const& wanted) {
+std::vector<ColumnCuts> Build::SearchKeys(CutRequest const& wanted) {
   KeyShards keys{{}, shards_.devices};
   for (Part const& part : parts_) keys.shards.push_back(&*part.keys);
   auto const shares = ShareColumns(source_.features(), {}, parts_.size());
@@ -208,7 +208,7 @@ std::vector<ColumnCuts> Build::SearchKeys(CutsWanted const& wanted) {
   return SearchSource(wanted);
 }
 
-std::vector<ColumnCuts> Build::SearchSource(CutsWanted const& wanted) {
+std::vector<ColumnCuts> Build::SearchSource(CutRequest const& wanted) {
   std::vector<std::uint64_t> sizes;
   if (!ReadAsColumns(source_, entries_)) sizes = host::CountColumns(source_, threads_);
   auto const shares = ShareColumns(source_.features(), sizes, parts_.size());
@@ -221,7 +221,7 @@ std::vector<ColumnCuts> Build::SearchSource(CutsWanted const& wanted) {
   return found;
 }
 
-Cuts Build::FindCuts(CutsWanted const& wanted) {
+Cuts Build::FindCuts(CutRequest const& wanted) {
   CheckWeights(source_.rows(), wanted.weights);
   std::vector<FeatureCuts> features;
   if (entries_ == 0) {
@@ -380,7 +380,7 @@ std::unique_ptr<DeviceMatrix> BinOwnShard(RowSource const& source, Quantiles qua
 
 }  // namespace
 
-std::vector<std::unique_ptr<DeviceMatrix>> BuildShards(RowSource const& source, CutsWanted const& wanted,
+std::vector<std::unique_ptr<DeviceMatrix>> BuildShards(RowSource const& source, CutRequest const& wanted,
                                                        RowShards const& shards, ShardOptions const& options) {
   CheckShards(source, shards);
   return NamingRows(source, options.threads, [&] {
@@ -400,7 +400,7 @@ std::vector<std::unique_ptr<DeviceMatrix>> QuantiseShards(RowSource const& sourc
   });
 }
 
-std::unique_ptr<DeviceMatrix> BuildOwnShard(RowSource const& source, CutsWanted const& wanted, int device, int threads,
+std::unique_ptr<DeviceMatrix> BuildOwnShard(RowSource const& source, CutRequest const& wanted, int device, int threads,
                                             Collective* group, MemoryLimits const& limits) {
   AllOrNone(*group, [&] { CheckShape(source); });
   DeviceScope const scope{device};

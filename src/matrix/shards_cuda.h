@@ -47,7 +47,7 @@ struct ShardOptions {
 /// Cost    4 bytes a value on the devices, and the memory to sort at least one column of all rows
 /// Throws  InvalidArgument as BuildMatrix, with numbers of rows in the source, and for invalid bounds or devices;
 ///         OutOfDeviceMemory, DeviceError. Leaves nothing behind on any device, and no thread
-std::vector<std::unique_ptr<DeviceMatrix>> BuildShards(RowSource const& source, CutsWanted const& wanted,
+std::vector<std::unique_ptr<DeviceMatrix>> BuildShards(RowSource const& source, CutRequest const& wanted,
                                                        RowShards const& shards, ShardOptions const& options);
 
 /// The same with given cuts, as QuantiseMatrix on one device.
@@ -57,7 +57,7 @@ std::vector<std::unique_ptr<DeviceMatrix>> QuantiseShards(RowSource const& sourc
 /// BuildShards for the shard of this process, if every process of `group` has one. All processes call it at the same
 /// time. Returns null in all if the columns of one do not fit its device at once: the cuts are then found elsewhere.
 /// Throws  as BuildShards in a failed process; OtherShardFailed in all other processes
-std::unique_ptr<DeviceMatrix> BuildOwnShard(RowSource const& source, CutsWanted const& wanted, int device, int threads,
+std::unique_ptr<DeviceMatrix> BuildOwnShard(RowSource const& source, CutRequest const& wanted, int device, int threads,
                                             Collective* group, MemoryLimits const& limits = {});
 
 /// QuantiseShards for the shard of this process, in the same way.

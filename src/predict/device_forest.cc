@@ -11,15 +11,10 @@ namespace {
 constexpr char const* kTreesPart = "trees";
 constexpr char const* kCopyingTrees = "copying trees to the device";
 
-/// Returns a buffer for `size` elements with the first `used` of the old one, which lives until the copy ends.
+/// Makes room for `size` elements, of which the first `used` stay, and for as many again.
 template <typename T>
 void Grow(DeviceBuffer<T>* buffer, DeviceArena* arena, std::size_t used, std::size_t size, cudaStream_t stream) {
-  if (size <= buffer->size()) return;
-  DeviceBuffer<T> larger{arena, kTreesPart, std::max(size, 2 * buffer->size())};
-  CheckCuda(cudaMemcpyAsync(larger.data(), buffer->data(), used * sizeof(T), cudaMemcpyDeviceToDevice, stream),
-            kCopyingTrees);
-  CheckCuda(cudaStreamSynchronize(stream), kCopyingTrees);
-  *buffer = std::move(larger);
+  if (size > buffer->size()) Enlarge(buffer, arena, kTreesPart, used, std::max(size, 2 * buffer->size()), stream);
 }
 
 /// Waits for copies from pageable host memory, which may change afterwards. If a device reads such memory by itself,

@@ -27,7 +27,7 @@ namespace {
 /// Finds the cuts of some columns, one group after another.
 class Search {
  public:
-  Search(RowSource const& source, ColumnRange const& columns, CutsWanted const& wanted, BuildOptions const& options,
+  Search(RowSource const& source, ColumnRange const& columns, CutRequest const& wanted, BuildOptions const& options,
          DeviceArena* arena)
       : source_{source},
         columns_{columns},
@@ -105,7 +105,7 @@ class Search {
 
   RowSource const& source_;
   ColumnRange columns_;
-  CutsWanted const& wanted_;
+  CutRequest const& wanted_;
   int threads_;
   std::size_t budget_;
   bool fixed_budget_;  ///< the caller chose the budget
@@ -315,7 +315,7 @@ bool ReadAsColumns(RowSource const& source, std::uint64_t entries) {
   return entries != 0 && places > 0 && static_cast<double>(entries) >= QuantilePolicy{}.dense_from * places;
 }
 
-Quantiles FindQuantiles(RowSource const& source, CutsWanted const& wanted, BuildOptions const& options,
+Quantiles FindQuantiles(RowSource const& source, CutRequest const& wanted, BuildOptions const& options,
                         DeviceArena* arena) {
   CheckWeights(source.rows(), wanted.weights);
   std::uint64_t const entries = CountEntries(source);
@@ -333,7 +333,7 @@ Quantiles FindQuantiles(RowSource const& source, CutsWanted const& wanted, Build
 }
 
 ColumnCuts FindColumnCuts(RowSource const& source, ColumnRange const& columns, Span<std::uint64_t const> sizes,
-                          CutsWanted const& wanted, BuildOptions const& options, DeviceArena* arena) {
+                          CutRequest const& wanted, BuildOptions const& options, DeviceArena* arena) {
   Search search{source, columns, wanted, options, arena};
   if (sizes.empty()) {
     search.SearchColumns();
@@ -345,7 +345,7 @@ ColumnCuts FindColumnCuts(RowSource const& source, ColumnRange const& columns, S
 }
 
 ColumnCuts FindColumnCuts(RowSource const& source, KeyShards const& shards, ColumnRange const& columns,
-                          CutsWanted const& wanted, BuildOptions const& options, DeviceArena* arena) {
+                          CutRequest const& wanted, BuildOptions const& options, DeviceArena* arena) {
   Search search{source, columns, wanted, options, arena};
   search.SearchColumns(shards);
   return search.Finish();

@@ -8,6 +8,7 @@
 
 #include "cuda/device.h"
 #include "quantile/columns_cuda.h"
+#include "quantile/cut_request.h"
 #include "quantile/feature_cuts.h"
 #include "quantile/key_shards_cuda.h"
 #include "xgbgpu/cuts.h"
@@ -15,12 +16,6 @@
 #include "xgbgpu/span.h"
 
 namespace xgbgpu::cuda {
-
-/// The wanted cuts: host::ComputeCuts with at most max_bin bins, or host::CutsFromBinEdges if max_bin is 0.
-struct CutsWanted {
-  int max_bin;
-  Span<float const> weights;  ///< [rows] or empty
-};
 
 struct Quantiles {
   Cuts cuts;
@@ -30,7 +25,7 @@ struct Quantiles {
 };
 
 /// Finds cuts on the current device. `arena` must outlive the columns.
-Quantiles FindQuantiles(RowSource const& source, CutsWanted const& wanted, BuildOptions const& options,
+Quantiles FindQuantiles(RowSource const& source, CutRequest const& wanted, BuildOptions const& options,
                         DeviceArena* arena);
 
 /// Cuts of neighbouring columns. A column's cuts are independent of all other columns.
@@ -46,12 +41,12 @@ struct ColumnCuts {
 /// Cost    FindQuantiles for these columns; reads all entries, or an array's columns
 /// Throws  as FindQuantiles
 ColumnCuts FindColumnCuts(RowSource const& source, ColumnRange const& columns, Span<std::uint64_t const> sizes,
-                          CutsWanted const& wanted, BuildOptions const& options, DeviceArena* arena);
+                          CutRequest const& wanted, BuildOptions const& options, DeviceArena* arena);
 
 /// Finds the cuts of columns that lie on devices. Reads no value of `source`, which has their rows.
 /// Throws  OutOfDeviceMemory, DeviceError
 ColumnCuts FindColumnCuts(RowSource const& source, KeyShards const& shards, ColumnRange const& columns,
-                          CutsWanted const& wanted, BuildOptions const& options, DeviceArena* arena);
+                          CutRequest const& wanted, BuildOptions const& options, DeviceArena* arena);
 
 /// Returns the number of stored entries, NaNs included. An array stores all its values. Reads no entry.
 std::uint64_t CountEntries(RowSource const& source);

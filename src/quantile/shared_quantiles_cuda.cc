@@ -184,7 +184,7 @@ bool FitsAll(Collective* group, F&& work) {
 
 }  // namespace
 
-std::optional<Quantiles> FindSharedQuantiles(RowSource const& source, CutsWanted const& wanted,
+std::optional<Quantiles> FindSharedQuantiles(RowSource const& source, CutRequest const& wanted,
                                              BuildOptions const& options, Collective* group, DeviceArena* arena) {
   FeatureIndex const features = source.features();
   host::AgreeOnFeatures(features, *group);

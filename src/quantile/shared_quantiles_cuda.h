@@ -21,7 +21,7 @@ namespace xgbgpu::cuda {
 ///         of other rows, with weights 32. At most 40 calls of `group` for each sort
 /// Same    the cuts of host::ComputeCuts, bit for bit
 /// Throws  as FindQuantiles, in all processes
-std::optional<Quantiles> FindSharedQuantiles(RowSource const& source, CutsWanted const& wanted,
+std::optional<Quantiles> FindSharedQuantiles(RowSource const& source, CutRequest const& wanted,
                                              BuildOptions const& options, Collective* group, DeviceArena* arena);
 
 }  // namespace xgbgpu::cuda

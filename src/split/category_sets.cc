@@ -24,15 +24,9 @@ CategorySetWorkspace::CategorySetWorkspace(DeviceMatrix const& matrix, std::uint
 
 bool CategorySetWorkspace::Reserve(std::size_t nodes, std::size_t kept, Stream const& stream) {
   if (!any() || sets_.size() >= nodes * words_) return false;
-  DeviceBuffer<std::uint32_t> larger{arena_, "categories", nodes * words_};
-  FillBytes(larger.data(), 0, larger.size(), stream, "making room for categories");  // sets are read whole
-  if (kept != 0) {
-    CheckCuda(cudaMemcpyAsync(larger.data(), sets_.data(), kept * words_ * sizeof(std::uint32_t),
-                              cudaMemcpyDeviceToDevice, stream),
-              "making room for categories");
-    stream.Wait("making room for categories");
-  }
-  sets_ = std::move(larger);
+  Enlarge(&sets_, arena_, "categories", kept * words_, nodes * words_, stream);
+  std::size_t const old = kept * words_;
+  FillBytes(sets_.data() + old, 0, sets_.size() - old, stream, "making room for categories");  // sets are read whole
   return true;
 }
 

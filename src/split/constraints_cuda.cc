@@ -9,15 +9,10 @@ namespace {
 
 constexpr char kPart[] = "constraints";
 
-/// Returns a buffer with room for `size` elements and a copy of the first `used`.
+/// Makes room for `size` elements, of which the first `used` stay, and for as many again.
 template <typename T>
-void Enlarge(DeviceBuffer<T>* buffer, std::size_t used, std::size_t size, DeviceArena* arena, Stream const& stream) {
-  if (buffer->size() >= size) return;
-  DeviceBuffer<T> larger{arena, kPart, 2 * size};
-  CheckCuda(cudaMemcpyAsync(larger.data(), buffer->data(), used * sizeof(T), cudaMemcpyDeviceToDevice, stream),
-            "making room for nodes");
-  stream.Wait("making room for nodes");
-  *buffer = std::move(larger);
+void MakeRoom(DeviceBuffer<T>* buffer, std::size_t used, std::size_t size, DeviceArena* arena, Stream const& stream) {
+  if (buffer->size() < size) Enlarge(buffer, arena, kPart, used, 2 * size, stream);
 }
 
 }  // namespace
@@ -45,9 +40,9 @@ void DeviceConstraints::Set(Constraints constraints, std::size_t nodes, DeviceAr
 }
 
 void DeviceConstraints::Extend(std::size_t used, std::size_t nodes, DeviceArena* arena, Stream const& stream) {
-  if (constraints_.monotone()) Enlarge(&bounds_, used, nodes, arena, stream);
+  if (constraints_.monotone()) MakeRoom(&bounds_, used, nodes, arena, stream);
   std::size_t const words = constraints_.set_words();
-  if (words != 0) Enlarge(&sets_, used * words, nodes * words, arena, stream);
+  if (words != 0) MakeRoom(&sets_, used * words, nodes * words, arena, stream);
 }
 
 NodeLimitsView DeviceConstraints::View() const {

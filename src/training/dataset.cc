@@ -27,8 +27,8 @@ std::shared_ptr<Dataset const> MakeShared(Place place, TrainingMatrix matrix) {
 
 /// Makes the matrix of a shard where some shards have no rows. Shards with rows bin on their devices; the others get an
 /// empty matrix of the host.
-TrainingMatrix MakeMatrixOfSome(RowSource const& source, CutRule const& rule, Place const& place, int threads) {
-  Cuts cuts = FindCutsOnHost(source, rule, place, threads);
+TrainingMatrix MakeMatrixOfSome(RowSource const& source, CutRequest const& wanted, Place const& place, int threads) {
+  Cuts cuts = FindCutsOnHost(source, wanted, place, threads);
   std::optional<TrainingMatrix> matrix;
   place.with_rows->Together(
       [&] { matrix = DeviceBackend::Get().MakeShard(source, std::move(cuts), place, place.with_rows, threads); });
@@ -38,11 +38,12 @@ TrainingMatrix MakeMatrixOfSome(RowSource const& source, CutRule const& rule, Pl
   return std::move(*matrix);
 }
 
-std::shared_ptr<Dataset const> MakeDataset(RowSource const& source, CutRule const& rule, Place place, int threads) {
+std::shared_ptr<Dataset const> MakeDataset(RowSource const& source, CutRequest const& wanted, Place place,
+                                           int threads) {
   Backend const& backend = Backend::For(place.backend, place.shards);
   place.backend = backend.kind();
-  TrainingMatrix matrix = place.with_rows != nullptr ? MakeMatrixOfSome(source, rule, place, threads)
-                                                     : backend.MakeMatrix(source, rule, place, threads);
+  TrainingMatrix matrix = place.with_rows != nullptr ? MakeMatrixOfSome(source, wanted, place, threads)
+                                                     : backend.MakeMatrix(source, wanted, place, threads);
   return MakeShared(std::move(place), std::move(matrix));
 }
 

@@ -21,15 +21,10 @@ namespace {
 constexpr char kPart[] = "vectors";
 constexpr char kSharing[] = "sharing what decides on formats";
 
-/// Makes room for `size` elements; the first `kept` stay. Waits if there was less.
+/// Makes room for `size` elements; the first `kept` stay.
 template <typename T>
 void Extend(DeviceBuffer<T>* buffer, std::size_t size, std::size_t kept, TreeDevice const& device) {
-  if (buffer->size() >= size) return;
-  DeviceBuffer<T> larger{device.workspace.arena(), kPart, size};
-  CheckCuda(cudaMemcpyAsync(larger.data(), buffer->data(), kept * sizeof(T), cudaMemcpyDeviceToDevice, device.stream),
-            "making room for nodes");
-  device.stream.Wait("making room for nodes");
-  *buffer = std::move(larger);
+  Enlarge(buffer, device.workspace.arena(), kPart, kept, size, device.stream);
 }
 
 }  // namespace

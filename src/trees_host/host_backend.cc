@@ -17,9 +17,9 @@ class HostBackend final : public Backend {
  public:
   BackendKind kind() const override { return BackendKind::kHost; }
 
-  TrainingMatrix MakeMatrix(RowSource const& source, CutRule const& rule, Place const& place,
+  TrainingMatrix MakeMatrix(RowSource const& source, CutRequest const& wanted, Place const& place,
                             int threads) const override {
-    return MakeMatrix(source, FindCutsOnHost(source, rule, place, threads), place, threads);
+    return MakeMatrix(source, FindCutsOnHost(source, wanted, place, threads), place, threads);
   }
 
   TrainingMatrix MakeMatrix(RowSource const& source, Cuts cuts, Place const& place, int threads) const override {

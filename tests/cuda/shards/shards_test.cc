@@ -91,7 +91,7 @@ struct Whole {
   std::unique_ptr<DeviceMatrix> matrix;
   Ends ends;
 
-  Whole(RowSource const& source, cuda::CutsWanted const& wanted)
+  Whole(RowSource const& source, CutRequest const& wanted)
       : matrix{cuda::BuildMatrix(source, wanted, {0, 2})}, ends{ReadEnds(*matrix)} {}
 };
 
@@ -124,7 +124,7 @@ void ExpectRowsOf(Whole const& whole, Matrices const& matrices, cuda::RowShards 
 }
 
 /// Shards of `source`, with cuts that are found and with those of the whole, have what one device finds.
-void ExpectShardsOf(RowSource const& source, cuda::CutsWanted const& wanted, std::vector<std::size_t> const& memory) {
+void ExpectShardsOf(RowSource const& source, CutRequest const& wanted, std::vector<std::size_t> const& memory) {
   Whole const whole{source, wanted};
   for (int const n : NumbersOfShards(source.rows())) {
     cuda::RowShards const shards = Deal(source.rows(), n);

@@ -568,7 +568,7 @@ TEST_F(WideSampleTest, RoundsAreThoseInCore) {
         labels.push_back(std::min(classes - 1, std::floor((g.grad + 1) / 2 * classes)));
       }
       MemorySource const source = SourceOf(c);
-      auto const in_core = BuildDeviceMatrix(source, CutRule{c.max_bin, {}}, 0, 2);
+      auto const in_core = BuildDeviceMatrix(source, CutRequest{c.max_bin, {}}, 0, 2);
       ASSERT_EQ(in_core->pages, nullptr);
       auto const paged = PagedMatrix(source, c.max_bin, 2, Limits(false), SmallPages(0));
       Rounds const expected = RunRounds(in_core, c.params, labels, outputs, per_output);
@@ -612,7 +612,7 @@ TEST_F(PagedDataTest, BinsAreThoseOfTheMatrixInCore) {
       SCOPED_TRACE(std::to_string(shape.features) + " columns, " + std::to_string(max_bin) + " bins");
       MemorySource const rows{RandomValues(shape, 17), 4096};
       auto const paged = PagedMatrix(rows, max_bin, threads, Limits(false), SmallPages(1));
-      auto const in_core = BuildDeviceMatrix(rows, CutRule{max_bin, {}}, 0, threads);
+      auto const in_core = BuildDeviceMatrix(rows, CutRequest{max_bin, {}}, 0, threads);
       ASSERT_NE(paged->pages, nullptr);
       ASSERT_EQ(in_core->pages, nullptr);
       EXPECT_EQ(ReadBack(*paged, threads), ReadBack(*in_core, threads));
@@ -627,7 +627,7 @@ TEST_F(PagedDataTest, BinsOfArraysAreThoseOfTheMatrixInCore) {
     SCOPED_TRACE(c.name);
     CaseArray array{c};
     auto const copy = array.on_device(0);
-    auto const in_core = BuildDeviceMatrix(array.on_host(), CutRule{256, {}}, 0, 2);
+    auto const in_core = BuildDeviceMatrix(array.on_host(), CutRequest{256, {}}, 0, 2);
     auto const expected = ReadBack(*in_core, 2);
     std::uint64_t const most = c.rows / 3 + 1;
     ArraysSource const parts{array.on_host(), most}, copied_parts{copy, most};
@@ -649,7 +649,7 @@ TEST_F(PagedDataTest, BinsInCoreAreMoved) {
       SCOPED_TRACE(std::to_string(shape.features) + " columns, " + std::to_string(shape.missing) + " missing, " +
                    std::to_string(max_bin) + " bins");
       MemorySource const rows{RandomValues(shape, 18), 4096};
-      auto const in_core = BuildDeviceMatrix(rows, CutRule{max_bin, {}}, 0, 2);
+      auto const in_core = BuildDeviceMatrix(rows, CutRequest{max_bin, {}}, 0, 2);
       auto const expected = ReadBack(*in_core, 2);
       DeviceScope const scope{0};
       EXPECT_EQ(cuda::MatrixWithin(in_core, {}), in_core);
@@ -681,9 +681,9 @@ TEST_F(PagedDataTest, InCoreIfThereIsRoom) {
   MemorySource const rows{RandomValues({9000, 13, 0.1}, 17), 4096};
   MemoryLimits limits;
   limits.training_bytes = std::uint64_t{1} << 30;
-  EXPECT_EQ(BuildDeviceMatrix(rows, CutRule{256, {}}, 0, 2, limits)->pages, nullptr);
+  EXPECT_EQ(BuildDeviceMatrix(rows, CutRequest{256, {}}, 0, 2, limits)->pages, nullptr);
   limits.training_bytes = std::uint64_t{32} << 20;
-  auto const paged = BuildDeviceMatrix(rows, CutRule{256, {}}, 0, 2, limits);
+  auto const paged = BuildDeviceMatrix(rows, CutRequest{256, {}}, 0, 2, limits);
   ASSERT_NE(paged->pages, nullptr);
 }
 
@@ -692,7 +692,7 @@ TEST_F(PagedDataTest, ALimitBelowTheLeastIsRefused) {
   MemoryLimits limits;
   limits.training_bytes = 1 << 20;
   try {
-    BuildDeviceMatrix(rows, CutRule{256, {}}, 0, 2, limits);
+    BuildDeviceMatrix(rows, CutRequest{256, {}}, 0, 2, limits);
     FAIL() << "a limit of 1 MiB was accepted";
   } catch (InvalidArgument const& error) {
     std::string const words = error.what();

@@ -181,7 +181,7 @@ TEST_P(StreamedRowsTest, CutsAndBinsAreThoseOfOneArray) {
   for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 7) * 0.25f;
   DeviceScope const scope{0};
   for (Span<float const> const w : {Span<float const>{}, Span<float const>{weights}}) {
-    cuda::CutsWanted const wanted{64, w};
+    CutRequest const wanted{64, w};
     auto const expected = cuda::BuildMatrix(*whole, wanted, {0, 2});
     auto const bins = ReadAll(LowerEnds{*expected});
     for (std::size_t const memory : {std::size_t{0}, std::size_t{1}}) {  // columns at once, or counted keys

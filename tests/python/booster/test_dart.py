@@ -168,6 +168,27 @@ def test_a_gbtree_that_drops_trees_for_some_rounds() -> None:
 
 
 @only_ours
+@only_since(303, "a dart is a class of its own before")
+def test_a_loaded_model_with_weights_that_drops_trees_later() -> None:
+    """Stock code draws for trees with weights in rounds without drops, too: the later drops show it."""
+
+    def story(settings: Dict[str, Any], told: Told) -> None:
+        train, valid = xgb.DMatrix(X, Y), xgb.DMatrix(VX, VY)
+        first = xgb.train({**settings, "rate_drop": 0.5}, train, 4)
+        booster = xgb.Booster({**settings, "booster": "gbtree"}, [train, valid])
+        booster.load_model(first.save_raw("ubj"))
+        for number in range(4, 10):
+            booster.set_param({"rate_drop": 0.5 if number >= 7 else 0})
+            booster.update(train, number)
+            told.evaluation(booster.eval_set([(train, "t"), (valid, "v")], number))
+            told.values(booster.predict(valid, output_margin=True))
+        told.model(booster)
+        told.model(booster[2:8])
+
+    assert_told_alike(story)
+
+
+@only_ours
 def test_two_matrices_in_turn() -> None:
     def story(settings: Dict[str, Any], told: Told) -> None:
         one, other = xgb.DMatrix(X, Y), xgb.DMatrix(VX, VY)
