@@ -119,12 +119,13 @@ struct ObjectiveParams {
   LambdaRank lambdarank{};      ///< ranking: if it is used, num_pairsample and fix_list_weight are not
   PositionBiases biases{};      ///< ranking: of is_unbiased
   std::vector<float> alphas{};  ///< [outputs] quantile_alpha or expectile_alpha, 0 to 1
+  bool whole_classes{false};    ///< kSoftmax: a label between two classes is an error; else such a row is of no class
 };
 
 inline bool operator==(ObjectiveParams const& a, ObjectiveParams const& b) {
   auto const fields = [](ObjectiveParams const& params) {
-    auto const& [c, d, e, f, g, h, i, j, k, l, m, n, o, q] = params;  // all that there are
-    return std::tie(c, d, e, f, g, h, i, j, k, l, m, n, o, q);
+    auto const& [c, d, e, f, g, h, i, j, k, l, m, n, o, q, r] = params;  // all that there are
+    return std::tie(c, d, e, f, g, h, i, j, k, l, m, n, o, q, r);
   };
   return fields(a) == fields(b);
 }

@@ -81,6 +81,25 @@ std::unique_ptr<xgboost::MetaInfo> SortedLabels(xgboost::MetaInfo const& info, i
   return made;
 }
 
+/// Returns the labels without groups of no rows; null: there is no such group, or no group. Stock's rank:map ends the
+/// process at such a group.
+std::unique_ptr<xgboost::MetaInfo> WithoutEmptyGroups(xgboost::MetaInfo const& info) {
+  auto const& ends = info.group_ptr_;
+  if (std::adjacent_find(ends.cbegin(), ends.cend()) == ends.cend()) return nullptr;
+  auto made = std::make_unique<xgboost::MetaInfo>();
+  made->Extend(info, true, false);
+  std::vector<float> const& weights = info.weights_.ConstHostVector();
+  std::vector<float> kept;
+  made->group_ptr_ = {0};
+  for (std::size_t g = 1; g < ends.size(); ++g) {
+    if (ends[g] == ends[g - 1]) continue;
+    made->group_ptr_.push_back(ends[g]);
+    if (!weights.empty()) kept.push_back(weights.at(g - 1));
+  }
+  made->weights_.HostVector() = std::move(kept);
+  return made;
+}
+
 /// Returns the threads that estimate a base score. XGBoost adds up a sum for each thread, so the number decides on the
 /// last bits: it is one number for all machines. Sums over classes are short. Without rows it is 0, the learner's: in
 /// another context stock's rank:map reads a row that is not there.
@@ -276,9 +295,12 @@ void DecoratedObjective::EstimateBaseScore(xgboost::MetaInfo const& info, StockE
     }
     xgboost::MetaInfo const& labels = group != nullptr ? *all.info : info;
     bool const sorts = params() && EstimatesQuantiles(*params());
-    auto const sorted = sorts ? SortedLabels(labels, context()->Threads()) : nullptr;
+    bool const is_map = params() && params()->kind == Objective::kRankMap;
+    auto const changed = sorts    ? SortedLabels(labels, context()->Threads())
+                         : is_map ? WithoutEmptyGroups(labels)
+                                  : nullptr;
     int const threads = sorts ? 0 : ThreadsOfEstimate(labels.num_row_, params());  // no thread has a sum of its own
-    auto const estimate = [&] { by_stock(sorted != nullptr ? *sorted : labels, threads); };
+    auto const estimate = [&] { by_stock(changed != nullptr ? *changed : labels, threads); };
     if (group != nullptr) {
       OutsideProcessGroup(estimate);
     } else {

@@ -105,6 +105,7 @@ std::optional<ObjectiveParams> ObjectiveParamsOf(xgboost::Json const& config) {
     return {};
   }
   ObjectiveParams params{InSeries(kSeries, *kind)};
+  params.whole_classes = kSeries >= 302;
   params.scale_pos_weight = SavedNumber(config, "reg_loss_param", "scale_pos_weight", params.scale_pos_weight);
   params.max_delta_step = SavedNumber(config, "poisson_regression_param", "max_delta_step", params.max_delta_step);
   params.tweedie_variance_power =

@@ -21,6 +21,8 @@ PARAMETERS = (
     "booster", "device", "gpu_backend", "gpu_cache_folder", "gpu_host_memory_limit", "gpu_id", "gpu_memory_limit",
     "gpu_ordinal", "n_gpus", "one_drop", "process_type", "rate_drop", "tree_method", "updater", "updater_seq",
 )  # fmt: skip
+#: The methods whose evaluation sets have the columns of the training data.
+METHODS = ("gpu_hist", "gpu_exact")
 #: Whether the running `fit` reads only the bins of its training rows.
 _READS_BINS: ContextVar[bool] = ContextVar("reads_bins", default=False)
 
@@ -51,7 +53,8 @@ def _fit(function: Callable) -> Callable:
 def bin_in_fit(library: Library) -> None:
     """Has XGBoost's estimators, and classes derived from them, make the matrix to train on so."""
     import numpy as np
-    from xgboost import QuantileDMatrix, XGBModel, sklearn
+    from xgboost import DMatrix, QuantileDMatrix, XGBModel, sklearn
+    from xgboost.core import XGBoostError
 
     bin_at_once = library.function("XGBGPUBinAtOnce")
 
@@ -71,12 +74,22 @@ def bin_in_fit(library: Library) -> None:
             bin_at_once(None, 0, ctypes.byref(is_told))
         return None
 
+    def check_columns(evaluated: DMatrix, trained: DMatrix) -> None:
+        """XGBoost compares them for the methods that it makes a QuantileDMatrix for: since 2.0 only those that it knows."""
+        if evaluated.num_col() != trained.num_col():
+            raise XGBoostError(f"An evaluation set has {evaluated.num_col()} columns, and the training data have "
+                               f"{trained.num_col()}; allowed: the same number")  # fmt: skip
+
     def create_dmatrix(function: Callable) -> Callable:
         def create(self: Any, ref: Any = None, **data: Any) -> Any:
             is_array = type(data.get("data")) is np.ndarray  # a class derived from it may mean more than its values
             may_bin = is_array and ref is None and _READS_BINS.get()
             matrix = binned(self, data) if may_bin else None
-            return function(self, ref, **data) if matrix is None else matrix
+            if matrix is None:
+                matrix = function(self, ref, **data)
+            if ref is not None and self.get_xgb_params().get("tree_method") in METHODS:
+                check_columns(matrix, ref)
+            return matrix
 
         return create
 

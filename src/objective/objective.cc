@@ -67,7 +67,8 @@ bool LabelAllowed(ObjectiveParams const& params, float label, std::uint32_t outp
     case Objective::kGamma:
       return label > 0.0f;
     case Objective::kSoftmax:
-      return label >= 0.0f && label < static_cast<float>(outputs);
+      return label >= 0.0f && label < static_cast<float>(outputs) &&
+             !(params.whole_classes && label != std::floor(label));
     case Objective::kRankNdcg:
       return label >= 0.0f && label < 31.0f;
     case Objective::kCox:
@@ -112,7 +113,9 @@ char const* WordsOfRange(ObjectiveParams const& params) {
     case Objective::kGamma:
       return "GammaRegression: label must be positive.";
     case Objective::kSoftmax:
-      return "SoftmaxMultiClassObj: label must be in [0, num_class).";
+      return params.whole_classes
+                 ? "SoftmaxMultiClassObj: label must be discrete values in the range of [0, num_class)."
+                 : "SoftmaxMultiClassObj: label must be in [0, num_class).";
     case Objective::kRankNdcg:
       return "rank:ndcg: label must be in [0, 31): the gain of a row is 2^label - 1.";
     case Objective::kCox:

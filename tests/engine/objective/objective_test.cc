@@ -506,6 +506,13 @@ TEST(CheckTargetsTest, RangesOfLabels) {
   EXPECT_EQ(Complaint(Objective::kPoisson, {-1}), "Label of row 0 is -1. PoissonRegression: label must be nonnegative");
   EXPECT_EQ(Complaint(Objective::kTweedie, {-1}), "Label of row 0 is -1. TweedieRegression: label must be nonnegative");
   EXPECT_EQ(Complaint(Objective::kGamma, {0}), "Label of row 0 is 0. GammaRegression: label must be positive.");
+  ObjectiveParams of_3_2 = ParamsOf(Objective::kSoftmax);
+  of_3_2.whole_classes = true;
+  EXPECT_EQ(Complaint(of_3_2, {0, 2, 1}, 3, 3), "");
+  EXPECT_EQ(
+      Complaint(of_3_2, {0, 2, 1.5f}, 3, 3),
+      "Label of row 2 is 1.5. SoftmaxMultiClassObj: label must be discrete values in the range of [0, num_class). "
+      "num_class is 3.");
   for (float const label : {3.0f, -1.0f}) {
     EXPECT_EQ(Complaint(Objective::kSoftmax, {0, label}, 3),
               "Label of row 1 is " + std::to_string(static_cast<int>(label)) +

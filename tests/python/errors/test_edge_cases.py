@@ -1,5 +1,7 @@
 """The smallest, widest, deepest and strangest data that are still right: they train, with the right result."""
 
+from typing import List, Optional
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,6 +13,7 @@ from support import (
     make_data,
     only_ours,
     only_since,
+    other_method,
     params,
     train,
     train_stock,
@@ -73,6 +76,35 @@ def test_rank_map_of_no_rows(unbiased: int) -> None:
     data = xgb.DMatrix(np.empty((0, 5)), label=np.empty(0))
     booster = xgb.train(params(objective="rank:map", lambdarank_unbiased=unbiased), data, 2)
     assert booster.predict(xgb.DMatrix(np.ones((2, 5)))).tolist() == [0, 0]
+
+
+@only_ours  # stock ends the process since 2.0, where it estimates the base score
+@pytest.mark.parametrize("weights", [None, [2.0, 2.0, 2.0]], ids=["without", "weights"])
+def test_rank_map_of_a_group_without_rows(weights: Optional[List[float]]) -> None:
+    x, y = make_data(400, 5)
+
+    def model(sizes: List[int], weight: Optional[List[float]]) -> xgb.Booster:
+        data = xgb.DMatrix(x, (y > 0).astype(np.float32))
+        data.set_group(sizes)
+        if weight is not None:
+            data.set_weight(weight)
+        return xgb.train(params(objective="rank:map", seed=3), data, 3)
+
+    assert_same_trees(model([150, 0, 250], weights), model([150, 250], weights and [weights[0], weights[2]]))
+
+
+@pytest.mark.parametrize("objective", ["multi:softprob", "multi:softmax"])
+@pytest.mark.parametrize("goes_on", [False, True])
+@only_since(302, "stock code takes labels between two classes")
+def test_labels_between_two_classes_are_refused_as_by_stock(objective: str, goes_on: bool) -> None:
+    """Stock code checks labels where it computes gradients: also where it estimates no base score."""
+    x, _ = make_data(300, 5)
+    y = np.arange(300) % 5 / 2
+    for settings in (params(), other_method(tree_method="hist")):
+        how = {**settings, "objective": objective, "num_class": 3, "base_score": 0.5}
+        before = xgb.train(how, xgb.DMatrix(x, np.floor(y)), 2) if goes_on else None
+        with pytest.raises(xgb.core.XGBoostError, match="label must be discrete values in the range of"):
+            xgb.train(how, xgb.DMatrix(x, y), 2, xgb_model=before)
 
 
 @only_ours

@@ -375,20 +375,20 @@ def made_by_the_c_function(array: np.ndarray, config: Any = None, **members: Any
     xgb.core._check_call(library.XGDMatrixFree(handle))
 
 
-@pytest.mark.parametrize("members", [
-    {"shape": [2**62, 6]},
-    {"shape": [2**40, 2**24], "strides": [0, 0]},
-    {"shape": [-1, 6]},
-    {"strides": [4]},
-    {"typestr": "f"},
-    {"typestr": "|O"},
-    {"typestr": 4},
-    {"data": None},
-    {"data": [0, True]},
-    {"version": 4},
+@pytest.mark.parametrize("members, words", [
+    ({"shape": [2**62, 6]}, "vector"),  # XGBoost's own words, as of most of them
+    ({"shape": [2**40, 2**24], "strides": [0, 0]}, "1099511627776 rows and 16777216 columns"),
+    ({"shape": [-1, 6]}, "vector"),
+    ({"strides": [4]}, "stride and shape don't match"),
+    ({"typestr": "f"}, "typestr"),
+    ({"typestr": "|O"}, "typestr"),
+    ({"typestr": 4}, "from Integer to String"),
+    ({"data": None}, "Missing `data' field"),
+    ({"data": [0, True]}, "Empty data with non-zero shape"),
+    ({"version": 4}, "Only version <= 3"),
 ])
-def test_interfaces_that_are_none_are_errors(members: dict) -> None:
-    with pytest.raises(xgb.core.XGBoostError):
+def test_interfaces_that_are_none_are_errors(members: dict, words: str) -> None:
+    with pytest.raises(xgb.core.XGBoostError, match=words):
         made_by_the_c_function(X, **members)
 
 
@@ -399,9 +399,14 @@ def test_a_shape_that_no_memory_has_is_refused_before_memory_is_asked_for(rows: 
         made_by_the_c_function(X, shape=[rows, columns], strides=[0, 0])
 
 
-@pytest.mark.parametrize("config", [{}, {"missing": "x"}, {"missing": 1.5, "nthread": "two"}, []])
-def test_configurations_that_are_none_are_errors(config: Any) -> None:
-    with pytest.raises(xgb.core.XGBoostError):
+@pytest.mark.parametrize("config, words", [
+    ({}, "missing"),
+    ({"missing": "x"}, "missing"),
+    ({"missing": 1.5, "nthread": "two"}, "nthread"),
+    ([], "from Array to Object"),
+])
+def test_configurations_that_are_none_are_errors(config: Any, words: str) -> None:
+    with pytest.raises(xgb.core.XGBoostError, match=words):
         made_by_the_c_function(X, config)
 
 

@@ -5,6 +5,7 @@ import pickle
 import joblib
 import numpy as np
 import pytest
+import scipy.sparse
 import xgboost as xgb
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -13,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_sp
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from support import METHOD, assert_same_trees, fresh, make_data, params, train, trees_of
+from support import METHOD, assert_same_trees, fresh, make_data, other_method, params, train, trees_of
 
 CANCER_X, CANCER_Y = load_breast_cancer(return_X_y=True)
 DIABETES_X, DIABETES_Y = load_diabetes(return_X_y=True)
@@ -62,6 +63,18 @@ def test_regressor_with_weights_margin_and_evaluation() -> None:
     assert model.best_iteration == int(np.argmin(history))
     best = model.predict(test_x, base_margin=np.full(len(test_y), 100.0))
     assert np.abs(best - test_y).mean() == pytest.approx(min(history), rel=1e-5)
+
+
+@pytest.mark.parametrize("columns", [3, 12])
+@pytest.mark.parametrize("method", ["gpu_hist", "gpu_exact", "hist"])
+def test_an_evaluation_set_of_other_columns_is_an_error(method: str, columns: int) -> None:
+    """Metrics of absent columns mean nothing, and early stopping would keep the first round."""
+    x, y = make_data(300, 6)
+    other = np.zeros((300, columns), np.float32)
+    settings = params(tree_method=method) if method != "hist" else other_method(tree_method="hist")
+    for evaluated in (other, scipy.sparse.csr_matrix(other)):
+        with pytest.raises(xgb.core.XGBoostError, match="columns|number of features"):
+            xgb.XGBRegressor(n_estimators=5, **settings).fit(x, y, eval_set=[(evaluated, y)], verbose=False)
 
 
 def test_ranker() -> None:
