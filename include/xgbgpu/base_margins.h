@@ -15,7 +15,7 @@ namespace xgbgpu {
 
 /// Margins before the first tree: given ones, or one score for all rows of an output.
 struct BaseMargins {
-  Span<float const> given;    ///< [rows × outputs], row-major; empty: every margin is its output's score
+  Span<float const> given;    ///< [rows, outputs], row-major; empty: every margin is its output's score
   std::vector<float> scores;  ///< [outputs], or [1]: the score of all outputs
 
   /// Writes the margins of `rows` rows, row-major, to `margins`.

@@ -21,8 +21,8 @@ namespace xgbgpu {
 /// Returns the trees of a round in XGBoost's order: output by output, `per_output` trees each.
 XGBGPU_API std::vector<RoundTree> TreesOfRound(std::uint32_t iteration, std::uint32_t outputs, std::size_t per_output);
 
-/// Throws InvalidArgument unless all gradients [rows × classes] are finite: names row, class and value.
-XGBGPU_API void CheckFinite(Span<GradientPair const> gradients, std::size_t classes);
+/// Throws InvalidArgument unless all gradients [rows, outputs] are finite: names row, output and value.
+XGBGPU_API void CheckFinite(Span<GradientPair const> gradients, std::size_t outputs);
 
 /// The rule that decides the value of a leaf.
 enum class LeafRule : std::uint8_t {
@@ -90,7 +90,7 @@ class XGBGPU_API HostRound final : public BoostingRound {
   struct Residuals {
     Span<float const> labels;   ///< [rows]
     Span<float const> weights;  ///< [rows], or empty
-    Span<float const> margins;  ///< [rows × outputs], before the round
+    Span<float const> margins;  ///< [rows, outputs], before the round
     std::vector<float> alphas;  ///< [outputs] of kQuantiles
   };
 

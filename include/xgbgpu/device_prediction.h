@@ -35,13 +35,13 @@ class XGBGPU_API DevicePrediction {
   /// `rounds` rounds.
   static bool IsWorthMakingValues(std::uint32_t rounds, std::uint64_t columns);
 
-  /// Predicts margins [rows × outputs], row-major: the base margins plus the trees of `rounds`. Without `base`, adds
+  /// Predicts margins [rows, outputs], row-major: the base margins plus the trees of `rounds`. Without `base`, adds
   /// the trees to the given margins. `where` may name several devices; rows in the memory of a device stay there.
   /// Returns false if there is little to do, the model lacks the rounds, or the device fails: margins are then
   /// unchanged or empty.
   bool PredictMargins(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds,
                       BaseMargins const* base, std::vector<float>* margins);
-  /// Finds leaves [rows × trees of the rounds], by number. Returns false as PredictMargins; leaves are then unchanged.
+  /// Finds leaves [rows, trees of the rounds], by number. Returns false as PredictMargins; leaves are then unchanged.
   bool PredictLeaves(ModelView const& model, WorkPlace where, RowSource const& rows, RoundRange rounds,
                      std::vector<float>* leaves);
 

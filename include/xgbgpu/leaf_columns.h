@@ -22,7 +22,7 @@ class LeafColumns {
   virtual std::uint64_t rows() const = 0;
   virtual std::uint32_t outputs() const = 0;  ///< margins a row: classes or targets
 
-  /// Begins with the base margins [rows × outputs], row-major, and without columns. Waits.
+  /// Begins with the base margins [rows, outputs], row-major, and without columns. Waits.
   virtual void BeginColumns(Span<float const> base) = 0;
   /// Frees all memory. has_columns() is false until BeginColumns.
   virtual void EndColumns() = 0;
@@ -39,7 +39,7 @@ class LeafColumns {
   /// weight 0 are skipped. `weights` [columns]. Cost: only new columns are read if all earlier weights are unchanged,
   /// and none if all weights are.
   virtual void WeighColumns(Span<float const> weights) = 0;
-  /// Copies the margins of the last WeighColumns to `margins` [rows × outputs], row-major. Waits.
+  /// Copies the margins of the last WeighColumns to `margins` [rows, outputs], row-major. Waits.
   virtual void CopyMargins(Span<float> margins) const = 0;
 };
 

@@ -35,7 +35,7 @@ class ResidentRounds;
 ///         one margin for each row and output
 class XGBGPU_API ResidentRows : public LeafColumns {
  public:
-  /// Copies margins [rows × outputs], row-major, from host memory. Ends columns. Waits.
+  /// Copies margins [rows, outputs], row-major, from host memory. Ends columns. Waits.
   virtual void SetMargins(Span<float const> margins) = 0;
   /// Sets the margins of all rows to one value for each output, on the device. `margins`: [outputs], or [1] for all of
   /// them. Ends columns.

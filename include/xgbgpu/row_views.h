@@ -23,12 +23,12 @@ struct OutputView {
   }
 };
 
-/// Views values [rows × outputs], row-major, which is the layout of XGBoost's vectors.
+/// Views values [rows, outputs], row-major, which is the layout of XGBoost's vectors.
 template <typename T>
 OutputView<T> RowMajor(T* data, std::uint64_t rows, std::uint32_t outputs) {
   return {data, rows, outputs, outputs, 1};
 }
-/// Views values [outputs × rows], which is the layout on a device.
+/// Views values [outputs, rows], which is the layout on a device.
 template <typename T>
 OutputView<T> OutputMajor(T* data, std::uint64_t rows, std::uint32_t outputs) {
   return {data, rows, outputs, 1, static_cast<std::size_t>(rows)};
@@ -58,7 +58,7 @@ struct GroupTotals {
 
 /// Labels, weights and groups of rows. Absent arrays are null.
 struct TargetView {
-  float const* labels{nullptr};    ///< [rows × label_columns], row-major
+  float const* labels{nullptr};    ///< [rows, label_columns], row-major
   std::uint32_t label_columns{1};  ///< more than 1 for several targets only
   float const* weights{nullptr};   ///< [rows], or [groups] for ranking; null: all 1
   float const* lower{nullptr};     ///< [rows] lower bounds of survival times

@@ -121,7 +121,7 @@ struct XGBGPU_API Training {
   /// Makes own rows with `outputs` margins a row, unless they exist: on the device where trees grow, or as columns on
   /// the host.
   void MakeOwnRows(std::uint32_t outputs);
-  /// Copies the margins [rows × outputs] of the model after `rounds` rounds to own rows on a device.
+  /// Copies the margins [rows, outputs] of the model after `rounds` rounds to own rows on a device.
   void SetMargins(Span<float const> margins, std::uint32_t outputs, std::uint32_t rounds);
   /// Sets the margins of own rows on a device to one value for each output, in a model of `rounds` rounds. `margins`:
   /// [outputs], or [1] for all outputs.
@@ -144,7 +144,7 @@ struct XGBGPU_API Training {
   bool EvaluatesOnDevice() const;
   /// Adds missing trees to the rows of data set `key`. Returns the rows with the margins of the model, or null.
   KeptRows* Advance(DataKey const& key, std::uint32_t rounds);
-  /// Copies rows of data set `key` to the device, for Advance. `margins` [rows × outputs] are of the model. Returns
+  /// Copies rows of data set `key` to the device, for Advance. `margins` [rows, outputs] are of the model. Returns
   /// false, and does nothing, on the host, or if there are too few or too many rows.
   bool Admit(DataKey const& key, RowSource const& values, Span<float const> margins, std::uint32_t outputs,
              std::uint32_t rounds);

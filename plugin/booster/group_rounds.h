@@ -70,7 +70,7 @@ class GroupRounds {
   /// What an objective is computed from.
   struct Inputs {
     TargetView targets;
-    std::vector<float> const* margins{nullptr};  ///< row-major [rows × outputs]
+    std::vector<float> const* margins{nullptr};  ///< row-major [rows, outputs]
   };
   /// Returns the inputs of this worker's rows. Nothing if stock code has to compute gradients: it refuses inputs that
   /// do not fit. margins() returns the margins of the rows. Throws if the rows do not allow the objective.

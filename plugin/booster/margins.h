@@ -48,7 +48,7 @@ class Margins {
   void FillLast();
   /// Brings the margins of `kept` to XGBoost's cache.
   void Copy(KeptRows const& kept, XgbCache* out);
-  /// Returns the margins of `data` before the coming round, on the host [rows × outputs].
+  /// Returns the margins of `data` before the coming round, on the host [rows, outputs].
   Span<float const> OnHost(xgboost::DMatrix* data, XgbCache* cache);
 
   /// Returns true if the training's own rows on a device have the margins of the last prediction. Prepares the margins

@@ -39,11 +39,11 @@ class Prediction {
 
   /// Predicts the margins of the arrays that this thread's C call was given. `data` describes the rows.
   bool PredictInPlace(xgboost::DMatrix* data, float missing, XgbCache* out, RoundRange rounds) const;
-  /// out: [rows × trees of the rounds].
+  /// out: [rows, trees of the rounds].
   bool PredictLeaves(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds);
-  /// out: [rows × outputs × (features + 1)].
+  /// out: [rows, outputs, features + 1].
   bool PredictContributions(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, bool approximate);
-  /// out: [rows × outputs × (features + 1) × (features + 1)].
+  /// out: [rows, outputs, features + 1, features + 1].
   bool PredictInteractions(xgboost::DMatrix* data, std::vector<float>* out, RoundRange rounds, bool approximate);
 
   /// Calls predict(), XGBoost's own. It writes `values` numbers for each of the `rows` and each output. XGBoost does

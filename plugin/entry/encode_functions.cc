@@ -10,7 +10,6 @@
 #include "matrix/held_matrix.h"
 #include "xgbgpu/devices.h"
 #include "xgbgpu/encode.h"
-#include "xgbgpu/trainer.h"
 #include "xgboost_gpu.h"
 
 namespace xgbgpu::plugin {

@@ -28,7 +28,7 @@ namespace xgbgpu::plugin {
 using XgbContext = xgboost::Context;
 /// A learner's cached margins of a matrix: a vector, and the number of rounds in it.
 using XgbCache = xgboost::PredictionCacheEntry;
-/// Gradients as objectives write them: row-major [rows × outputs], on the host.
+/// Gradients as objectives write them: row-major [rows, outputs], on the host.
 XGBGPU_BEFORE_300(using XgbGradientMatrix = xgboost::HostDeviceVector<xgboost::GradientPair>;)
 XGBGPU_SINCE_300(using XgbGradientMatrix = xgboost::linalg::Matrix<xgboost::GradientPair>;)
 /// Gradients as boosters and updaters are given them.

@@ -37,7 +37,7 @@ class ColumnStore {
   DeviceArena* arena_;
   DeviceLimits limits_;
   std::size_t stride_;                       ///< from one output or column to the next
-  DeviceBuffer<float> base_;                 ///< [outputs × stride_]
+  DeviceBuffer<float> base_;                 ///< [outputs, stride_]
   std::vector<DeviceBuffer<float>> blocks_;  ///< of several columns each
   std::vector<std::uint32_t> outputs_;       ///< output of each column
   std::vector<float> applied_;               ///< weights of the columns that are in the margins

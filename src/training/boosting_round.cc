@@ -26,7 +26,7 @@ std::vector<RoundTree> TreesOfRound(std::uint32_t iteration, std::uint32_t outpu
   return trees;
 }
 
-void CheckFinite(Span<GradientPair const> gradients, std::size_t classes) {
+void CheckFinite(Span<GradientPair const> gradients, std::size_t outputs) {
   // In blocks without an exit, which compilers turn into vector instructions.
   constexpr std::size_t kBlock = 1024;
   auto const is_bad = [&](std::size_t i) {
@@ -41,7 +41,7 @@ void CheckFinite(Span<GradientPair const> gradients, std::size_t classes) {
     if (bad == 0) continue;
     std::size_t i = begin;
     while (is_bad(i) == 0) ++i;
-    Throw<InvalidArgument>("Gradient of row ", i / classes, ", class ", i % classes, " is (grad ", gradients[i].grad,
+    Throw<InvalidArgument>("Gradient of row ", i / outputs, ", output ", i % outputs, " is (grad ", gradients[i].grad,
                            ", hess ", gradients[i].hess, "); both must be finite. ", kCausesOfBadGradients);
   }
 }

@@ -52,7 +52,7 @@ TEST(CheckFiniteTest, NamesRowClassAndValue) {
   EXPECT_NO_THROW(CheckFinite(gradients, 3));
   gradients[2501] = {1e-9f, std::numeric_limits<float>::infinity()};
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { CheckFinite(gradients, 3); },
-                                         {"row 833, class 2 is (grad 1e-09, hess inf); both must be finite"}),
+                                         {"row 833, output 2 is (grad 1e-09, hess inf); both must be finite"}),
             "");
 }
 
