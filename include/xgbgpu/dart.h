@@ -23,7 +23,7 @@ class DartModel {
   /// Returns the number of rounds of the model.
   virtual std::uint32_t rounds() const = 0;
   /// Writes the weights of the trees of rounds first … last - 1 (0, 0: of all rounds) to `weights`, each at the number
-  /// of its tree. Weights of other trees stay.
+  /// of its tree. Weights of other trees stay. `weights` has what was known last, perhaps before a round with drops.
   virtual void AskWeights(std::uint32_t first, std::uint32_t last, std::vector<float>* weights) = 0;
   /// Draws the trees to drop, once. Returns [trees] the weights, 0 for a dropped tree. all() returns the weights of all
   /// trees, and may have to ask for them.

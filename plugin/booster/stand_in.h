@@ -3,6 +3,7 @@
 #define XGBGPU_PLUGIN_BOOSTER_STAND_IN_H_
 
 #include <dmlc/logging.h>
+#include <omp.h>
 #include <xgboost/c_api.h>
 #include <xgboost/data.h>
 
@@ -73,6 +74,20 @@ class OneThread {
  private:
   XgbContext* ctx_;
   std::int32_t threads_;
+};
+
+/// Keeps parallel loops on this thread while it is alive. Stock code has such a loop over the single row for every
+/// tree, and waking other threads takes longer than all the rest. Several threads may predict with one dart, so its
+/// learner keeps its number of threads, which OneThread would change.
+class SerialLoops {
+ public:
+  SerialLoops() : levels_{omp_get_max_active_levels()} { omp_set_max_active_levels(0); }
+  ~SerialLoops() { omp_set_max_active_levels(levels_); }
+  SerialLoops(SerialLoops const&) = delete;
+  SerialLoops& operator=(SerialLoops const&) = delete;
+
+ private:
+  int levels_;
 };
 
 }  // namespace xgbgpu::plugin

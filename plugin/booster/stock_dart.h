@@ -40,6 +40,7 @@ class StockDart final : public DartModel {
 
  private:
   xgboost::GradientBooster* dart_;
+  std::vector<float> drawn_;  ///< what Draw returned last; since 3.3
 };
 
 /// Adds the column of `tree` to `columns`. `values`: [rows × model.outputs], the predictions of that tree alone.

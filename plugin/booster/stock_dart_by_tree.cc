@@ -1,6 +1,4 @@
 // Before XGBoost 3.3 a dart asks its predictor for one tree after the other, and multiplies by the weight itself.
-#include <omp.h>
-
 #include <numeric>
 
 #include "booster/stand_in.h"
@@ -40,20 +38,6 @@ class Probe final : public TreeWatch {
   XgbCache out_;
   std::uint32_t tree_{0};
   bool is_open_{false};
-};
-
-/// Keeps parallel loops on this thread while it is alive. Stock code has such a loop over the single row for every
-/// tree, and waking other threads takes longer than all the rest. Several threads may predict with one dart, so its
-/// learner keeps its number of threads, which OneThread would change.
-class SerialLoops {
- public:
-  SerialLoops() : levels_{omp_get_max_active_levels()} { omp_set_max_active_levels(0); }
-  ~SerialLoops() { omp_set_max_active_levels(levels_); }
-  SerialLoops(SerialLoops const&) = delete;
-  SerialLoops& operator=(SerialLoops const&) = delete;
-
- private:
-  int levels_;
 };
 
 /// Records columns: what every tree adds to a prediction.
@@ -110,6 +94,7 @@ class Filter final : public TreeWatch {
 }  // namespace
 
 void StockDart::AskWeights(std::uint32_t first, std::uint32_t last, std::vector<float>* weights) {
+  if (last == 0) weights->clear();
   SerialLoops const scope;
   Probe probe{weights};
   dart_->PredictBatch(OneRow(), probe.out(), false, first, last);

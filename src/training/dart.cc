@@ -9,8 +9,11 @@ namespace xgbgpu {
 
 std::vector<float> const& DartWeights::all() {
   if (!knows_all_) {
-    all_.clear();
-    if (dart_->rounds() > 0) dart_->AskWeights(0, 0, &all_);
+    if (dart_->rounds() > 0) {
+      dart_->AskWeights(0, 0, &all_);
+    } else {
+      all_.clear();
+    }
     knows_all_ = true;
   }
   return all_;
@@ -29,7 +32,10 @@ void DartWeights::RoundIsOver(std::uint32_t rounds) {
   if (knows_all_) dart_->AskWeights(rounds - 1, rounds, &all_);
 }
 
-void DartWeights::Forget() { knows_all_ = is_drawn_ = drew_none_ = false; }
+void DartWeights::Forget() {
+  all_.clear();
+  knows_all_ = is_drawn_ = drew_none_ = false;
+}
 
 bool CompleteColumns(DartShape const& model, BaseMargins const& base, DataEpoch const& epoch,
                      RecordColumns const& record, Training* training, KeptRows* rows) {
