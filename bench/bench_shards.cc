@@ -108,8 +108,8 @@ int Run(Options const& options) {
   ArraySource const source{{data.values.data(), ValueType::kUInt16}, options.rows, options.features, kThreads};
   std::vector<int> devices(static_cast<std::size_t>(options.gpus));
   std::iota(devices.begin(), devices.end(), 0);
-  auto const one = BuildDeviceMatrix(source, CutRule{options.bins, {}}, 0, kThreads);
-  auto const shards = BuildDeviceShards(source, CutRule{options.bins, {}}, devices, kThreads);
+  auto const one = BuildDeviceMatrix(source, CutRequest{options.bins, {}}, 0, kThreads);
+  auto const shards = BuildDeviceShards(source, CutRequest{options.bins, {}}, devices, kThreads);
 
   std::vector<std::unique_ptr<Way>> ways;
   ways.push_back(std::make_unique<Way>("one GPU", MakeCudaTreeBuilder(one, kThreads), data));
