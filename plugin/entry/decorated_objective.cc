@@ -81,8 +81,8 @@ std::unique_ptr<xgboost::MetaInfo> SortedLabels(xgboost::MetaInfo const& info, i
   return made;
 }
 
-/// Returns the labels without groups of no rows; null: there is no such group, or no group. Stock's rank:map ends the
-/// process at such a group.
+/// Returns the labels without groups of no rows, which change no estimate; null: there is no such group, or no group.
+/// Stock's rank:map needs a row in each group.
 std::unique_ptr<xgboost::MetaInfo> WithoutEmptyGroups(xgboost::MetaInfo const& info) {
   auto const& ends = info.group_ptr_;
   if (std::adjacent_find(ends.cbegin(), ends.cend()) == ends.cend()) return nullptr;
