@@ -50,11 +50,22 @@ def _fit(function: Callable) -> Callable:
     return fit
 
 
-def bin_in_fit(library: Library) -> None:
-    """Has XGBoost's estimators, and classes derived from them, make the matrix to train on so."""
-    import numpy as np
-    from xgboost import DMatrix, QuantileDMatrix, XGBModel, sklearn
+def _check_columns(evaluated: Any, trained: Any) -> None:
+    """XGBoost compares them for the methods that it makes a QuantileDMatrix for: since 2.0 only those that it knows."""
     from xgboost.core import XGBoostError
+
+    if evaluated.num_col() != trained.num_col():
+        raise XGBoostError(f"An evaluation set has {evaluated.num_col()} columns, and the training data have "
+                           f"{trained.num_col()}; allowed: the same number")  # fmt: skip
+
+
+def bin_in_fit(library: Library) -> None:
+    """Has XGBoost's estimators, and classes derived from them, make the matrix to train on so.
+
+    Their evaluation sets are compared with it.
+    """
+    import numpy as np
+    from xgboost import QuantileDMatrix, XGBModel, sklearn
 
     bin_at_once = library.function("XGBGPUBinAtOnce")
 
@@ -74,12 +85,6 @@ def bin_in_fit(library: Library) -> None:
             bin_at_once(None, 0, ctypes.byref(is_told))
         return None
 
-    def check_columns(evaluated: DMatrix, trained: DMatrix) -> None:
-        """XGBoost compares them for the methods that it makes a QuantileDMatrix for: since 2.0 only those that it knows."""
-        if evaluated.num_col() != trained.num_col():
-            raise XGBoostError(f"An evaluation set has {evaluated.num_col()} columns, and the training data have "
-                               f"{trained.num_col()}; allowed: the same number")  # fmt: skip
-
     def create_dmatrix(function: Callable) -> Callable:
         def create(self: Any, ref: Any = None, **data: Any) -> Any:
             is_array = type(data.get("data")) is np.ndarray  # a class derived from it may mean more than its values
@@ -88,7 +93,7 @@ def bin_in_fit(library: Library) -> None:
             if matrix is None:
                 matrix = function(self, ref, **data)
             if ref is not None and self.get_xgb_params().get("tree_method") in METHODS:
-                check_columns(matrix, ref)
+                _check_columns(matrix, ref)
             return matrix
 
         return create
