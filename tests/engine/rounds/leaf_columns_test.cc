@@ -26,7 +26,9 @@ TEST(LeafColumns, WrongSizesAreErrors) {
   columns->BeginColumns(std::vector<float>(6));
   EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { columns->AddColumn(std::vector<float>(2), 0); }, {"2 leaf values"}), "");
   std::vector<float> margins(5);
-  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { columns->CopyMargins(margins); }, {"5 margins", "allowed: 2 for each of the 3 rows"}), "");
+  EXPECT_EQ(WhatIsWrong<InvalidArgument>([&] { columns->CopyMargins(margins); },
+                                         {"5 margins", "allowed: 2 for each of the 3 rows"}),
+            "");
 }
 
 TEST(LeafColumns, LeaveMemoryToOthers) {
