@@ -78,7 +78,7 @@ void Booster::SetDropsTrees(bool drops) {
   bool const dropped = learner_.drops_trees();
   learner_.SetDropsTrees(drops);
   if (learner_.drops_trees() == dropped) return;
-  ForgetModel();  // the margins that the other kind has left are not those of all trees
+  ForgetModel();  // margins of the other kind may lack trees
   margins_ = MakeMargins(self_, {&learner_, &settings_.config(), &trainings_, &source_, &prediction_, &trace_});
 }
 

@@ -6,12 +6,10 @@
 #include <xgboost/data.h>
 #include <xgboost/gbm.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
-#include "base/parallel.h"
 #include "xgb/types.h"
 #include "xgbgpu/dart.h"
 
@@ -42,19 +40,6 @@ class StockDart final : public DartModel {
   xgboost::GradientBooster* dart_;
   std::vector<float> drawn_;  ///< what Draw returned last; since 3.3
 };
-
-/// Adds the column of `tree` to `columns`. `values`: [rows × model.outputs], the predictions of that tree alone.
-inline void AddColumnOf(std::uint32_t tree, std::vector<float> const& values, DartShape const& model, int threads,
-                        LeafColumns* columns) {
-  std::uint32_t const output = model.OutputOf(tree);
-  if (model.outputs == 1) return columns->AddColumn(values, output);
-  constexpr std::size_t kGrain = 1 << 14;
-  std::vector<float> column(columns->rows());
-  ParallelChunks(threads, column.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t row = begin; row < end; ++row) column[row] = values[row * model.outputs + output];
-  });
-  columns->AddColumn(column, output);
-}
 
 }  // namespace xgbgpu::plugin
 

@@ -1,6 +1,7 @@
 // Before XGBoost 3.3 a dart asks its predictor for one tree after the other, and multiplies by the weight itself.
 #include <numeric>
 
+#include "booster/column_recorder.h"
 #include "booster/stand_in.h"
 #include "booster/stock_dart.h"
 #include "xgb/predictor.h"
@@ -41,41 +42,20 @@ class Probe final : public TreeWatch {
 };
 
 /// Records columns: what every tree adds to a prediction.
-class Recorder final : public TreeWatch {
+class Recorder final : public ColumnRecorder {
  public:
-  Recorder(DartShape const& model, int threads, xgboost::DMatrix* data, std::uint32_t first, LeafColumns* columns)
-      : TreeWatch{data},
-        model_{model},
-        threads_{threads},
-        missing_{model.trees - first * model.per_round()},
-        columns_{columns} {
-    if (first != 0) Reserve();
-  }
+  using ColumnRecorder::ColumnRecorder;
 
   void Answer(TreeRequest const& request, Predict const& predict) override {
-    if (request.first == 0) Begin();
-    if (!has_room_) return;
+    if (request.first == 0) Begin(out_.predictions.ConstHostVector());  // no tree has been added to it
+    if (!has_room()) return;
     predict(request);
-    AddColumnOf(request.first, request.out->predictions.ConstHostVector(), model_, threads_, columns_);
-  }
-
-  /// The prediction is the base: no tree has been added to it.
-  void Begin() {
-    columns_->BeginColumns(out_.predictions.ConstHostVector());
-    Reserve();
+    Add(request.first, request.out->predictions.ConstHostVector());
   }
   XgbCache* out() { return &out_; }
-  bool has_room() const { return has_room_; }
 
  private:
-  void Reserve() { has_room_ = columns_->ReserveColumns(missing_); }
-
-  DartShape const& model_;
-  int threads_;
-  std::size_t missing_;
-  LeafColumns* columns_;
   XgbCache out_;
-  bool has_room_{true};
 };
 
 /// Leaves out the trees of weight 0.
@@ -117,7 +97,7 @@ bool StockDart::Record(DartShape const& model, int threads, xgboost::DMatrix* da
   Recorder recorder{model, threads, data, first, columns};
   if (!recorder.has_room()) return false;
   dart_->PredictBatch(data, recorder.out(), false, first, model.rounds);
-  if (model.trees == 0) recorder.Begin();
+  if (model.trees == 0) recorder.Begin(recorder.out()->predictions.ConstHostVector());
   return recorder.has_room();
 }
 

@@ -1,8 +1,17 @@
 // Since XGBoost 3.3 a dart is a gbtree that asks its predictor for all trees at once, with weights.
+#include <xgboost/json.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <utility>
+
+#include "booster/column_recorder.h"
 #include "booster/stand_in.h"
 #include "booster/stock_dart.h"
 #include "models/model_forest.h"
 #include "xgb/predictor.h"
+#include "xgb/version.h"
 
 namespace xgbgpu::plugin {
 
@@ -48,8 +57,8 @@ struct RoundWeights {
 };
 
 /// Finds the weights after a round from the weights before it and the trees that it dropped. It has stock code predict
-/// one row by each tree whose weight has changed. Weights are found only if all these predictions are those of stock
-/// code's own weights: another release may have another rule.
+/// one row by each tree whose weight has changed. Weights are found only if stock code predicts each of the
+/// trees so by its own weights, too: another release may have another rule.
 class Successor final : public TreeWatch {
  public:
   /// `before`: of all trees when the round began. `drawn`: the same, 0 for a dropped tree.
@@ -68,7 +77,7 @@ class Successor final : public TreeWatch {
       XgbCache out;
       out.predictions.Resize(request.out->predictions.Size(), 0.0f);
       predict({tree, tree + 1, by, &out});
-      auto const& all = out.predictions.ConstHostVector();  // one for each output; those of the others are 0
+      auto const& all = out.predictions.ConstHostVector();  // other outputs are 0
       return std::accumulate(all.cbegin(), all.cend(), 0.0f);
     };
     for (std::uint32_t tree = 0; tree < request.last; ++tree) {
@@ -91,45 +100,21 @@ class Successor final : public TreeWatch {
 };
 
 /// Records columns: what every tree predicts with the weight 1.
-class Recorder final : public TreeWatch {
+class Recorder final : public ColumnRecorder {
  public:
-  Recorder(DartShape const& model, int threads, xgboost::DMatrix* data, std::uint32_t first, LeafColumns* columns)
-      : TreeWatch{data},
-        model_{model},
-        threads_{threads},
-        missing_{model.trees - first * model.per_round()},
-        unit_weights_(model.trees, 1.0f),
-        columns_{columns} {
-    if (first != 0) Reserve();
-  }
+  using ColumnRecorder::ColumnRecorder;
 
   void Answer(TreeRequest const& request, Predict const& predict) override {
-    if (request.first == 0) Begin(*request.out);
+    if (request.first == 0) Begin(request.out->predictions.ConstHostVector());
+    std::vector<float> const ones(model().trees, 1.0f);
     XgbCache of_tree;
     of_tree.predictions.Resize(request.out->predictions.Size());
-    for (std::uint32_t tree = request.first; tree < request.last && has_room_; ++tree) {
+    for (std::uint32_t tree = request.first; tree < request.last && has_room(); ++tree) {
       of_tree.predictions.Fill(0.0f);
-      predict({tree, tree + 1, &unit_weights_, &of_tree});
-      AddColumnOf(tree, of_tree.predictions.ConstHostVector(), model_, threads_, columns_);
+      predict({tree, tree + 1, &ones, &of_tree});
+      Add(tree, of_tree.predictions.ConstHostVector());
     }
   }
-
-  /// `base`: a prediction to which no tree has been added.
-  void Begin(XgbCache const& base) {
-    columns_->BeginColumns(base.predictions.ConstHostVector());
-    Reserve();
-  }
-  bool has_room() const { return has_room_; }
-
- private:
-  void Reserve() { has_room_ = columns_->ReserveColumns(missing_); }
-
-  DartShape const& model_;
-  int threads_;
-  std::size_t missing_;
-  std::vector<float> unit_weights_;
-  LeafColumns* columns_;
-  bool has_room_{true};
 };
 
 /// Has trees predicted with other weights.
@@ -186,7 +171,7 @@ bool StockDart::Record(DartShape const& model, int threads, xgboost::DMatrix* da
   XgbCache out;
   dart_->PredictBatch(data, &out, false, static_cast<xgboost::bst_layer_t>(first),
                       static_cast<xgboost::bst_layer_t>(model.rounds));
-  if (model.trees == 0) recorder.Begin(out);
+  if (model.trees == 0) recorder.Begin(out.predictions.ConstHostVector());
   return recorder.has_room();
 }
 

@@ -34,7 +34,7 @@ class LoadedModel {
   void CheckWeights(xgboost::Json const& booster);
   /// Returns true if trees have a vector in each leaf.
   bool has_vector_leaves() const { return vector_.value != -1; }
-  /// Returns true if XGBoost keeps weights of the trees: those of a gbtree it reads since 3.3.
+  /// Returns true if XGBoost keeps weights of the trees. It reads weights of a gbtree since 3.3.
   bool has_tree_weights() const { return has_tree_weights_; }
   /// Forgets the loaded model.
   void Forget() { *this = LoadedModel{}; }

@@ -11,7 +11,7 @@ namespace {
 constexpr char const* kTreesPart = "trees";
 constexpr char const* kCopyingTrees = "copying trees to the device";
 
-/// Makes room for `size` elements, of which the first `used` stay, and for as many again.
+/// Makes room for `size` elements, of which the first `used` stay, and twice as much in all.
 template <typename T>
 void Grow(DeviceBuffer<T>* buffer, DeviceArena* arena, std::size_t used, std::size_t size, cudaStream_t stream) {
   if (size > buffer->size()) Enlarge(buffer, arena, kTreesPart, used, std::max(size, 2 * buffer->size()), stream);

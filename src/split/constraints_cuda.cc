@@ -9,7 +9,7 @@ namespace {
 
 constexpr char kPart[] = "constraints";
 
-/// Makes room for `size` elements, of which the first `used` stay, and for as many again.
+/// Makes room for `size` elements, of which the first `used` stay, and twice as much in all.
 template <typename T>
 void MakeRoom(DeviceBuffer<T>* buffer, std::size_t used, std::size_t size, DeviceArena* arena, Stream const& stream) {
   if (buffer->size() < size) Enlarge(buffer, arena, kPart, used, 2 * size, stream);
